@@ -87,7 +87,7 @@ std::function<void()> set_up_diagnose(CLI::App& app) {
   app.add_option("--format", options->format, "How findings are written (default: text)")->check(CLI::IsMember({"text", "json"}).description(""))->type_name("text|json");
   app.add_option("--classes", options->classes, "File of rules for kernel names, asked first (see analyze)")->check(not_empty())->type_name("FILE");
   options->peaks = add_peaks(app);
-  app.add_flag("--list", options->list, "Names the rules, when each fires, and whose it is");
+  app.add_flag("--list", options->list, "List the rules with their conditions and sources");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // rules look at all that they know
   app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");

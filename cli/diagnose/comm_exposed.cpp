@@ -109,10 +109,10 @@ class CommExposed : public Rule {
     const Times& times = times_.at(*most);
     Finding finding = finding_of(scope, processes, evidence_);
     finding.saving_ns = times.exposed_ns;
-    finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; compute covers {:.0f} % of it", per_step_text(scope, times.exposed_ns),
+    finding.title = fmt::format("communication is exposed for {}; compute hides {:.0f} % of it", per_step_text(scope, times.exposed_ns),
                                 100.0 - 100.0 * static_cast<double>(times.exposed_ns) / static_cast<double>(std::max<std::int64_t>(1, times.comm_ns)));
-    if (times.waited_ns > 0) finding.title += fmt::format("; waiting for other ranks, {}, is excluded", per_step_text(scope, times.waited_ns));
-    if (times.unknown_exposed_ns > 0) finding.title += fmt::format("; of another {} it is unknown how much is waiting", per_step_text(scope, times.unknown_exposed_ns));
+    if (times.waited_ns > 0) finding.title += fmt::format("; {} of waiting for other ranks is excluded", per_step_text(scope, times.waited_ns));
+    if (times.unknown_exposed_ns > 0) finding.title += fmt::format("; another {} may be waiting for other ranks", per_step_text(scope, times.unknown_exposed_ns));
     return finding;
   }
 
@@ -120,7 +120,7 @@ class CommExposed : public Rule {
     const auto of_both = [&](ProcessId id) { return times_.at(id).exposed_ns + times_.at(id).unknown_exposed_ns; };
     const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) { return of_both(a) < of_both(b); });
     Finding finding = finding_of(scope, processes, unknown_evidence_);
-    finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; how much of it is waiting for other ranks is unknown", per_step_text(scope, of_both(*most)));
+    finding.title = fmt::format("communication is exposed for {}, which includes an unknown amount of waiting for other ranks", per_step_text(scope, of_both(*most)));
     return finding;
   }
 
@@ -129,8 +129,8 @@ class CommExposed : public Rule {
     for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
     finding.evidence = evidence.of(scope, processes);
     finding.advice =
-        "Overlap it with compute: DDP's bucket_cap_mb and gradient_as_bucket_view, FSDP's prefetch (backward_prefetch, reshard_after_forward), asynchronous tensor "
-        "parallelism; communicate less: larger batches or accumulated gradients, compressed gradients (bf16).";
+        "Overlap communication with compute: DDP buckets (bucket_cap_mb, gradient_as_bucket_view), FSDP prefetching (backward_prefetch, reshard_after_forward) or asynchronous tensor "
+        "parallelism. Communicate less: larger batches, gradient accumulation or compressed gradients (bf16).";
     return finding;
   }
 
@@ -143,7 +143,7 @@ class CommExposed : public Rule {
 
 RuleEntry comm_exposed_rule() {
   return {.name = "comm-exposed",
-          .fires = "communication without waiting for other ranks runs alone for 20 % of the time, and compute covers less than half of it",
+          .fires = "exposed communication, without waiting for other ranks, takes 20 % of the time, and compute hides less than half of the communication",
           .source = "PyTorch, DistributedDataParallel: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
           .tables = {"temporal"},
           .needs = {.collectives = true},

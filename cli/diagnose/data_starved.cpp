@@ -25,8 +25,8 @@ class DataStarved : public IdleRule {
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("the GPU waits for data: it idles {} while the host is in {}", per_step_text(scope, sum.ns), std::string(context_.catalog.strings[*name_]));
     finding.advice =
-        "Give the DataLoader workers (num_workers=4 and up, prefetch_factor), pin_memory=True and persistent_workers=True; copy with non_blocking=True; "
-        "where workers are busy already, decode and augment on the GPU (DALI) or prepare the data beforehand.";
+        "Use DataLoader workers (num_workers=4 or more, prefetch_factor) with pin_memory=True and persistent_workers=True, and copy with non_blocking=True. "
+        "If the workers are already busy, decode and augment on the GPU (DALI) or preprocess the data.";
   }
 
   std::optional<StringId> name_;  // of the newest range that loaded data while a GPU idled

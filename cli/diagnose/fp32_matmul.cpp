@@ -48,10 +48,10 @@ class Fp32Matmul : public WorkRule {
   }
   bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns > length_ns / kLeastFp32Share; }
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("matrix products of float run without tensor cores {}: {}, most in {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
+    finding.title = fmt::format("float32 matrix multiplications run without tensor cores {}; they take {}, mostly in {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
                                 short_name(context_.catalog.strings[longest(most)]));
     finding.advice =
-        "Where the model allows it: torch.set_float32_matmul_precision(\"high\") (TF32), or bfloat16 by torch.autocast; of convolutions torch.backends.cudnn.allow_tf32.";
+        "If the model tolerates it, use TF32 (torch.set_float32_matmul_precision(\"high\"); for convolutions torch.backends.cudnn.allow_tf32) or bfloat16 (torch.autocast).";
     finding.saving_ns.reset();
     const GpuPeaks* gpu = peaks_of(context_.catalog.processes[most], device);
     if (gpu == nullptr || gpu->tf32 <= gpu->fp32) return;
@@ -84,7 +84,7 @@ class Fp32Matmul : public WorkRule {
 
 RuleEntry fp32_matmul_rule() {
   return {.name = "fp32-matmul",
-          .fires = "matrix products of float run for 5 % of the time without tensor cores, on a GPU that has them for TF32",
+          .fires = "float32 matrix multiplications without tensor cores take 5 % of the time, on a GPU whose tensor cores support TF32",
           .source = "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
           .needs = WorkRule::needs(),
           .make = make_rule<Fp32Matmul>};

@@ -31,7 +31,7 @@ class GpuIdle : public IdleRule {
  private:
   bool is_first_of_stream(const ClaimedGap& claim) const { return claim.gap.next->call != nullptr && !streams_.contains(claim.gap.next->event->track); }
   std::string describe(const ClaimedGap& claim) const override {
-    const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "launched long before, on a stream without earlier work in the trace; " : "launched long before; ";
+    const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "launched long before it began, on a stream without earlier work in the trace; " : "launched long before it began; ";
     return std::string(why) + around_text(context_.catalog, claim.gap);
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastIdleShare; }
@@ -39,14 +39,14 @@ class GpuIdle : public IdleRule {
     const auto first = first_ns_.find(most);
     if (first != first_ns_.end() && 2 * first->second > sum.ns) {
       finding.saving_ns.reset();
-      finding.title = fmt::format("no GPU work is in the trace for {}, mostly before the first work of a stream, which may have run what was launched before the trace began", per_step_text(scope, sum.ns));
-      finding.advice = "Synchronize before the profile begins, or profile more steps and leave the first one out (--steps).";
+      finding.title = fmt::format("the trace has no GPU work for {}, mostly before the first work of a stream; work launched before the trace began may have run then", per_step_text(scope, sum.ns));
+      finding.advice = "Synchronize before the profile begins, or profile more steps and exclude the first one (--steps).";
       return;
     }
-    finding.title = fmt::format("the GPU idles {}, and the trace does not say why", per_step_text(scope, sum.ns));
+    finding.title = fmt::format("the GPU idles {}, and the trace does not contain the cause", per_step_text(scope, sum.ns));
     finding.advice =
-        "Record what launches, too: the default TRACETOOL_EVENTS, or ProfilerActivity.CPU beside CUDA. Work that was launched long before it began waits for an event of "
-        "another stream, or for a GPU that another process uses.";
+        "Record launches too: use the default TRACETOOL_EVENTS, or ProfilerActivity.CPU in addition to CUDA. If work begins long after its launch, look for an event of another stream "
+        "that it waits for, or for another process on the GPU.";
   }
 
   std::set<TrackId> streams_;                      // that have run anything so far
@@ -57,7 +57,7 @@ class GpuIdle : public IdleRule {
 
 RuleEntry gpu_idle_rule() {
   return {.name = "gpu-idle",
-          .fires = "a GPU idles for 20 % of the time, and nothing that was recorded explains it",
+          .fires = "a GPU idles for 20 % of the time, and the trace does not contain the cause",
           .source = "docs/tables.md, table idle (unexplained)",
           .gap_owner = GapOwner::unexplained,
           .make = make_rule<GpuIdle>};

@@ -36,7 +36,7 @@ class LaunchBound : public IdleRule {
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const Kernels& kernels = kernels_.at(most);
-    finding.title = fmt::format("the GPU waits for launches: it idles {} between kernels that the host launches one after the other; {} % of {} kernels take less than 10 us",
+    finding.title = fmt::format("the GPU waits for launches: it idles {} between consecutive launches; {} % of {} kernels take less than 10 us",
                                 per_step_text(scope, sum.ns), kernels.percent(), kernels.all);
     finding.advice = "Launch fewer and larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), foreach or fused optimizers, larger batches.";
   }
@@ -48,7 +48,7 @@ class LaunchBound : public IdleRule {
 
 RuleEntry launch_bound_rule() {
   return {.name = "launch-bound",
-          .fires = "a GPU idles for 10 % of the time between launches that follow each other, and 30 % of its kernels take less than 10 us",
+          .fires = "a GPU idles for 10 % of the time between consecutive launches, and 30 % of its kernels take less than 10 us",
           .source = "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
           .inputs = {RuleInput::launches},
           .gap_owner = GapOwner::launches,

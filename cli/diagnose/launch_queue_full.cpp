@@ -52,8 +52,8 @@ class LaunchQueueFull : public Rule {
     finding.saving_ns = 0;
     finding.title = fmt::format("the launch queue is full: the host waits in {} launches for {}, and the GPU is busy meanwhile", sums_.at(fired.most).count, per_step_text(scope, fired.most_ns));
     finding.advice =
-        "Nothing is lost: the GPU has work. Do not count the time of these calls as launch overhead; kernels, not launches, are what to make faster. "
-        "The host sees results, errors and Ctrl-C only after about 1,000 launches.";
+        "Make kernels faster, not launches: the GPU has work all the time. Do not count the time of these calls as launch overhead. "
+        "The host sees results, errors and Ctrl-C about 1,000 launches late.";
     return {finding};
   }
 
@@ -90,7 +90,7 @@ class LaunchQueueFull : public Rule {
 
 RuleEntry launch_queue_full_rule() {
   return {.name = "launch-queue-full",
-          .fires = "launches wait for 10 % of the time because a thousand launches before them have not begun",
+          .fires = "launches wait for 10 % of the time because 1,000 earlier launches have not begun",
           .source = "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
           .inputs = {RuleInput::launches},
           .needs = {.kinds = HostActivity::kinds(), .any_time = true},

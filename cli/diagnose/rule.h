@@ -59,8 +59,8 @@ const std::vector<RuleEntry>& rules();
 
 // Of more than one rule.
 inline constexpr std::string_view kGarbageCollectionAdvice =
-    "After the model is built, gc.collect() and gc.freeze(), so that what stays is not looked at again. gc.disable(), and gc.collect() every N steps, in the same "
-    "step on all ranks: collections at different times delay all ranks one after the other.";
+    "Call gc.collect() and gc.freeze() after the model is built, so that later collections skip its objects. Then call gc.disable(), and gc.collect() every N steps, in the same "
+    "step on all ranks: collections at different times delay all ranks in turn.";
 
 // One per file.
 RuleEntry stuck_rule();

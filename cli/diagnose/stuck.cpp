@@ -121,17 +121,17 @@ class Stuck : public Rule {
   }
   std::string last_completed(ProcessId id) const {
     const auto& last = last_completed_[id];
-    return last.second == nullptr ? "no collective ended on it" : "the last collective that ended on it: " + collective_text(*context_.collectives, *last.second);
+    return last.second == nullptr ? "no collective completed" : "last completed collective: " + collective_text(*context_.collectives, *last.second);
   }
 
   Finding finding(const DiagnosisScope& scope, const MatchedCollective& collective, const Entry& entry) const {
     Finding finding;
     const std::string what = collective_text(*context_.collectives, collective);
     if (entry.missing.empty() && entry.unknown > 0) {
-      finding.title = fmt::format("{} waited {} in {}, and {} of its communicator nothing is known", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what,
-                                  "of " + count_text(static_cast<std::uint64_t>(entry.unknown), "more rank"));
+      finding.title = fmt::format("{} waited {} in {}; nothing is known about {} of its communicator", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what,
+                                  count_text(static_cast<std::uint64_t>(entry.unknown), "more rank"));
     } else if (entry.missing.empty()) {
-      finding.title = fmt::format("{} did not end in {}, though all ranks entered it", what, duration_text(entry.waited_ns));
+      finding.title = fmt::format("{} did not end within {}, although all ranks entered it", what, duration_text(entry.waited_ns));
     } else {
       finding.title = fmt::format("{} waited {} in {}, which {} had not entered", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what, ranks_text(scope, entry.missing));
     }
@@ -143,13 +143,13 @@ class Stuck : public Rule {
         const bool came = ids == &entry.entered;
         const std::int64_t from_ns = came || last_did_ns_[id] == kNoTime ? entry.first_ns : last_did_ns_[id];
         finding.evidence.push_back({scope.rank(id), from_ns - context_.origin_ns, std::max(from_ns + 1, last_seen_ns(id)) - context_.origin_ns,
-                                    (came ? "entered it; " : "behind its last call or range; ") + last_completed(id)});
+                                    (came ? "entered it; " : "after its last call or range; ") + last_completed(id)});
       }
     }
     finding.severity = Severity::high;
-    finding.advice = entry.missing.empty() ? "Look at the links and errors of these GPUs (dmesg, nvidia-smi -q -d ECC), and at NCCL's log (NCCL_DEBUG=INFO)."
-                                           : "See what the ranks did that had not entered: their last calls are at the end of their recordings. A crash, another order of collectives, a branch that "
-                                             "not all ranks take, or data that ran out on some.";
+    finding.advice = entry.missing.empty() ? "Check the links and errors of these GPUs (dmesg, nvidia-smi -q -d ECC), and NCCL's log (NCCL_DEBUG=INFO)."
+                                           : "Look at the last calls of the ranks that had not entered, at the end of their recordings. Usual causes: a crash, collectives in a different order, a branch "
+                                             "that not all ranks take, or data that ran out on some ranks.";
     return finding;
   }
 
@@ -162,7 +162,7 @@ class Stuck : public Rule {
 
 RuleEntry stuck_rule() {
   return {.name = "stuck",
-          .fires = "ranks of a recording wait for a second, and five steps, in a collective that others have not entered, or that does not end",
+          .fires = "ranks of a recording wait for at least one second and five steps in a collective that other ranks have not entered or that does not end",
           .source = "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
           .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
           .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},

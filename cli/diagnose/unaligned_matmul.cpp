@@ -76,7 +76,7 @@ class UnalignedMatmul : public WorkRule {
     calls_.end_of(process);
   }
   std::string not_checked(const DiagnosisScope&, const std::vector<ResultTable>&) const override {
-    return products_ > 0 && told_ == 0 ? "neither kernel names nor operator shapes tell the sizes of matrix products" : "";
+    return products_ > 0 && told_ == 0 ? "matrix sizes are in neither kernel names nor operator shapes" : "";
   }
 
  private:
@@ -98,7 +98,7 @@ class UnalignedMatmul : public WorkRule {
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
     const Loss& loss = losses_.at({most, device});
     finding.saving_ns = static_cast<std::int64_t>(static_cast<double>(sum.exposed_ns) * (static_cast<double>(loss.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, loss.time_ns))));
-    finding.title = fmt::format("matrix products have sizes for which tensor cores load few elements at a time, {}: {}, most in {}", times_text(scope, sum.count),
+    finding.title = fmt::format("matrix multiplications with sizes that slow down tensor cores run {}; they take {}, mostly in {}", times_text(scope, sum.count),
                                 per_step_text(scope, sum.exposed_ns), short_name(context_.catalog.strings[longest(most)]));
     std::pair<std::int64_t, std::uint32_t> longest_shape{0, 0};
     for (const auto& [key, ns] : shapes_ns_) {
@@ -109,7 +109,7 @@ class UnalignedMatmul : public WorkRule {
       finding.title += fmt::format(", {} of {}", std::string(context_.catalog.strings[kind.name]), kind.cost.shape);
     }
     finding.advice =
-        "Pad hidden sizes, the vocabulary, head sizes and batches to multiples of 8 elements of float16 or bfloat16 (4 of TF32, 16 of 8 bits), better of 64, "
+        "Pad hidden sizes, the vocabulary, head sizes and batch sizes to multiples of 64 elements, or at least of 8 (TF32: 4, 8-bit types: 16), "
         "so that each row begins at a multiple of 16 bytes.";
   }
 
@@ -156,7 +156,7 @@ class UnalignedMatmul : public WorkRule {
 
 RuleEntry unaligned_matmul_rule() {
   return {.name = "unaligned-matmul",
-          .fires = "matrix products on tensor cores whose sizes are no multiple of 8 (4 of TF32, 16 of 8 bits) take 5 % of the time",
+          .fires = "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take 5 % of the time",
           .source = "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
           .needs = UnalignedMatmul::needs(),
           .make = make_rule<UnalignedMatmul>};
