@@ -20,15 +20,15 @@ constexpr std::array<std::string_view, 6> kPartNames{"", "launch", "queued", "ho
 std::vector<Column> path_columns(RowKeys keys) {
   std::vector<Column> columns;
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  columns.push_back({"rank", Unit::number, "That held the path; none: the transfer of a collective is of all its ranks"});
+  columns.push_back({"rank", Unit::number, "Rank on the path; empty for the transfer of a collective, which belongs to all ranks"});
   if (keys.phases) columns.push_back(kPhaseColumn);
   return joined(std::move(columns), {
-      {"class", Unit::text, "What held it: a class of kernels as classes has them, launch, queued, host, sync or unexplained"},
-      {"time_ns", Unit::ns, "How long; all rows of a step sum to it"},
-      {"share_pct", Unit::percent, "Of the step, or of all of them"},
-      {"segments", Unit::count, "In how many, each of one kernel, one call of CUDA, or of the time in one operator or range"},
-      {"top_name", Unit::text, "What has most of it: a kernel, a call, or the innermost operator or range in which the host was"},
-      {"top_ns", Unit::ns, "How long that held the path"}});
+      {"class", Unit::text, "Class of the path segment: a kernel class (see classes), launch, queued, host, sync or unexplained"},
+      {"time_ns", Unit::ns, "Time on the path; the rows of a step add up to its duration"},
+      {"share_pct", Unit::percent, "Share of the step, or of all steps"},
+      {"segments", Unit::count, "Number of segments: each is one kernel, one CUDA call, or the time in one operator or range"},
+      {"top_name", Unit::text, "Name with the most time: a kernel, a call, or the innermost operator or range of the host"},
+      {"top_ns", Unit::ns, "Time of top_name on the path"}});
 }
 
 // The chosen steps that the chosen time holds as a whole, on every rank that has them.
@@ -166,7 +166,7 @@ class CriticalPath : public Analysis {
 
 AnalysisEntry critical_path_analysis() {
   return {.name = "critical_path",
-          .meaning = "What held each step, over all ranks: kernels, copies, transfers, launches, the host, and on which rank",
+          .meaning = "Critical path of each step over all ranks: kernels, copies, transfers, launches, host",
           .by = {GroupBy::none, GroupBy::step},
           .columns = path_columns,
           .make = make_analysis<CriticalPath>,

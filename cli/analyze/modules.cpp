@@ -21,16 +21,16 @@ namespace {
 
 std::vector<Column> module_columns(RowKeys keys) {
   return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(), {
-      {"module", Unit::text, "As named_modules() has it, or the classes of the modules around it and its own; the outermost has its class"},
-      {"class", Unit::text, "Of the module"},
-      {"operators", Unit::count, "Calls of operators in it, and in modules in it, forward and backward"},
-      {"cpu_forward_ns", Unit::ns, "Time of its forward operators on the host"},
-      {"cpu_backward_ns", Unit::ns, "Of its backward operators"},
-      {"gpu_forward_ns", Unit::ns, "Durations of kernels, copies and memsets that its forward operators launched"},
-      {"gpu_backward_ns", Unit::ns, "That its backward operators launched"},
-      {"gpu_self_ns", Unit::ns, "Of both, without modules in it"},
-      {"gpu_share_pct", Unit::percent, "Of gpu_forward and gpu_backward in all GPU work; by rank, of the rank's"},
-      {"gpu_count", Unit::count, "Kernels, copies and memsets"}});
+      {"module", Unit::text, "Path as in named_modules(), or the class names of the enclosing modules and its own"},
+      {"class", Unit::text, "Class of the module"},
+      {"operators", Unit::count, "Number of operator calls in the module and its submodules, forward and backward"},
+      {"cpu_forward_ns", Unit::ns, "Host time of its forward operators"},
+      {"cpu_backward_ns", Unit::ns, "Host time of its backward operators"},
+      {"gpu_forward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its forward operators"},
+      {"gpu_backward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its backward operators"},
+      {"gpu_self_ns", Unit::ns, "Forward and backward GPU time without submodules"},
+      {"gpu_share_pct", Unit::percent, "Share of forward and backward time in all GPU work; of the rank's with --by rank"},
+      {"gpu_count", Unit::count, "Number of kernels, copies and memsets"}});
 }
 
 class Modules : public Analysis {
@@ -134,7 +134,7 @@ class Modules : public Analysis {
 
 AnalysisEntry modules_analysis() {
   return {.name = "modules",
-          .meaning = "Each torch.nn.Module: its operators on the host, and the GPU work of its forward and backward",
+          .meaning = "torch.nn.Modules: host time of their operators, and GPU time of their forward and backward",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = module_columns,
           .make = make_analysis<Modules>,

@@ -31,21 +31,21 @@ constexpr std::int64_t kLeastCost = 1000;                  // 1 / so much of a r
 std::vector<Column> outlier_columns(RowKeys keys) {
   std::vector<Column> columns{{"what", Unit::text, "step or kernel"}};
   return joined(joined(std::move(columns), process_columns(keys)), {
-      {"step", Unit::number, "Of a step its number; of kernels the step that launched the longest of them"},
-      {"name", Unit::text, "Of the kernel, demangled"},
+      {"step", Unit::number, "Number of the step; for a kernel, the step that launched its longest outlier"},
+      {"name", Unit::text, "Kernel name, demangled"},
       {"grid", Unit::extent, "Blocks of the kernel, in x, y and z"},
-      {"block", Unit::extent, "Threads of a block of it"},
-      {"count", Unit::count, "Outliers in this row: 1 of a step, of a kernel all of the rank"},
-      {"of_count", Unit::count, "Values of this kind, of all chosen ranks"},
-      {"median_ns", Unit::ns, "Their median"},
-      {"mad_ns", Unit::ns, "Median distance from it"},
-      {"longest_ns", Unit::ns, "The longest outlier of this row"},
-      {"at_ns", Unit::ns, "When that began, since the trace's start"},
-      {"excess_ns", Unit::ns, "What the outliers of this row took above the median, together"},
-      {"differs", Unit::text, "Of a step, what grew most against its median: idle, compute, exposed_comm, memory (copies and memsets alone)"},
-      {"grew_ns", Unit::ns, "By how much"},
-      {"kernel", Unit::text, "Of a step, the kernel whose time in a step grew most against its median over the rank's steps"},
-      {"kernel_grew_ns", Unit::ns, "By how much"}});
+      {"block", Unit::extent, "Threads per block, in x, y and z"},
+      {"count", Unit::count, "Number of outliers in the row: 1 for a step, all of the rank for a kernel"},
+      {"of_count", Unit::count, "Number of values of this kind on all chosen ranks"},
+      {"median_ns", Unit::ns, "Median of these values"},
+      {"mad_ns", Unit::ns, "Median absolute deviation of these values"},
+      {"longest_ns", Unit::ns, "Longest outlier in the row"},
+      {"at_ns", Unit::ns, "Start of the longest outlier, since the start of the trace"},
+      {"excess_ns", Unit::ns, "Total time above the median"},
+      {"differs", Unit::text, "Part of a step that grew most above its median: idle, compute, exposed_comm or memory (copies and memsets alone)"},
+      {"grew_ns", Unit::ns, "Growth of that part"},
+      {"kernel", Unit::text, "Kernel whose time in the step grew most above its median over the rank's steps"},
+      {"kernel_grew_ns", Unit::ns, "Growth of that kernel"}});
 }
 
 struct Usual {

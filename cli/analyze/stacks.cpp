@@ -18,13 +18,13 @@ namespace {
 
 std::vector<Column> stack_columns(RowKeys keys) {
   return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(), {
-      {"frame", Unit::text, "The innermost frame: file(line): function"},
-      {"operators", Unit::count, "Calls of operators from there, and of the backward operators of these"},
-      {"cpu_ns", Unit::ns, "Their time on the host"},
-      {"gpu_ns", Unit::ns, "Durations of kernels, copies and memsets that they launched"},
-      {"gpu_share_pct", Unit::percent, "In all GPU work; by rank, of the rank's"},
-      {"gpu_count", Unit::count, "Kernels, copies and memsets"},
-      {"stack", Unit::text, "All frames, the outermost first"}});
+      {"frame", Unit::text, "Innermost frame: file(line): function"},
+      {"operators", Unit::count, "Number of operator calls from this stack, with their backward operators"},
+      {"cpu_ns", Unit::ns, "Host time of these operators"},
+      {"gpu_ns", Unit::ns, "Time of kernels, copies and memsets launched by these operators"},
+      {"gpu_share_pct", Unit::percent, "Share of gpu_ns in all GPU work; of the rank's with --by rank"},
+      {"gpu_count", Unit::count, "Number of kernels, copies and memsets"},
+      {"stack", Unit::text, "All frames, outermost first"}});
 }
 
 class Stacks : public Analysis {
@@ -97,7 +97,7 @@ class Stacks : public Analysis {
 
 AnalysisEntry stacks_analysis() {
   return {.name = "stacks",
-          .meaning = "Where in the program operators and GPU work come from: each stack of frames",
+          .meaning = "Call stacks of operators: host time, and time of the GPU work that they launched",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = stack_columns,
           .make = make_analysis<Stacks>,
