@@ -58,7 +58,7 @@ class ApiTable : public Analysis {
       append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(durations->ns.size()), durations->sum_ns,
              percent(durations->sum_ns, sums_.at(key->first)), ns.least, ns.median, ns.p95, ns.most);
     }
-    if (endless_ > 0) table.notes.push_back(std::to_string(endless_) + " calls had not returned where the trace ends, and are in no row");
+    if (endless_ > 0) table.notes.push_back(std::to_string(endless_) + " calls had not returned when the trace ended, and are excluded");
     return table;
   }
 

@@ -59,7 +59,7 @@ class Classes : public Analysis {
       for (std::size_t id = 0; id < sums.size(); ++id) row[id] += sums[id];
     }
     for (const auto& [key, sums] : rows) add_rows(key, sums, table.rows);
-    if (graphs_ > 0) table.notes.push_back("whole CUDA graphs, which were recorded instead of their kernels, are in other");
+    if (graphs_ > 0) table.notes.push_back("CUDA graphs recorded as a whole, without their kernels, are in class other");
     return table;
   }
 

@@ -56,7 +56,7 @@ class CriticalPath : public Analysis {
   ResultTable finish() override {
     ResultTable table{"critical_path", path_columns(context_.keys), {}, {}};
     if (trace_.is_full()) {
-      table.notes.push_back(fmt::format("more than {} kernels, copies and calls would have to be kept: choose fewer or later steps (--steps), or fewer ranks (--ranks)", PathTrace::kMost));
+      table.notes.push_back(fmt::format("more than {} kernels, copies and calls: choose fewer or later steps (--steps), or fewer ranks (--ranks)", PathTrace::kMost));
       return table;
     }
     trace_.meet(*context_.collectives);
@@ -127,14 +127,14 @@ class CriticalPath : public Analysis {
   }
 
   std::vector<std::string> notes(const std::vector<PathSpan>& spans, std::int64_t whole_ns, std::uint64_t inferred) const {
-    if (spans.empty()) return {"no GPU work runs in the chosen steps, or in the chosen time"};
+    if (spans.empty()) return {"no GPU work in the chosen steps or time"};
     std::vector<std::string> found{most_text(spans, whole_ns)};
     if (inferred > 0) {
-      found.push_back(fmt::format("{} began behind the work of another stream, as those do that wait for an event; that they did wait for it is not in the trace", count_text(inferred, "kernel or copy", "kernels and copies")));
+      found.push_back(fmt::format("{} began right after work of another stream ended; the path assumes that they waited for it", count_text(inferred, "kernel or copy", "kernels and copies")));
     }
-    if (!trace_.knows_launches()) found.push_back("no launch is in the trace: what the host did is not known");
+    if (!trace_.knows_launches()) found.push_back("no launches in the trace: host activity is unknown");
     if (trace_.uncompared() > 0) {
-      found.push_back(fmt::format("the clocks of some ranks cannot be compared: the path does not follow {} to the rank that was last", count_text(trace_.uncompared(), "collective", "collectives")));
+      found.push_back(fmt::format("the clocks of some ranks cannot be compared; the path does not follow {} to the last rank", count_text(trace_.uncompared(), "collective", "collectives")));
     }
     const auto more = collective_notes(context_);
     found.insert(found.end(), more.begin(), more.end());
@@ -150,8 +150,8 @@ class CriticalPath : public Analysis {
     }
     const std::string of = fmt::format("{}{}", duration_text(whole_ns), spans.front().step ? " in " + count_text(spans.size(), "step", "steps") : std::string());
     const auto most = std::max_element(ranks_ns.begin(), ranks_ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::string text = most == ranks_ns.end() || most->first < 0 ? "the path lasts " + of : fmt::format("rank {} held most: {} of {}", most->first, duration_text(most->second), of);
-    if (shared_ns > 0) text += fmt::format("; transfers of collectives, which are of all ranks, {}", duration_text(shared_ns));
+    std::string text = most == ranks_ns.end() || most->first < 0 ? "the path lasts " + of : fmt::format("rank {} has the most time on the path: {} of {}", most->first, duration_text(most->second), of);
+    if (shared_ns > 0) text += fmt::format("; transfers of collectives, on all ranks, take {}", duration_text(shared_ns));
     return text;
   }
 

@@ -43,7 +43,7 @@ std::vector<Column> roofline_columns(RowKeys keys) {
 
 void add_peak_note(const DevicePeaks& peaks, ResultTable& table) {
   const std::vector<std::string> unknown = peaks.without_peaks();
-  if (!unknown.empty()) table.notes.push_back(fmt::format("no peak is known for {}: --peak-tflops and --peak-gb-per-s give it", fmt::join(unknown, ", ")));
+  if (!unknown.empty()) table.notes.push_back(fmt::format("the peak of {} is unknown; set --peak-tflops and --peak-gb-per-s", fmt::join(unknown, ", ")));
 }
 
 class OperatorTable : public Analysis {
@@ -137,15 +137,15 @@ class OperatorTable : public Analysis {
       if (tenths(without_row_ns_[id]) > 0) without.emplace_back(-without_row_ns_[id], id);
     }
     std::sort(without.begin(), without.end());
-    std::string note = share(known_ns_) + " of the time of compute kernels is in this table, " + share(compute_ns_ - known_ns_) + " has no row";
+    std::string note = share(known_ns_) + " of compute kernel time is in this table, " + share(compute_ns_ - known_ns_) + " is not";
     for (std::size_t i = 0; i < without.size(); ++i) note += (i == 0 ? ": " : ", ") + classes_[without[i].second] + ' ' + share(-without[i].first);
     table.notes.push_back(std::move(note));
     for (const auto& [name, inputs] : calls_.without_cost()) {
       const std::string_view operator_name = context_.catalog.strings[name];
-      table.notes.push_back(fmt::format("calls of {} without a row: {}", operator_name, missing_cost(context_.catalog, operator_name, inputs)));
+      table.notes.push_back(fmt::format("calls of {} are excluded: {}", operator_name, missing_cost(context_.catalog, operator_name, inputs)));
     }
     add_peak_note(peaks_, table);
-    if (rows_.empty()) table.notes.push_back("no kernel's operator has sizes that are known: torch.profiler tells them with record_shapes=True, recordings with TRACETOOL_TORCH=shapes");
+    if (rows_.empty()) table.notes.push_back("no operators with known sizes; TRACETOOL_TORCH=shapes records sizes, and so does record_shapes=True of torch.profiler");
   }
 
   const AnalysisContext& context_;
@@ -205,7 +205,7 @@ class MfuTable : public Analysis {
                share(context_.flops_per_step));
       }
     }
-    if (context_.flops_per_step <= 0) table.notes.push_back("mfu_pct needs the operations of the model: --flops-per-step N, of one step of one rank");
+    if (context_.flops_per_step <= 0) table.notes.push_back("mfu_pct needs --flops-per-step N: the operations of the model in one step on one rank");
     add_peak_note(peaks_, table);
     return table;
   }

@@ -137,8 +137,8 @@ class LaunchesTable : public Analysis {
       std::move(rows_[id].begin(), rows_[id].end(), std::back_inserter(table.rows));
     }
     if (given_up_ > 0) {
-      table.notes.push_back(std::to_string(given_up_) + " launches are in no row: their work is not in the trace, or later than " +
-                            std::to_string(LaunchQueue::kMostWaiting) + " launches behind them");
+      table.notes.push_back(std::to_string(given_up_) + " launches are excluded: their work is not in the trace, or began after " +
+                            std::to_string(LaunchQueue::kMostWaiting) + " later launches");
     }
     return table;
   }

@@ -114,8 +114,8 @@ class MemoryTable : public Analysis {
     const auto note = [&](std::size_t count, const char* what) {
       if (count > 0) table.notes.push_back(count_text(count, "process", "processes") + ": " + what);
     };
-    note(untold, "nothing in the trace tells how much memory is in use");
-    note(incomplete, "some allocations were lost or overwritten, so that what is in use is not known");
+    note(untold, "memory in use is unknown: the trace does not contain it");
+    note(incomplete, "memory in use is unknown: some allocations were lost or overwritten");
     return table;
   }
 

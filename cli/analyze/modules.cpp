@@ -57,7 +57,7 @@ class Modules : public Analysis {
       count(nodes, innermost, rows, id);
     }
     if (rows_.empty()) {
-      table.notes.push_back("there are no calls of modules in this trace: recordings with TRACETOOL_TORCH=stacks have them, and profiles of torch.profiler with with_stack=True");
+      table.notes.push_back("no module calls in this trace; TRACETOOL_TORCH=stacks records them, and so does with_stack=True of torch.profiler");
       return table;
     }
     std::vector<const std::pair<const Key, Row>*> sorted;
@@ -70,7 +70,7 @@ class Modules : public Analysis {
     for (const auto* row : sorted) table.rows.push_back(cells(row->first, row->second));
     append_endless_note(table.notes, paths_.endless(), "call");
     if (outside_ > 0) {
-      table.notes.push_back(fmt::format("{} ({}) of no module: their launch is not in the trace, or in no call of a module there", count_text(outside_, "kernel or copy", "kernels and copies"), duration_text(outside_ns_)));
+      table.notes.push_back(fmt::format("{} ({}) without a module: the launch is not in the trace or not inside a module call", count_text(outside_, "kernel or copy", "kernels and copies"), duration_text(outside_ns_)));
     }
     return table;
   }

@@ -172,7 +172,7 @@ class Operators : public Analysis {
       nodes_[at].row->gpu_ns += nodes_[at].gpu_ns;
     }
     if (rows_.empty()) {
-      table.notes.push_back("there are no operators in this trace: profiles of torch.profiler have them, and recordings with TRACETOOL_TORCH=ops; ranges are in --only regions");
+      table.notes.push_back("no operators in this trace; torch.profiler and TRACETOOL_TORCH=ops record them; --only regions shows ranges");
       return table;
     }
     std::vector<std::pair<const Key*, const Row*>> sorted;
@@ -187,7 +187,7 @@ class Operators : public Analysis {
     for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row, whole_ns));
     append_endless_note(table.notes, endless_, "operator");
     if (unclaimed_ > 0) {
-      table.notes.push_back(fmt::format("{} ({}) of no operator: their launch is not in the trace, or in no operator there", count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
+      table.notes.push_back(fmt::format("{} ({}) without an operator: the launch is not in the trace or not inside an operator", count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
     }
     return table;
   }

@@ -178,8 +178,8 @@ class OutlierTable : public Analysis {
       if (!context_.chosen[id]) continue;
       for (const AnalysisWindow& step : steps_.of(id)) lengths.push_back(step.to_ns - step.from_ns);
     }
-    if (lengths.empty()) table.notes.push_back("no training steps were found: only kernels are looked at");
-    if (!lengths.empty() && lengths.size() < kFewest) table.notes.push_back("fewer than " + std::to_string(kFewest) + " steps: none is called an outlier");
+    if (lengths.empty()) table.notes.push_back("no training steps found; only kernels are compared");
+    if (!lengths.empty() && lengths.size() < kFewest) table.notes.push_back("fewer than " + std::to_string(kFewest) + " steps: no step is reported as an outlier");
     const Usual usual(std::move(lengths), kStepShare);
     const auto rows = times_.rows();
     std::vector<std::tuple<std::int64_t, ProcessId, std::size_t>> found;
@@ -267,12 +267,12 @@ class OutlierTable : public Analysis {
     });
     table.rows.insert(table.rows.end(), rows.begin(), rows.end());
     if (cheap > 0) {
-      table.notes.push_back("kernels of " + std::to_string(cheap) + " more kinds and ranks have outliers that together took less than 1/" + std::to_string(kLeastCost) +
-                            " of the time of the rank's kernels");
+      table.notes.push_back("outliers of " + std::to_string(cheap) + " more kernels and ranks are omitted: together they took less than 1/" + std::to_string(kLeastCost) +
+                            " of the rank's kernel time");
     }
     if (several_speeds > 0) {
-      table.notes.push_back(std::to_string(several_speeds) + " kernels, by name and launch, are above the limit in more than 1 of " + std::to_string(kMostOutliers) +
-                            " instances: they have several speeds, and none is called an outlier");
+      table.notes.push_back(std::to_string(several_speeds) + " kernels (by name and launch configuration) exceed the limit in more than 1 of " + std::to_string(kMostOutliers) +
+                            " instances; they have several usual durations and are not reported as outliers");
     }
   }
 

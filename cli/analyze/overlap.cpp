@@ -184,7 +184,7 @@ class OverlapTable : public Analysis {
         }
       }
     }
-    if (shared) table.notes.push_back("communicators worked at once on some devices: such time counts in the row of each, and is its shared time");
+    if (shared) table.notes.push_back("some communicators ran at the same time; that shared time counts in the row of each");
     return table;
   }
 

@@ -84,7 +84,7 @@ class Regions : public Analysis {
     ResultTable table{"regions", region_columns(context_.keys), {}, {}};
     threads_.clear();
     ranges_.forget_all();  // every Region is added to its rows
-    if (rows_.empty()) table.notes.push_back("there are no NVTX ranges or annotations in this trace");
+    if (rows_.empty()) table.notes.push_back("no NVTX ranges or annotations in this trace");
     std::vector<std::pair<const Key*, Row*>> sorted;
     for (auto& [key, row] : rows_) sorted.push_back({&key, &row});
     const auto order = [&](const auto& each) {
@@ -96,7 +96,7 @@ class Regions : public Analysis {
     for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row));
     append_endless_note(table.notes, endless_, "range");
     if (deep_ > 0) {
-      table.notes.push_back(fmt::format("{} in more than {} ranges at once: their work counts in the innermost {}, and in the innermost {} that never ended",
+      table.notes.push_back(fmt::format("{} in more than {} nested ranges: their work counts in the innermost {}, and in the innermost {} that never ended",
                                         count_text(deep_, "launch", "launches"), kMostOpen, kMostOpen, kMostOpen));
     }
     return table;

@@ -55,7 +55,7 @@ class Stacks : public Analysis {
       row.gpu_count += node.gpu_count;
     }
     if (!any) {
-      table.notes.push_back("there are no stacks in this trace: recordings with TRACETOOL_TORCH=stacks have them, and profiles of torch.profiler with with_stack=True");
+      table.notes.push_back("no stacks in this trace; TRACETOOL_TORCH=stacks records them, and so does with_stack=True of torch.profiler");
       return table;
     }
     std::vector<CallPaths::NodeId> sorted;
@@ -67,7 +67,7 @@ class Stacks : public Analysis {
     for (const CallPaths::NodeId id : sorted) table.rows.push_back(cells(nodes, id, rows[id], whole_ns[nodes[id].group]));
     append_endless_note(table.notes, paths_.endless(), "call");
     if (rows[0].gpu_count > 0) {
-      table.notes.push_back(fmt::format("{} ({}) without a stack: their launch is not in the trace, or in no operator that has one", count_text(static_cast<std::uint64_t>(rows[0].gpu_count), "kernel or copy", "kernels and copies"), duration_text(rows[0].gpu_ns)));
+      table.notes.push_back(fmt::format("{} ({}) without a stack: the launch is not in the trace or not inside an operator with a stack", count_text(static_cast<std::uint64_t>(rows[0].gpu_count), "kernel or copy", "kernels and copies"), duration_text(rows[0].gpu_ns)));
     }
     return table;
   }
