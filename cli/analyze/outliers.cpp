@@ -178,7 +178,7 @@ class OutlierTable : public Analysis {
       if (!context_.chosen[id]) continue;
       for (const AnalysisWindow& step : steps_.of(id)) lengths.push_back(step.to_ns - step.from_ns);
     }
-    if (lengths.empty()) table.notes.push_back("no training steps found; only kernels are compared");
+    if (lengths.empty()) table.notes.push_back("no training steps were found; only kernels are compared");
     if (!lengths.empty() && lengths.size() < kFewest) table.notes.push_back("fewer than " + std::to_string(kFewest) + " steps: no step is reported as an outlier");
     const Usual usual(std::move(lengths), kStepShare);
     const auto rows = times_.rows();

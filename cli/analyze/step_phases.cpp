@@ -100,7 +100,7 @@ class StepPhases : public Analysis {
         if (windows[i].step) table.rows.push_back(cells(place.first, place.second, *windows[i].step, times[i]));
       }
     }
-    if (table.rows.empty()) table.notes.push_back("no training steps with GPU work found (see --only steps)");
+    if (table.rows.empty()) table.notes.push_back("no training steps with GPU work were found (see --only steps)");
     return table;
   }
 

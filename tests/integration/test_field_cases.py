@@ -25,7 +25,7 @@ SINGLE = [
     ("pid_text.json", made.each(made.set_pid("GPU 0")), 20, [(2.0, 3.7)], ""),
     ("prefixed.json.gz", made.two_processes(True), 40, [(2.0, 3.7)] * 2, "this file holds 2 processes"),
     ("offset.json", made.two_processes(False), 40, [(2.0, 3.7)] * 2, "this file holds 2 processes"),
-    ("ts0.json", made.untimed_kernels(), 35, [(2.0, 3.7)], "15 events that are far from the rest of the trace in time"),
+    ("ts0.json", made.untimed_kernels(), 35, [(2.0, 3.7)], "15 events far from the rest of the trace in time"),
     ("days400.json", made.more({"ph": "X", "cat": "user_annotation", "name": "open", "pid": 4000, "tid": 4000,
                                 "ts": made.START + 100, "dur": 34560000000000.0}), 20, [(2.0, 3.7)], "more than a day from all others"),
     ("overrun.json", made.overrun(), 20, [(2.05, 3.7)], "1 kernel or copy is recorded to end more than 1 s after later work"),
