@@ -53,7 +53,7 @@ std::vector<LostTime> losses_of(const TableReading& gpus) {
   const std::int64_t alone_ns = gpus.sum("busy_ns") - gpus.sum("compute_ns") - gpus.sum("exposed_comm_ns");
   std::vector<LostTime> losses{{gpus.sum("idle_ns"), "idle" + where_most(gpus, "idle_ns"), "temporal"},
                            {gpus.sum("exposed_comm_ns"), "exposed communication" + where_most(gpus, "exposed_comm_ns"), "overlap"},
-                           {alone_ns, "exposed copies and memsets", "temporal"}};
+                           {alone_ns, "copies and memsets alone", "temporal"}};
   std::erase_if(losses, [](const LostTime& loss) { return loss.ns <= 0; });
   std::stable_sort(losses.begin(), losses.end(), [](const LostTime& a, const LostTime& b) { return a.ns > b.ns; });
   return losses;

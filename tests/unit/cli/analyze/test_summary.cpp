@@ -48,7 +48,7 @@ TEST_CASE("summary: the time of all GPUs as a partition, the largest loss first,
   CHECK(in_order(text, {"2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % lost\n",
                         " 17.50 %  350 ns: idle; from 50 ns on rank 0 to 300 ns on rank 1\n",
                         " 17.50 %  350 ns: exposed communication; from 50 ns on rank 1 to 300 ns on rank 0\n",
-                        "  5.00 %  100 ns: exposed copies and memsets\n",
+                        "  5.00 %  100 ns: copies and memsets alone\n",
                         "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host (its GPU was idle)\n",
                         "steps 1 to 2: median 400 ns, longest 900 ns (step 2 of rank 1)\n", "next: tracetool analyze a/traces --only stragglers"}));
   CHECK(text.find("rank 0 is late") == std::string::npos);
