@@ -24,7 +24,7 @@ OTHER = [(r"(?<![\w.])[+-]?\d+(\.\d+)? (ns|us|ms|s)\b", "TIME"), (r"[+-]?\d+\.\d
          (r"\d+(?= (records|events|bytes|slices|instants|counter values|flows|overhead|sync)\b)", "N"), (r"\d+(?= TIME cudaStreamSynchronize$)", "STALLS"),
          (r"^(\d+) \S+ \d+ (NVIDIA .*TIME \d+ \d+ \d+) \d+ \d+ (\d+ \d+) \d+ clean$", r"\1 HOST PID \2 CALLS \3 N clean"), (r"CUPTI \d+, driver [\d.]+", "CUPTI N"),
          (r"^(seen: )?rank 0 at TIME for TIME: .*", "EVIDENCE"), (r"(?<=check failed: ).* regressed", "SOME regressed"),
-         (r"^B is \d+\.\d+ times as fast: .*|^no difference beyond noise: .*", "JUDGED")]
+         (r"^B is \d+\.\d+ times as fast: .*|^no significant difference: .*", "JUDGED")]
 
 
 def text_of(page):
