@@ -16,6 +16,7 @@ std::vector<Column> kernel_columns(RowKeys keys) {
        {"count", Unit::count, "Number of instances"},
        {"sum_ns", Unit::ns, "Total duration, including kernels that ran at the same time"},
        {"share_pct", Unit::percent, "Share of the total duration of all kernels; of the rank's with --by rank"},
+       {"mean_ns", Unit::ns, "Mean duration"},
        {"min_ns", Unit::ns, "Shortest duration"},
        {"median_ns", Unit::ns, "Median duration"},
        {"p95_ns", Unit::ns, "95th percentile of the duration"},
@@ -120,7 +121,7 @@ class KernelTable : public Analysis {
     if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     append(cells, std::string(context_.catalog.strings[key.name]),
            std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(durations.ns.size()),
-           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), ns.least, ns.median, ns.p95, ns.most,
+           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), static_cast<double>(durations.sum_ns) / static_cast<double>(durations.ns.size()), ns.least, ns.median, ns.p95, ns.most,
            known_real(standard_deviation(durations.ns)));
     if (durations.launches.empty()) {
       append(cells, Cell(), Cell(), Cell());

@@ -38,6 +38,9 @@ std::string column_title(const Column& column) {
   for (const std::string_view ending : {"_ns", "_pct", "_gb_per_s"}) {
     if (text.ends_with(ending)) text.erase(text.size() - ending.size());
   }
+  constexpr std::string_view kBytes = "_bytes";
+  const std::size_t bytes = column.unit == Unit::bytes ? text.find(kBytes) : text.npos;
+  if (bytes != text.npos) text.erase(bytes, kBytes.size());
   std::replace(text.begin(), text.end(), '_', ' ');
   if (column.unit == Unit::rate) text += " GB/s";
   return text;
@@ -84,6 +87,11 @@ std::optional<double> number_in(const Cell& cell) {
   return std::nullopt;
 }
 
+// Returns whether no row has a value in the column.
+bool is_unknown(const ResultTable& table, std::size_t column) {
+  return std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return std::holds_alternative<std::monostate>(row[column]); });
+}
+
 NumberStyle style_of(const ResultTable& table, std::size_t column) {
   const Unit unit = table.columns[column].unit;
   double largest = 0;
@@ -120,12 +128,18 @@ std::string write_text(const std::vector<ResultTable>& tables) {
   std::string out;
   for (const ResultTable& table : tables) {
     if (tables.size() > 1) out += fmt::format("{}{}\n", out.empty() ? "" : "\n", table.name);
-    const std::vector<std::size_t> order = shown_columns(table);
-    std::vector<std::string> head;
+    std::vector<std::size_t> order;
+    std::vector<std::string> head, empty;
     std::vector<NumberStyle> styles(table.columns.size());
-    for (const std::size_t i : order) {
+    for (const std::size_t i : shown_columns(table)) {
+      const std::string title = column_title(table.columns[i]);
+      if (!table.rows.empty() && is_unknown(table, i)) {
+        empty.push_back(title);
+        continue;
+      }
+      order.push_back(i);
       styles[i] = style_of(table, i);
-      head.push_back(column_title(table.columns[i]) + (styles[i].name.empty() ? "" : " " + std::string(styles[i].name)));
+      head.push_back(title == "bytes" && !styles[i].name.empty() ? std::string(styles[i].name) : title + (styles[i].name.empty() ? "" : " " + std::string(styles[i].name)));
     }
     Table lines(std::move(head));
     for (const auto& cells : table.rows) {
@@ -138,6 +152,7 @@ std::string write_text(const std::vector<ResultTable>& tables) {
       lines.add(std::move(row));
     }
     out += lines.text();
+    if (!empty.empty()) add_line(out, "note: columns without a value are left out: {}", fmt::join(empty, ", "));
     for (const std::string& note : table.notes) add_line(out, "note: {}", note);
   }
   return out;

@@ -60,8 +60,8 @@ void refuse_command(std::string_view name) {
     names.emplace_back(command.name);
   }
   const std::string meant(trace::nearest_word(name, names));
-  throw Error(Exit::usage, "there is no command " + std::string(name) +
-                               (meant.empty() ? "" : " (did you mean " + meant + "?)") + "; there are " + all +
+  throw Error(Exit::usage, "there is no command and no file or directory " + std::string(name) +
+                               (meant.empty() ? "" : " (did you mean " + meant + "?)") + "; the commands are " + all +
                                ". `tracetool --help` explains them");
 }
 

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""dist/ in other systems: Ubuntu 22.04 (glibc 2.35) and 24.04 (glibc 2.39), as scripts/dist/roots.sh makes them. There
-tracetool reads, libagent.so records a training, and gpu_check says with that system's python3 what it would do.
+"""dist/, the wheel and the Debian package in bare systems: Ubuntu 22.04 (glibc 2.35), Debian 12 (2.36) and Ubuntu 24.04 (2.39), as
+scripts/dist/roots.sh makes them. In each one tracetool reads, libagent.so records a training, gpu_check reports with that system's
+python3 what it would do, and pip and dpkg install a tracetool that finds its agent and answers with one command.
 
 Without TRACETOOL_ROOTS (a folder with the systems, or where they are to be made) it is skipped: they are a download of
 minutes, and chroot(2) needs root."""
 import json
 import os
+import re
 import shutil
+import sys
 
 from harness import arguments, check, finish, run, skip
 
 ROOTS_SH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "dist", "roots.sh")
 ENTER = 'mount -t proc proc "$0/proc"; mount --bind /dev "$0/dev"; exec chroot "$0" "$@"'
-SYSTEMS = {"jammy": (2, 35), "noble": (2, 39)}
+SYSTEMS = {"jammy": (2, 35), "bookworm": (2, 36), "noble": (2, 39)}
+MADE_FOR_DEB = {"bookworm", "noble"}  # see scripts/release/deb.sh
+RELEASE = os.path.join(os.path.dirname(ROOTS_SH), "..", "release")
 
 
 class System:
@@ -70,6 +75,36 @@ def check_gpu_check(system, name):
           done)
 
 
+def check_answer(system, name, tracetool):
+    done = system.run(tracetool, "doctor")
+    check(re.match(r"OK +agent +/.*libagent\.so$", done.stdout.split("\n")[0]) is not None, f"{name}: {tracetool} finds its agent", done)
+    done = system.run(tracetool, "/tried/traces")
+    lines = done.stdout.splitlines()
+    check(done.returncode == 0 and len(lines) < 30 and any(line.startswith("next:") for line in lines + done.stderr.splitlines()),
+          f"{name}: {tracetool} PATH answers in fewer than 30 lines and prints the next command", done)
+
+
+def check_wheel(system, name):
+    wheel = os.path.basename(run([sys.executable, f"{RELEASE}/wheel.py", f"{system.root}/tried/dist", f"{system.root}/tried"]).stdout.split()[0])
+    done = system.run("python3", "-m", "venv", "/tried/venv")
+    if not check(done.returncode == 0, f"{name}: a virtual environment is made", done):
+        return
+    done = system.run("/tried/venv/bin/pip", "install", "--no-index", "--disable-pip-version-check", f"/tried/{wheel}")
+    if check(done.returncode == 0, f"{name}: pip installs the wheel", done):
+        check_answer(system, name, "/tried/venv/bin/tracetool")
+
+
+def check_debian(system, name):
+    if name not in MADE_FOR_DEB or not shutil.which("dh"):
+        return print(f"{name}: the Debian package is not tried: it is made for {sorted(MADE_FOR_DEB)}, with debhelper")
+    package = run([f"{RELEASE}/deb.sh", f"{system.root}/tried/dist", f"{system.root}/tried"]).stdout.strip()
+    done = system.run("dpkg", "--install", f"/tried/{os.path.basename(package)}")
+    if check(done.returncode == 0, f"{name}: dpkg installs the package", done):
+        check_answer(system, name, "/usr/bin/tracetool")
+    done = system.run("dpkg", "--purge", "tracetool")
+    check(done.returncode == 0, f"{name}: dpkg removes it", done)
+
+
 def main():
     options = arguments("dist", "simulated")
     roots = os.environ.get("TRACETOOL_ROOTS")
@@ -84,6 +119,8 @@ def main():
         check_recording(system, name)
         check_capture(system, name)
         check_gpu_check(system, name)
+        check_wheel(system, name)
+        check_debian(system, name)
         system.close()
     finish()
 
