@@ -18,7 +18,7 @@ std::vector<Column> straggler_columns(RowKeys keys) {
                  {"late_ns", Unit::ns, "Its start minus the median start of all ranks, beyond clock error, summed over collectives"},
                  {"waited_ns", Unit::ns, "Time from its own start to the last start, summed over collectives"},
                  {"others_waited_ns", Unit::ns, "Time that the others waited for this rank alone, summed over them"},
-                 {"delayed_ns", Unit::ns, "How much earlier these collectives would have started without the delay of this rank"},
+                 {"delayed_ns", Unit::ns, "Delay that this rank adds to these collectives"},
                  {"times_last", Unit::count, "Collectives in which it was the last known rank to start"},
                  {"last_completed", Unit::text, "Communicator and ordinal of the last collective that completed on it"},
                  {"cause", Unit::text, "Why it is late: host, slow_kernels, more_work, copy, other_collective, unknown"},

@@ -147,7 +147,7 @@ class Matcher {
 
   void family(const FamilyKey& key, std::vector<LaneRef> lanes) {
     if (key.point_to_point && (key.source < 0 || key.destination < 0)) {
-      for (const LaneRef& each : lanes) refuse(each, "the ranks of sends and receives are not known");
+      for (const LaneRef& each : lanes) refuse(each, "the ranks of sends and receives are unknown");
       return;
     }
     const bool is_named = !info(key.communicator).label.empty();

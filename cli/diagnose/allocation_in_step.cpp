@@ -49,7 +49,7 @@ class AllocationInStep : public Rule {
                                 per_step_text(scope, fired.most_ns));
     finding.advice =
         "Remove torch.cuda.empty_cache() from the step, reuse buffers, keep sizes constant (pad batches), and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. "
-        "In CUDA programs, use cudaMallocAsync or allocate before the loop.";
+        "CUDA programs can use cudaMallocAsync, or allocate before the loop.";
     return {finding};
   }
 

@@ -45,8 +45,8 @@ class GpuIdle : public IdleRule {
     }
     finding.title = fmt::format("the GPU idles {}, and the trace does not contain the cause", per_step_text(scope, sum.ns));
     finding.advice =
-        "Record launches too: use the default TRACETOOL_EVENTS, or ProfilerActivity.CPU in addition to CUDA. If work begins long after its launch, look for an event of another stream "
-        "that it waits for, or for another process on the GPU.";
+        "Record launches too: use the default TRACETOOL_EVENTS, or ProfilerActivity.CPU in addition to CUDA. Work that begins long after its launch waits for an event of another "
+        "stream, or for another process on the GPU.";
   }
 
   std::set<TrackId> streams_;                      // that have run anything so far

@@ -50,7 +50,7 @@ class LaunchQueueFull : public Rule {
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
     finding.saving_ns = 0;
-    finding.title = fmt::format("the launch queue is full: the host waits in {} launches for {}, and the GPU is busy meanwhile", sums_.at(fired.most).count, per_step_text(scope, fired.most_ns));
+    finding.title = fmt::format("the launch queue is full: the host waits in {} launches for {} while the GPU is busy", sums_.at(fired.most).count, per_step_text(scope, fired.most_ns));
     finding.advice =
         "Make kernels faster, not launches: the GPU has work all the time. Do not count the time of these calls as launch overhead. "
         "The host sees results, errors and Ctrl-C about 1,000 launches late.";

@@ -142,7 +142,7 @@ void write_roofline(const ReportFacts& facts, Html& page) {
   const TableReading rows(facts.tables, "roofline");
   const RoofChart chart = roof_chart(rows);
   write_paragraph(page, chart.roofs.empty() ? "The peaks of this GPU are unknown. Set --peak-tflops and --peak-gb-per-s to see its limits."
-                                            : "Dots near a line are as fast as the GPU allows; large dots far below it are where time can be saved.");
+                                            : "Dots near a line are as fast as the GPU allows; large dots far below it can save the most time.");
   page.open("figure");
   RoofDrawing(page, rows, chart).draw();
   page.close("figure");

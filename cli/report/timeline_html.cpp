@@ -100,7 +100,7 @@ void write_static_picture(Html& html, const TimelineData& data, const std::vecto
   const double height = static_cast<double>(shown) * (kRowHeight + kRowGap);
   html.open("svg", {{"viewBox", fmt::format("0 0 {} {}", coordinate(kLabelWidth + kPlotWidth + 30), coordinate(height + kAxisHeight))}, {"class", "chart"}, {"role", "img"}, {"aria-labelledby", "tl-title tl-desc"}});
   html.element("title", {{"id", "tl-title"}}, "Utilization of each GPU over the time shown");
-  html.element("desc", {{"id", "tl-desc"}}, fmt::format("One row per GPU, {} over {}. From below: share of time in compute, in exposed communication, and in copies and memsets alone. Empty space is idle time.", count_text(rows.size(), "GPU"), duration_text(data.time.length_ns())));
+  html.element("desc", {{"id", "tl-desc"}}, fmt::format("One row per GPU, {} over {}. Bottom to top: share of time in compute, in exposed communication, and in copies and memsets alone. Empty space is idle time.", count_text(rows.size(), "GPU"), duration_text(data.time.length_ns())));
   draw_axis(html, data, height);
   for (std::size_t i = 0; i < shown; ++i) draw_row(html, rows[i], data, static_cast<double>(i + 1) * (kRowHeight + kRowGap) - kRowGap);
   html.close("svg");

@@ -566,7 +566,7 @@ TEST_CASE("match: a group of one is complete, and of sends and receives two are"
   sends.source = -1;
   SmallJob unknown({sends}, 8);
   CHECK(unknown.match().collectives.empty());
-  CHECK_THAT(unknown.match().refusals.at(0).why, contains_text("the ranks of sends and receives are not known"));
+  CHECK_THAT(unknown.match().refusals.at(0).why, contains_text("the ranks of sends and receives are unknown"));
 }
 
 TEST_CASE("match: times of a collective, and of its transfer where they are known") {
