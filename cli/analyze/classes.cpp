@@ -25,7 +25,7 @@ std::vector<Column> class_columns(RowKeys keys) {
       {"count", Unit::count, "Number of kernels, copies and memsets"},
       {"sum_ns", Unit::ns, "Total duration, including work that ran at the same time"},
       {"share_pct", Unit::percent, "Share of the total duration of all classes on the same device and in the same step"},
-      {"union_ns", Unit::ns, "Time with any of them on a device, summed over devices"}});
+      {"union_ns", Unit::ns, "Time with any work of the class on a device, summed over devices"}});
 }
 
 class Classes : public Analysis {

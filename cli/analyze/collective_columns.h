@@ -12,7 +12,7 @@ namespace cli {
 inline constexpr Column kCommunicatorColumn{
     "communicator", Unit::text, "NCCL's hash of the communicator, or PyTorch's name of the process group; empty if unknown"};
 inline constexpr Column kDescriptionColumn{"description", Unit::text, "PyTorch's description of the process group"};
-inline constexpr Column kEpochColumn{"epoch", Unit::number, "Which communicator with this hash, counted from 1; empty if unknown"};
+inline constexpr Column kEpochColumn{"epoch", Unit::number, "Number of this communicator among those with the same hash, from 1; empty if unknown"};
 inline constexpr Column kOperationColumn{"op", Unit::text, "Operation"};
 
 inline Cell text_cell(const std::string& text) { return text.empty() ? Cell() : Cell(text); }

@@ -9,7 +9,7 @@ namespace {
 constexpr Column kWaitParts[] = {
     {"rank", Unit::number, "Rank"},
     {"wait_ns", Unit::ns, "Time from its start to the last start"},
-    {"exposed_ns", Unit::ns, "Time in which its part ran without compute on its GPU"},
+    {"exposed_ns", Unit::ns, "Time of the collective on the rank without compute"},
 };
 
 std::vector<Column> collective_columns(RowKeys) {

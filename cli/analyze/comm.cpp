@@ -24,7 +24,7 @@ std::vector<Column> comm_columns(RowKeys) {
           {"transfer_ns", Unit::ns, "Time from the last start to the last end, summed over collectives"},
           {"busbw_gb_per_s", Unit::rate, "Median bus bandwidth of collectives with a known transfer time"},
           {"best_busbw_gb_per_s", Unit::rate, "Highest bus bandwidth of these collectives"},
-          {"of_best_pct", Unit::percent, "Median relative to the highest"}};
+          {"of_best_pct", Unit::percent, "busbw_gb_per_s relative to best_busbw_gb_per_s"}};
 }
 
 struct Traffic {

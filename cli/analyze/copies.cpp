@@ -29,7 +29,7 @@ std::vector<Column> copy_columns(RowKeys keys) {
        {"median_gb_per_s", Unit::rate, "Median of bytes / duration"},
        {"best_gb_per_s", Unit::rate, "Highest bytes / duration"},
        {"of_peak_pct", Unit::percent,
-        "Median relative to the peak memory bandwidth, for copies within a GPU (read and write) and memsets"}});
+        "Median relative to the peak memory bandwidth of the GPU, for memsets and copies within a GPU"}});
 }
 
 constexpr std::uint8_t kUnknownMemory = 0, kPageable = 1;                  // CUpti_ActivityMemoryKind

@@ -20,7 +20,7 @@ const std::vector<Column> kOperatorColumns{{"name", Unit::text, "Operator name"}
                                            {"shape", Unit::text, "Input sizes that determine the number of operations"},
                                            {"type", Unit::text, "Number type of the products: bf16, tf32, ...; empty for float32 that may run as TF32"},
                                            {"count", Unit::count, "Number of calls whose kernel ran"},
-                                           {"time_ns", Unit::ns, "Total duration of their kernels"},
+                                           {"time_ns", Unit::ns, "Total duration of the kernels of these calls"},
                                            {"flop", Unit::count, "Floating-point operations per call"},
                                            {"tflop_per_s", Unit::number, "Achieved rate in 10^12 operations per second"}};
 
@@ -36,7 +36,7 @@ std::vector<Column> roofline_columns(RowKeys keys) {
                 {{"bytes", Unit::bytes, "Minimum bytes that one call moves: each input and output once"},
                  {"flop_per_byte", Unit::number, "Arithmetic intensity: flop / bytes"},
                  {"ridge_flop_per_byte", Unit::number, "Intensity above which the GPU's compute rate is the bound: peak / bandwidth"},
-                 {"bound", Unit::text, "Which of the two limits the operator: compute or memory"},
+                 {"bound", Unit::text, "Limit that applies to the operator: compute or memory"},
                  {"roof_tflop_per_s", Unit::number, "Attainable rate at this intensity: the lower of the peak and intensity x bandwidth"},
                  {"of_roof_pct", Unit::percent, "Achieved rate relative to the attainable rate"}});
 }
@@ -162,10 +162,10 @@ std::vector<Column> mfu_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   return joined(joined(std::move(columns), {kDeviceColumn, kStepColumn}),
                 {{"step_ns", Unit::ns, "Duration of the step on the GPU, as in steps"},
-                 {"operator_tflop", Unit::number, "10^12 operations of operators with known sizes, launched in the step"},
+                 {"operator_tflop", Unit::number, "Operations (10^12) of the operators with known sizes launched in the step"},
                  {"type", Unit::text, "Number type of most of these operations"},
                  {"peak_tflop_per_s", Unit::number, "Peak rate of the GPU for this type, dense"},
-                 {"operator_pct", Unit::percent, "These operations relative to the peak of the GPU over the step"},
+                 {"operator_pct", Unit::percent, "operator_tflop relative to the peak of the GPU over the step"},
                  {"mfu_pct", Unit::percent, "Model FLOPs utilization: the model's operations (--flops-per-step) relative to the peak over the step"}});
 }
 
@@ -243,7 +243,7 @@ AnalysisEntry flops_analysis() {
 
 AnalysisEntry roofline_analysis() {
   return {.name = "roofline",
-          .meaning = "Roofline of these operators: arithmetic intensity, bound, and share of the attainable rate",
+          .meaning = "Roofline of operators with known sizes: intensity, bound, and share of the attainable rate",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = roofline_columns,
           .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },

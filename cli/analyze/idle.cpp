@@ -18,7 +18,7 @@ std::vector<Column> idle_columns(RowKeys keys) {
       {"idle_ns", Unit::ns, "Time without GPU work, as in temporal; sum of the next seven columns"},
       {"sync_ns", Unit::ns, "Idle time while the host was in a synchronization that began before the GPU went idle"},
       {"copy_ns", Unit::ns, "Idle time while the host was in a blocking or pageable copy, before the gap or as the next work"},
-      {"after_sync_ns", Unit::ns, "Idle time after such a wait, until the host began the next launch; at most the length of the wait"},
+      {"after_sync_ns", Unit::ns, "Idle time from the end of such a wait to the next launch; at most the length of the wait"},
       {"host_late_ns", Unit::ns, "Idle time until the host began the next launch, after 30 us or more without a launch"},
       {"launch_ns", Unit::ns, "Idle time in the call that launched the next work, or between launches at most 30 us apart"},
       {"queued_ns", Unit::ns, "Idle time from the launch to the start of the next work, if at most 30 us"},

@@ -23,7 +23,7 @@ std::vector<Column> launch_columns(RowKeys keys) {
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
       {"count", Unit::count, "Number of launches (kernel, graph, memcpy or memset) whose work began"},
-      {"graphs", Unit::count, "Number of graph launches among them; a launch counts once, however many nodes it has"},
+      {"graphs", Unit::count, "Number of graph launches; each counts once, however many nodes the graph has"},
       {"latency_min_ns", Unit::ns, "Shortest time from the return of the call to the start of its first work; 0 if the work began earlier"},
       {"latency_median_ns", Unit::ns, "Median latency"},
       {"latency_p95_ns", Unit::ns, "95th percentile of the latency"},

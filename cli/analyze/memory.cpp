@@ -31,9 +31,9 @@ std::vector<Column> memory_columns(RowKeys keys) {
       {"unused_end_bytes", Unit::bytes, "Memory reserved and not in use at the end"},
       {"steps", Unit::count, "Number of whole training steps in the chosen time"},
       {"growth_bytes_per_step", Unit::bytes, "Median growth of the memory in use from the end of a step to the end of the next"},
-      {"grew_in_steps", Unit::count, "Number of steps with growth"},
+      {"grew_in_steps", Unit::count, "Number of steps in which the memory in use grew"},
       {"allocations", Unit::count, "Number of allocations of GPU memory by the driver, after the first step"},
-      {"allocation_ns", Unit::ns, "Total time of these calls; unknown in recordings"}});
+      {"allocation_ns", Unit::ns, "Total time of these allocations; unknown in recordings"}});
 }
 
 // What a level was in each of several times.

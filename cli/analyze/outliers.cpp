@@ -37,15 +37,15 @@ std::vector<Column> outlier_columns(RowKeys keys) {
       {"block", Unit::extent, "Threads per block, in x, y and z"},
       {"count", Unit::count, "Number of outliers in the row: 1 for a step, all of the rank for a kernel"},
       {"of_count", Unit::count, "Number of values of this kind on all chosen ranks"},
-      {"median_ns", Unit::ns, "Median of these values"},
-      {"mad_ns", Unit::ns, "Median absolute deviation of these values"},
+      {"median_ns", Unit::ns, "Median of all values of this kind"},
+      {"mad_ns", Unit::ns, "Median absolute deviation of all values of this kind"},
       {"longest_ns", Unit::ns, "Longest outlier in the row"},
       {"at_ns", Unit::ns, "Start of the longest outlier, since the start of the trace"},
       {"excess_ns", Unit::ns, "Total time above the median"},
       {"differs", Unit::text, "Part of a step that grew most above its median: idle, compute, exposed_comm or memory (copies and memsets alone)"},
-      {"grew_ns", Unit::ns, "Growth of that part"},
+      {"grew_ns", Unit::ns, "Growth of the part in differs"},
       {"kernel", Unit::text, "Kernel whose time in the step grew most above its median over the rank's steps"},
-      {"kernel_grew_ns", Unit::ns, "Growth of that kernel"}});
+      {"kernel_grew_ns", Unit::ns, "Growth of the time of that kernel"}});
 }
 
 struct Usual {

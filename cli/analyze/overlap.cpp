@@ -25,7 +25,7 @@ std::vector<Column> overlap_columns(RowKeys keys) {
       kDescriptionColumn,
       kEpochColumn,
       {"count", Unit::count, "Number of kernels and copies, including those partly outside the chosen time"},
-      {"comm_ns", Unit::ns, "Time with any of them"},
+      {"comm_ns", Unit::ns, "Time with any of these kernels and copies"},
       {"hidden_ns", Unit::ns, "Part of comm_ns with compute at the same time"},
       {"exposed_ns", Unit::ns, "Part of comm_ns without compute"},
       {"shared_ns", Unit::ns, "Part of comm_ns with work of another communicator, which counts in both rows"},

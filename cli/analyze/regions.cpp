@@ -42,7 +42,7 @@ std::vector<Column> region_columns(RowKeys keys) {
       {"gpu_span_median_ns", Unit::ns, "Median GPU span of a range"},
       {"gpu_span_max_ns", Unit::ns, "Longest GPU span of a range"},
       {"gpu_span_stddev_ns", Unit::ns, "Sample standard deviation of the GPU span; unknown for one range"},
-      {"gpu_busy_ns", Unit::ns, "Time with any of that work"},
+      {"gpu_busy_ns", Unit::ns, "Time with any GPU work launched in the ranges"},
       {"gpu_gap_ns", Unit::ns, "gpu_span_ns - gpu_busy_ns"},
       {"gpu_count", Unit::count, "Number of kernels, copies, memsets and whole graphs launched in the ranges"},
       {"kernels", Unit::count, "Number of kernels launched in the ranges"}});

@@ -17,7 +17,7 @@ std::vector<Column> sync_columns(RowKeys keys) {
       {"median_ns", Unit::ns, "Median duration"},
       {"max_ns", Unit::ns, "Longest duration"},
       {"stalls", Unit::count, "Number of idle gaps that began during such a call and ended with work launched after it"},
-      {"stalled_ns", Unit::ns, "Idle time in these gaps, at most as long as the call"}});
+      {"stalled_ns", Unit::ns, "Idle time in the gaps counted in stalls, each at most as long as its call"}});
 }
 
 class SyncTable : public Analysis {

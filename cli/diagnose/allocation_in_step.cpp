@@ -71,7 +71,7 @@ class AllocationInStep : public Rule {
 
 RuleEntry allocation_in_step_rule() {
   return {.name = "allocation-in-step",
-          .fires = "a GPU idles for 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
+          .fires = "a GPU idles for more than 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
           .source = "PyTorch, CUDA semantics, memory management: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
           .inputs = {RuleInput::launches, RuleInput::steps},
           .gap_owner = GapOwner::allocation,

@@ -143,7 +143,7 @@ class CommExposed : public Rule {
 
 RuleEntry comm_exposed_rule() {
   return {.name = "comm-exposed",
-          .fires = "exposed communication, without waiting for other ranks, takes 20 % of the time, and compute hides less than half of the communication",
+          .fires = "exposed communication, without waiting for other ranks, takes more than 20 % of the time, and compute hides less than half of the communication",
           .source = "PyTorch, DistributedDataParallel: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
           .tables = {"temporal"},
           .needs = {.collectives = true},

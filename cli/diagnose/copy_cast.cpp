@@ -40,7 +40,7 @@ class CopyCast : public WorkRule {
 
 RuleEntry copy_cast_rule() {
   return {.name = "copy-cast",
-          .fires = "copy kernels of aten::copy_ (called by aten::to and aten::contiguous) take 5 % of the time",
+          .fires = "copy kernels of aten::copy_ (called by aten::to and aten::contiguous) take more than 5 % of the time",
           .source = "PyTorch, torch.Tensor.to: https://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
           .needs = WorkRule::needs(),
           .make = make_rule<CopyCast>};

@@ -36,7 +36,7 @@ class DataStarved : public IdleRule {
 
 RuleEntry data_starved_rule() {
   return {.name = "data-starved",
-          .fires = "a GPU idles for 5 % of the time while its host loads data",
+          .fires = "a GPU idles for more than 5 % of the time while its host loads data",
           .source = "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
           .inputs = {RuleInput::launches, RuleInput::host_ranges},
           .gap_owner = GapOwner::data_loading,

@@ -39,7 +39,7 @@ class Fragmentation : public MemoryRule {
 
 RuleEntry fragmentation_rule() {
   return {.name = "fragmentation",
-          .fires = "80 % of a GPU's memory is reserved, and 20 % (at least 1 GiB) is reserved but never in use",
+          .fires = "more than 80 % of a GPU's memory is reserved, and more than 20 % (and 1 GiB) of it is never in use",
           .source = "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
           .inputs = {RuleInput::device_memory},
           .tables = {"memory"},

@@ -31,7 +31,7 @@ class GpuIdle : public IdleRule {
  private:
   bool is_first_of_stream(const ClaimedGap& claim) const { return claim.gap.next->call != nullptr && !streams_.contains(claim.gap.next->event->track); }
   std::string describe(const ClaimedGap& claim) const override {
-    const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "launched long before it began, on a stream without earlier work in the trace; " : "launched long before it began; ";
+    const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "the next work was launched long before it began, on a stream without earlier work in the trace; " : "the next work was launched long before it began; ";
     return std::string(why) + around_text(context_.catalog, claim.gap);
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastIdleShare; }
@@ -57,7 +57,7 @@ class GpuIdle : public IdleRule {
 
 RuleEntry gpu_idle_rule() {
   return {.name = "gpu-idle",
-          .fires = "a GPU idles for 20 % of the time, and the trace does not contain the cause",
+          .fires = "a GPU idles for more than 20 % of the time, and the trace does not contain the cause",
           .source = "docs/tables.md, table idle (unexplained)",
           .gap_owner = GapOwner::unexplained,
           .make = make_rule<GpuIdle>};

@@ -33,7 +33,7 @@ class HostLate : public IdleRule {
 
 RuleEntry host_late_rule() {
   return {.name = "host-late",
-          .fires = "a GPU idles for 5 % of the time because its host has not begun to launch the next work",
+          .fires = "a GPU idles for more than 5 % of the time because its host has not begun to launch the next work",
           .source = "docs/tables.md, table idle (host_late)",
           .inputs = {RuleInput::launches},
           .gap_owner = GapOwner::host_late,

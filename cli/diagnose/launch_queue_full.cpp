@@ -90,7 +90,7 @@ class LaunchQueueFull : public Rule {
 
 RuleEntry launch_queue_full_rule() {
   return {.name = "launch-queue-full",
-          .fires = "launches wait for 10 % of the time because 1,000 earlier launches have not begun",
+          .fires = "launches wait for more than 10 % of the time because 1,000 earlier launches have not begun",
           .source = "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
           .inputs = {RuleInput::launches},
           .needs = {.kinds = HostActivity::kinds(), .any_time = true},

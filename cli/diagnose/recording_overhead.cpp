@@ -79,7 +79,7 @@ class RecordingOverhead : public Rule {
 
 RuleEntry recording_overhead_rule() {
   return {.name = "recording-overhead",
-          .fires = "overhead that CUPTI reports on threads of the program takes 2 % of the time",
+          .fires = "overhead that CUPTI reports on threads of the program takes more than 2 % of the time",
           .source = "NVIDIA CUPTI documentation, CUpti_ActivityOverheadKind: https://docs.nvidia.com/cupti/",
           .inputs = {RuleInput::overhead_records},
           .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})},

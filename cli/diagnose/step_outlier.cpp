@@ -79,7 +79,7 @@ class StepOutlier : public Rule {
 
 RuleEntry step_outlier_rule() {
   return {.name = "step-outlier",
-          .fires = "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by 1 % of the time",
+          .fires = "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by more than 1 % of the time",
           .source = "docs/tables.md, table outliers",
           .inputs = {RuleInput::steps},
           .tables = {"outliers"},

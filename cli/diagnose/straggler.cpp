@@ -82,7 +82,7 @@ class Straggler : public Rule {
 
 RuleEntry straggler_rule() {
   return {.name = "straggler",
-          .fires = "a rank is late to collectives (table stragglers), and the others wait for it for 1 % of the time",
+          .fires = "a rank is late to collectives (table stragglers), and the others wait for it for more than 1 % of the time",
           .source = "docs/collectives.md, who is late, and why",
           .inputs = {RuleInput::matched_collectives},
           .tables = {"stragglers"},
