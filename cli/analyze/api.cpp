@@ -14,7 +14,7 @@ std::vector<Column> api_columns(RowKeys keys) {
       {{"name", Unit::text, "Function name, of the CUDA runtime (cuda...) or driver (cu...)"},
        {"count", Unit::count, "Number of calls"},
        {"sum_ns", Unit::ns, "Total time on all threads; driver calls are within the runtime calls that make them"},
-       {"share_pct", Unit::percent, "Share of the total time of all calls; of the rank's with --by rank"},
+       {"share_pct", Unit::percent, "Share of the total time of all calls (of the rank with --by rank)"},
        {"min_ns", Unit::ns, "Shortest call"},
        {"median_ns", Unit::ns, "Median duration of a call"},
        {"p95_ns", Unit::ns, "95th percentile of the duration"},

@@ -25,7 +25,7 @@ std::vector<Column> copy_columns(RowKeys keys) {
        {"count", Unit::count, "Number of copies or memsets"},
        {"bytes", Unit::bytes, "Total bytes"},
        {"time_ns", Unit::ns, "Total duration, including copies that ran at the same time"},
-       {"share_pct", Unit::percent, "Share of the total duration of all copies and memsets; of the rank's with --by rank"},
+       {"share_pct", Unit::percent, "Share of the total duration of all copies and memsets (of the rank with --by rank)"},
        {"median_gb_per_s", Unit::rate, "Median of bytes / duration"},
        {"best_gb_per_s", Unit::rate, "Highest bytes / duration"},
        {"of_peak_pct", Unit::percent,

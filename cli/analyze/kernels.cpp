@@ -15,7 +15,7 @@ std::vector<Column> kernel_columns(RowKeys keys) {
        {"class", Unit::text, "comm or compute"},
        {"count", Unit::count, "Number of instances"},
        {"sum_ns", Unit::ns, "Total duration, including kernels that ran at the same time"},
-       {"share_pct", Unit::percent, "Share of the total duration of all kernels; of the rank's with --by rank"},
+       {"share_pct", Unit::percent, "Share of the total duration of all kernels (of the rank with --by rank)"},
        {"mean_ns", Unit::ns, "Mean duration"},
        {"min_ns", Unit::ns, "Shortest duration"},
        {"median_ns", Unit::ns, "Median duration"},

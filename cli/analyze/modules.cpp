@@ -29,7 +29,7 @@ std::vector<Column> module_columns(RowKeys keys) {
       {"gpu_forward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its forward operators"},
       {"gpu_backward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its backward operators"},
       {"gpu_self_ns", Unit::ns, "Forward and backward GPU time without submodules"},
-      {"gpu_share_pct", Unit::percent, "Share of forward and backward time in all GPU work; of the rank's with --by rank"},
+      {"gpu_share_pct", Unit::percent, "Share of forward and backward time in all GPU work (of the rank with --by rank)"},
       {"gpu_count", Unit::count, "Number of kernels, copies and memsets"}});
 }
 

@@ -45,7 +45,7 @@ std::vector<Column> operator_columns(RowKeys keys) {
       {"cpu_self_ns", Unit::ns, "Host time without the operators, annotations, Python functions and CUDA calls directly in it"},
       {"gpu_ns", Unit::ns, "Time of kernels, copies and memsets launched in the operator"},
       {"gpu_self_ns", Unit::ns, "Time of GPU work launched by the operator itself"},
-      {"gpu_share_pct", Unit::percent, "Share of gpu_self_ns in all GPU work; of the rank's with --by rank"},
+      {"gpu_share_pct", Unit::percent, "Share of gpu_self_ns in all GPU work (of the rank with --by rank)"},
       {"gpu_count", Unit::count, "Number of kernels, copies and memsets in gpu_self_ns"},
       {"module", Unit::text, "TorchScript module that called it, if it is the same for all calls"}});
 }

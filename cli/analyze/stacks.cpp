@@ -22,7 +22,7 @@ std::vector<Column> stack_columns(RowKeys keys) {
       {"operators", Unit::count, "Number of operator calls from this stack, with their backward operators"},
       {"cpu_ns", Unit::ns, "Host time of the operators"},
       {"gpu_ns", Unit::ns, "Time of kernels, copies and memsets launched by the operators"},
-      {"gpu_share_pct", Unit::percent, "Share of gpu_ns in all GPU work; of the rank's with --by rank"},
+      {"gpu_share_pct", Unit::percent, "Share of gpu_ns in all GPU work (of the rank with --by rank)"},
       {"gpu_count", Unit::count, "Number of kernels, copies and memsets"},
       {"stack", Unit::text, "All frames, outermost first"}});
 }

@@ -75,7 +75,7 @@ std::string missing_input(RuleInput input, const DiagnosisScope& scope, const st
   switch (input) {
     case RuleInput::launches: return missing_kinds("launch calls", kinds_of({Kind::runtime, Kind::driver}), scope);
     case RuleInput::host_ranges: return missing_kinds("operators or ranges", kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::nvtx}), scope);
-    case RuleInput::garbage_collections: return missing_kinds("garbage collections of Python", kinds_of({Kind::garbage_collection}), scope);
+    case RuleInput::garbage_collections: return missing_kinds("Python garbage collections", kinds_of({Kind::garbage_collection}), scope);
     case RuleInput::overhead_records: return missing_kinds("CUPTI overhead records", kinds_of({Kind::overhead}), scope);
     case RuleInput::steps: return scope.time.steps > 0 ? "" : "no steps found";
     case RuleInput::passes: return has_value(tables, "step_phases", "backward_ns") ? "" : "forward and backward passes are unknown";
