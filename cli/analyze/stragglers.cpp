@@ -18,8 +18,8 @@ std::vector<Column> straggler_columns(RowKeys keys) {
                  {"late_ns", Unit::ns, "Its start minus the median start of all ranks, beyond clock error, summed over collectives"},
                  {"waited_ns", Unit::ns, "Time from its own start to the last start, summed over collectives"},
                  {"others_waited_ns", Unit::ns, "Time that the others waited for this rank alone, summed over them"},
-                 {"delayed_ns", Unit::ns, "Delay that this rank adds to these collectives"},
-                 {"times_last", Unit::count, "Collectives in which it was the last known rank to start"},
+                 {"delayed_ns", Unit::ns, "Delay of the collectives that this rank alone causes"},
+                 {"times_last", Unit::count, "Number of collectives in which it was the last known rank to start"},
                  {"last_completed", Unit::text, "Communicator and ordinal of the last collective that completed on it"},
                  {"cause", Unit::text, "Why it is late: host, slow_kernels, more_work, copy, other_collective, unknown"},
                  {"evidence", Unit::text, "Difference between its GPU activity and that of other ranks"}});
@@ -101,10 +101,10 @@ class StragglerTable : public Analysis {
         return fmt::format("the same kernels took {} longer than on other ranks; {} took {:.2f} times as long", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
                            mean_ns(reason.work) / reason.others_mean_ns);
       case LateCause::more_work:
-        return fmt::format("its GPU computed {} longer than others; {} ran {} times, {} times on others", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
+        return fmt::format("its GPU computed {} longer than others; {} ran {} times here and {} times on others", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
                            reason.work.count, reason.others_count);
       case LateCause::copy:
-        return fmt::format("its copies took {} longer than on other ranks; {} ran {} times, {} each, and on others {}", duration_text(more_ns(reason.cause)),
+        return fmt::format("its copies took {} longer than on other ranks; {} ran {} times, {} each; on other ranks {}", duration_text(more_ns(reason.cause)),
                            name(reason.work.name), reason.work.count, mean_text(mean_ns(reason.work)),
                            reason.others_count == 0 ? "never" : fmt::format("{} times, {}", reason.others_count, mean_text(reason.others_mean_ns)));
       case LateCause::other_collective:

@@ -108,7 +108,7 @@ std::string steps_text(const std::vector<ResultTable>& tables, std::int64_t whol
                          steps.number(longest, "step"), of_rank(steps.get<std::int64_t>(longest, "rank").value_or(-1)));
     }
     if (!warm_ups.empty()) {
-      out += fmt::format(", without warm-up {} {}, which take up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
+      out += fmt::format(", without warm-up {} {} of up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
     }
   }
   const std::int64_t within_ns = steps.sum("duration_ns");
@@ -116,7 +116,7 @@ std::string steps_text(const std::vector<ResultTable>& tables, std::int64_t whol
     out += fmt::format("; GPUs are busy for {:.1f} % of the steps", percent_of(steps.sum("busy_ns"), within_ns));
   }
   const std::size_t shown = durations.empty() ? 0 : durations.back().second;
-  if (const auto found_by = steps.get<std::string>(shown, "found_by"); found_by == kPeriodOfKernels) out += "; steps found by the period of kernels";
+  if (const auto found_by = steps.get<std::string>(shown, "found_by"); found_by == kPeriodOfKernels) out += "; found by the period of kernels";
   return out;
 }
 

@@ -43,7 +43,7 @@ void write_bandwidth(const ReportFacts& facts, Html& page) {
     chart.bars.push_back({bandwidth_label(comm, row), {median, std::max(0.0, best - median)}});
   }
   if (chart.bars.empty()) {
-    write_paragraph(page, "No collective has a known bandwidth: sizes or ranks are missing in the trace.");
+    write_paragraph(page, "No collective has a known bandwidth: sizes or ranks are missing from the trace.");
   } else {
     write_bars(page, chart);
   }

@@ -84,7 +84,7 @@ class RoofDrawing {
   }
 
   void draw() {
-    open_chart(page_, {"Speed of operators by their arithmetic intensity", "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: "
+    open_chart(page_, {"Rate of operators by arithmetic intensity", "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: "
                        "memory bandwidth to the left of the bend, compute to the right.", kRoofHeight, kRoofLetters});
     draw_axes();
     for (const auto& [ridge, peak] : chart_.roofs) draw_roof(ridge, peak);
