@@ -45,7 +45,7 @@ std::string where_most(const TableReading& gpus, std::string_view key) {
 
 std::string gpu_time_text(const TableReading& gpus, std::int64_t whole_ns) {
   const std::int64_t compute_ns = gpus.sum("compute_ns");
-  return fmt::format("{}, {} of GPU time: {:.2f} % compute, {:.2f} % lost", count_text(gpus.rows(), "GPU"), duration_text(whole_ns),
+  return fmt::format("{}, {} of GPU time: {:.2f} % compute, {:.2f} % without compute", count_text(gpus.rows(), "GPU"), duration_text(whole_ns),
                      percent_of(compute_ns, whole_ns), percent_of(whole_ns - compute_ns, whole_ns));
 }
 
@@ -147,7 +147,7 @@ std::vector<std::string> summary_sentences(const std::vector<ResultTable>& table
   if (whole_ns == 0) return {"no GPU work."};
   std::string time = gpu_time_text(gpus, whole_ns);
   if (const auto losses = losses_of(gpus); !losses.empty()) {
-    time += fmt::format("; the largest loss is {:.2f} %, {}: {}", percent_of(losses.front().ns, whole_ns), duration_text(losses.front().ns), losses.front().text);
+    time += fmt::format("; the largest part is {:.2f} %, {}: {}", percent_of(losses.front().ns, whole_ns), duration_text(losses.front().ns), losses.front().text);
   }
   const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
   const auto latest = std::max_element(late.begin(), late.end(), [](const LateRank& a, const LateRank& b) { return a.cost_ns < b.cost_ns; });
