@@ -174,7 +174,7 @@ void CollectiveJoin::event(const Event& event, const Facts& facts) {
 JoinedCollectives CollectiveJoin::take(const Wanted& chosen) {
   if (collector_ != nullptr) return join_collectives(collector_->take(), catalog_, chosen);
   JoinedCollectives none;
-  none.notes.push_back("there are too many calls of collectives to join them over ranks: nothing is written of it");
+  none.notes.push_back("too many collective calls to match across ranks: no tracks of collectives are written");
   return none;
 }
 

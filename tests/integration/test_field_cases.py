@@ -35,7 +35,7 @@ SINGLE = [
     ("jax.trace.json.gz", made.device_rows("/device:GPU:0", "Stream #14(Compute)", 1, 14), 10, [(0.4025, 0.94025)], ""),
     ("ascend.json", made.device_rows("Ascend Hardware", "Stream 2", 64, 2), 10, [(0.4025, 0.94025)], ""),
     ("unknown_device.json", {"traceEvents": [{"ph": "X", "cat": "hpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}, 0, [],
-     "no GPU work of a category that this version knows; it has: hpu_op (1)"),
+     "no GPU work in a known category; it has: hpu_op (1)"),
     ("lost_graphs.json", made.graph_launches(84, 4), 4, None, "80 of 84 launches have no GPU work in this trace"),
     ("lost_all.json", made.graph_launches(84, 0), 0, [], "84 of 84 launches have no GPU work in this trace"),
     ("double.json.gz", gzip.compress(gzip.compress(json.dumps(made.base()).encode())), 20, [(2.0, 3.7)], ""),
