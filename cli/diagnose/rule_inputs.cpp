@@ -65,7 +65,7 @@ std::string missing_collectives(const DiagnosisScope& scope) {
   const bool has_match = std::any_of(matched.collectives.begin(), matched.collectives.end(), [](const MatchedCollective& each) { return each.calls > 1; });
   if (has_match) return {};
   if (matched.collectives.empty() && matched.refusals.empty()) return none;
-  return ranks < 2 ? "collectives of a single rank" : "collectives are not matched across ranks";
+  return ranks < 2 ? "only one rank in the trace" : "collectives are not matched across ranks";
 }
 
 }  // namespace
