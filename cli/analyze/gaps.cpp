@@ -53,7 +53,7 @@ class GapTable : public Analysis {
     ResultTable table{"gaps", gap_columns(context_.keys), {}, {}};
     for (const Row& row : rows_) table.rows.push_back(cells(row));
     if (count_ > rows_.size()) {
-      table.notes.push_back("the " + std::to_string(rows_.size()) + " longest of " + count_text(count_, "gap", "gaps") + ", which last " + duration_text(sum_ns_));
+      table.notes.push_back("the " + std::to_string(rows_.size()) + " longest of " + count_text(count_, "gap", "gaps") + " with a total of " + duration_text(sum_ns_));
     }
     return table;
   }

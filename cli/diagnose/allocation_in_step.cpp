@@ -1,5 +1,5 @@
-// allocation-in-step: the driver is asked for memory of the GPU, or given it back, in training steps after the first two, when a
-// caching allocator has all that it needs. Releasing memory waits for the GPU, so that it idles afterwards.
+// allocation-in-step: the driver allocates or releases GPU memory in training steps after the first two, when a caching allocator
+// has all the memory that it needs. Releasing memory waits for the GPU, so the GPU idles afterwards.
 #include <fmt/format.h>
 
 #include <map>
@@ -11,7 +11,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastAllocationShare = 100;  // 1 / so much of the time: of idle time in and after the calls
+constexpr std::int64_t kLeastAllocationShare = 100;  // as 1 / N of the time: of idle time in and after the calls
 
 class AllocationInStep : public Rule {
  public:

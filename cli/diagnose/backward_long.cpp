@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kMostBackward = 3;        // times the forward pass
-constexpr std::int64_t kLeastBackwardShare = 5;  // 1 / so much of the time, of the backward pass
+constexpr std::int64_t kLeastBackwardShare = 5;  // as 1 / N of the time, of the backward pass
 
 class BackwardLong : public Rule {
  public:

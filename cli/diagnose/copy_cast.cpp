@@ -1,4 +1,4 @@
-// copy-cast: kernels by which PyTorch copies tensors within the GPU, to another type or layout.
+// copy-cast: kernels with which PyTorch copies tensors on the GPU to another type or layout.
 #include <fmt/format.h>
 
 #include "cli/diagnose/work_rule.h"
@@ -6,14 +6,14 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastCopyCastShare = 20;  // 1 / so much of the time
+constexpr std::int64_t kLeastCopyCastShare = 20;  // as 1 / N of the time
 
 class CopyCast : public WorkRule {
  public:
   explicit CopyCast(const AnalysisContext& context) : WorkRule(context), names_(context.catalog.strings.size()) {}
 
  private:
-  // What aten::copy_ runs (aten/src/ATen/native/cuda/Copy.cu): direct_copy_kernel_cuda, bfloat16_copy_kernel_cuda, ...; before 1.10
+  // Kernels of aten::copy_ (aten/src/ATen/native/cuda/Copy.cu): direct_copy_kernel_cuda, bfloat16_copy_kernel_cuda, ...; before 1.10
   // a lambda of copy_device_to_device. Nothing else has kernels of these names.
   bool is_own(const GpuWork& work) override {
     if (work.kind != Kind::kernel) return false;

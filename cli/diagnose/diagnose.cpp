@@ -17,7 +17,7 @@ namespace cli {
 namespace {
 
 constexpr double kNearlyAll = 0.9;  // a smaller share of time within steps is reported
-constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // 1 / so much of the time
+constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // as 1 / N of the time
 
 // What is diagnosed of each process.
 class Extents : public TablesObserver {

@@ -1,5 +1,5 @@
-// fp32-matmul: products of matrices and convolutions of float that run without tensor cores, on a GPU whose tensor cores take
-// float as TF32 (compute capability 8.0 and up).
+// fp32-matmul: float32 matrix multiplications and convolutions without tensor cores, on a GPU whose tensor cores support TF32
+// (compute capability 8.0 and up).
 #include <fmt/format.h>
 
 #include <map>
@@ -13,10 +13,10 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastFp32Share = 20;  // 1 / so much of the time
+constexpr std::int64_t kLeastFp32Share = 20;  // as 1 / N of the time
 constexpr std::uint32_t kTf32Capability = 8;
 
-// What is multiplied in fp32, by names of cuBLAS, CUTLASS and cuDNN: "s" before gemm is single, simt and ffma are the ordinary units,
+// Kernels that multiply in fp32, by names of cuBLAS, CUTLASS and cuDNN: "s" before gemm is single, simt and ffma are the ordinary units,
 // f32f32_f32f32_f32 is types of in- and output, of the product and of sums. tensorop and s1688 are tensor cores, tf32f32 is TF32.
 // In the format of name_rules.h; the first line that matches counts.
 constexpr std::string_view kProductNames = R"(
@@ -26,7 +26,7 @@ fp32          *f32f32_f32f32_f32_*
 fp32          gemmsn_{nn,nt,tn,tt}_kernel<float,*
 )";
 
-// Kernels that were compiled for these run on no GPU of less.
+// Kernels compiled for these need a GPU of at least this capability.
 constexpr std::string_view kArchitectureNames = R"(
 tf32  *{ampere_,hopper_,blackwell_,sm80_,sm86_,sm90_,sm100_,cutlass_80_,cutlass_90_}*
 )";

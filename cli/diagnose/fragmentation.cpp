@@ -1,5 +1,5 @@
-// fragmentation: the allocator took far more from the driver than was ever in use, and the GPU is nearly full of it. Memory that is reserved
-// and not in use is the allocator's cache, and does no harm where there is room.
+// fragmentation: the allocator reserved far more memory than was ever in use, and the GPU is nearly full. Memory that is reserved and not
+// in use is the allocator's cache, and does no harm if the GPU has free memory.
 #include <fmt/format.h>
 
 #include "cli/diagnose/memory_rule.h"

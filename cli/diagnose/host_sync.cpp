@@ -1,6 +1,6 @@
-// host-sync: the host waits for its GPU, so that the GPU has nothing to do until the host has come back and launched more. A
-// synchronization alone is none: what counts is how long the GPU idles from the end of what was waited for to its next work. Waits in copies
-// to the device are pageable-copy's.
+// host-sync: the host waits for its GPU, so the GPU idles until the host returns and launches more work. A synchronization alone is
+// not a finding: the idle time from the end of the awaited work to the next work counts. Waits in copies to the device belong to
+// pageable-copy.
 #include <fmt/format.h>
 
 #include "cli/diagnose/idle_rule.h"
@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastSyncShare = 100;  // 1 / so much of the time
+constexpr std::int64_t kLeastSyncShare = 100;  // as 1 / N of the time
 
 class HostSync : public IdleRule {
  public:

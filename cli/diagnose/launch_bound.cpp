@@ -1,5 +1,5 @@
-// launch-bound: kernels are so short that the GPU waits for each launch. Of idle times the parts are summed in which the host launched
-// one piece of work after the other, or the work was launched and had not begun (causes launch and queued).
+// launch-bound: kernels are so short that the GPU waits for each launch. Sums idle time in which the host launched work continuously,
+// or the work was launched and had not begun (causes launch and queued).
 #include <fmt/format.h>
 
 #include "cli/diagnose/idle_rule.h"
@@ -7,9 +7,9 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastLaunchShare = 10;    // 1 / so much of the time
-constexpr std::int64_t kShort_ns = 10'000;  // a kernel that is hardly longer than a launch takes
-constexpr std::int64_t kShortPercent = 30;  // so many kernels must be
+constexpr std::int64_t kLeastLaunchShare = 10;    // as 1 / N of the time
+constexpr std::int64_t kShort_ns = 10'000;  // such a kernel is hardly longer than a launch
+constexpr std::int64_t kShortPercent = 30;  // of all kernels, at least
 
 class LaunchBound : public IdleRule {
  public:

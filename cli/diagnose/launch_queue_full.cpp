@@ -1,5 +1,5 @@
-// launch-queue-full: the host is so far ahead of the GPU that the queue of a stream is full, and each launch waits until a piece of
-// work begins. The GPU is busy meanwhile: the time of these calls is no launch overhead, and nothing is lost.
+// launch-queue-full: the host is so far ahead of the GPU that the queue of a stream is full, and each launch waits until earlier
+// work begins. The GPU is busy during these calls: their time is not launch overhead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastFullShare = 10;  // 1 / so much of the time, of such calls
+constexpr std::int64_t kLeastFullShare = 10;  // as 1 / N of the time, of such calls
 // A queue holds about 1,024 launches that have not begun ("CUDA stream is blocked when launching many kernels", below, measured 1,022 to 1,024).
 constexpr std::size_t kFullQueue = 1'000;
 

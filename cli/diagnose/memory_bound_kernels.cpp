@@ -1,6 +1,6 @@
-// memory-bound-kernels: kernels that wait for the GPU's memory more than they compute. Of operators with known inputs the table
-// roofline tells it, and how near to the memory's rate they come; of others their class does: operations on each element, reductions and
-// normalizations do little with what they read.
+// memory-bound-kernels: kernels that wait for the GPU's memory more than they compute. Operators with known inputs are judged by the
+// table roofline, which contains their share of the memory bandwidth. Other kernels are judged by their class: elementwise, reduction and
+// normalization kernels compute little per byte.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace cli {
 namespace {
 
 constexpr double kMostOfRoofPercent = 60;            // what runs nearer to its roof is as good as it gets
-constexpr std::int64_t kLeastOperatorShare = 10;     // 1 / so much of the time, of such operators
+constexpr std::int64_t kLeastOperatorShare = 10;     // as 1 / N of the time, of such operators
 constexpr std::int64_t kLeastClassesPercent = 40;    // of all kernels and copies
-constexpr std::int64_t kLeastClassesShare = 5;       // 1 / so much of the time: of a GPU that idles, they are not what is wrong
+constexpr std::int64_t kLeastClassesShare = 5;       // as 1 / N of the time: of a GPU that idles, they are not what is wrong
 constexpr std::int64_t kFewestKernels = 20;
 constexpr std::array<std::string_view, 3> kClasses{"elementwise", "normalization", "reduction"};
 constexpr std::int64_t kSkippedSteps = 2;  // by ncu: warm-up

@@ -1,4 +1,4 @@
-// memory-growth: what is in use at the end of a step grows from step to step.
+// memory-growth: the memory in use at the end of a step grows from step to step.
 #include <fmt/format.h>
 
 #include "cli/diagnose/memory_rule.h"

@@ -1,4 +1,4 @@
-// memory-peak: nearly all memory of a GPU is in use at some moment.
+// memory-peak: nearly all memory of a GPU is in use at the peak.
 #include <fmt/format.h>
 
 #include "cli/diagnose/memory_rule.h"

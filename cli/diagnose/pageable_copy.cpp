@@ -1,5 +1,5 @@
-// pageable-copy: copies to the GPU for which the host waits: of memory that is pageable, or by a call that blocks. The GPU copies and
-// does nothing else, and idles until the host has come back and launched again.
+// pageable-copy: copies to the GPU from pageable memory or by a blocking call. The host waits for them, so the GPU does nothing else and
+// idles until the host returns and launches again.
 #include <fmt/format.h>
 
 #include <map>
@@ -14,8 +14,8 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastCopyShare = 100;  // 1 / so much of the time, of copies and idle time
-constexpr std::int64_t kLeastSlowShare = 500;  // where those of pageable memory run at less than so many percent of the rate of pinned ones of their size
+constexpr std::int64_t kLeastCopyShare = 100;  // as 1 / N of the time, of copies and idle time
+constexpr std::int64_t kLeastSlowShare = 500;  // if pageable copies run at less than kSlowPercent of the rate of pinned copies of the same size
 constexpr double kSlowPercent = 30;
 
 class PageableCopy : public Rule {

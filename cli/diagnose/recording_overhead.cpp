@@ -1,4 +1,4 @@
-// recording-overhead: the profiler itself takes time of the run, so that the numbers are larger than without it.
+// recording-overhead: the profiler takes time of the run, so times are longer than without it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastOverheadShare = 50;  // 1 / so much of the time
+constexpr std::int64_t kLeastOverheadShare = 50;  // as 1 / N of the time
 // CUpti_ActivityOverheadKind as Kineto and device_words.h spell it. The others are the program's own: what the driver compiles and loads, and
 // "Command Buffer Full", in which the host waits for the GPU.
 constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};

@@ -1,5 +1,5 @@
-// slow-first: the first steps, in which programs compile and allocate, are in the numbers: they were asked for by --steps or --time, or
-// are too few to tell that they are warm-up.
+// slow-first: the results include the first steps, in which programs compile and allocate: --steps or --time selected them, or there
+// are too few steps to recognize warm-up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class SlowFirst : public Rule {
   }
 
  private:
-  // So many of the first diagnosed steps are warm-up; those are the first of the trace, too.
+  // Returns the number of warm-up steps at the start of the diagnosed steps, which must be the first of the trace.
   std::size_t slow_steps(ProcessId id) const {
     const std::vector<Step>& found = context_.steps_found[id].steps;
     const std::vector<AnalysisWindow>& steps = steps_.of(id);

@@ -13,9 +13,9 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kMuchLonger = 5;          // by 1 / so much of the median
-constexpr std::int64_t kLeastKernelShare = 10;   // 1 / so much of a step's excess: a kernel that grew less does not explain it
-constexpr std::int64_t kLeastExcessShare = 100;  // 1 / so much of the time, of a rank's outliers together
+constexpr std::int64_t kMuchLonger = 5;          // by 1 / N of the median
+constexpr std::int64_t kLeastKernelShare = 10;   // as 1 / N of a step's excess: a kernel that grew less does not explain it
+constexpr std::int64_t kLeastExcessShare = 100;  // as 1 / N of the time, of a rank's outliers together
 
 class StepOutlier : public Rule {
  public:

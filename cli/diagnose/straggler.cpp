@@ -1,5 +1,5 @@
-// straggler: a rank comes late to collectives, and the others wait for it. Who is one, and why, is as the table `stragglers` says
-// (collectives/stragglers.h).
+// straggler: a rank is late to collectives, and the others wait for it. Takes stragglers and their causes from the table
+// `stragglers` (collectives/stragglers.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastDelayShare = 100;  // 1 / so much of the time
+constexpr std::int64_t kLeastDelayShare = 100;  // as 1 / N of the time
 
 std::string_view advice_of(std::string_view cause) {
   if (cause == "host") {

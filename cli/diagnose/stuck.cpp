@@ -1,6 +1,5 @@
-// stuck: a recorded job stands still in a collective, or ended so: some ranks have entered it and others have not, or all have and it
-// did not end. What counts is how long: of recordings the heartbeat tells how long a process lived on. Profiles end anywhere, and say nothing
-// of this.
+// stuck: a recorded job hangs in a collective, or ended that way: some ranks have entered it and others have not, or all have and it
+// did not end. The waiting time counts, up to the last heartbeat of the recording. Profiles have no heartbeat and may end anywhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kLeastWait_ns = 1'000'000'000;
-constexpr std::int64_t kLeastSteps = 5;  // so many of the median step a wait must last, too
+constexpr std::int64_t kLeastSteps = 5;  // a wait must also last this many median steps
 
 class Stuck : public Rule {
  public:
@@ -36,7 +35,7 @@ class Stuck : public Rule {
     }
     const std::int64_t step_ns = median(lengths_ns);
     find_last_completed();
-    // Of each communicator the first one behind the last that ended.
+    // For each communicator, the first collective after the last that ended.
     std::map<std::uint32_t, const MatchedCollective*> open;
     for (const MatchedCollective& each : matched.collectives) {
       if (each.state == CollectiveState::complete || each.state == CollectiveState::no_gpu_work) {
@@ -51,7 +50,7 @@ class Stuck : public Rule {
       const bool is_long = entry.waited_ns >= kLeastWait_ns && entry.waited_ns >= kLeastSteps * step_ns;
       if (entry.are_recordings && is_long) findings.push_back(finding(scope, *collective, entry));
     }
-    // That which was entered first is where it began; the others wait behind it.
+    // The job hangs in the collective that was entered first; later ones wait for it.
     std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.evidence.front().start_ns < b.evidence.front().start_ns; });
     return findings;
   }
@@ -108,7 +107,7 @@ class Stuck : public Rule {
     return rank_list(ranks);
   }
 
-  // Of each process the collective that ended last.
+  // Finds the collective that ended last on each process.
   void find_last_completed() {
     const auto& [calls, matched, clocks] = *context_.collectives;
     last_completed_.assign(context_.catalog.processes.size(), {kNoTime, nullptr});

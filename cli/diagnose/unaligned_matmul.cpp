@@ -1,5 +1,5 @@
-// unaligned-matmul: matrix products on tensor cores whose rows do not begin at multiples of 16 bytes, because a size is no multiple of 8
-// elements of 16 bits (4 of TF32, 16 of 8 bits). Such a kernel loads one, two or four elements at a time.
+// unaligned-matmul: matrix multiplications on tensor cores whose rows do not begin at multiples of 16 bytes, because a size is not a
+// multiple of 8 elements of 16 bits (4 of TF32, 16 of 8 bits). Such a kernel loads one, two or four elements at a time.
 //
 // The names of CUTLASS and cuBLAS say how many elements a kernel loads at a time (align1, aligna2). If the name does not, the operator's shape
 // says whether the rows of the second operand and of the output are unaligned: N is the size of both. The sizes M and K do not tell, as
@@ -27,7 +27,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastUnalignedShare = 20;  // 1 / so much of the time
+constexpr std::int64_t kLeastUnalignedShare = 20;  // as 1 / N of the time
 
 struct Alignment {
   std::int64_t elements = 0, wanted = 0;  // wanted: 0: unknown

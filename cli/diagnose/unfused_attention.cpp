@@ -1,7 +1,7 @@
-// unfused-attention: attention as two batched matrix products with a softmax between them, so that the S x S matrix of scores goes
+// unfused-attention: attention as two batched matrix multiplications with a softmax between them, so that the S x S score matrix goes
 // through the GPU's memory for each kernel. A fused kernel (FlashAttention) keeps it on the chip.
 //
-// Of a stream, kernels of this order are one: a matrix product; then a softmax, and before and after it operations on each element alone
+// Finds this order of kernels on a stream: a matrix product; then a softmax, with only elementwise kernels before and after it
 // (scale, mask, casts, dropout); then a matrix product. If operators are in the trace, both products must be of aten::bmm or
 // aten::baddbmm: other products around a softmax are routers and losses.
 //
@@ -27,7 +27,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastAttentionShare = 20;  // 1 / so much of the time, of the saving
+constexpr std::int64_t kLeastAttentionShare = 20;  // as 1 / N of the time, of the saving
 constexpr std::size_t kMostBetween = 12;           // kernels between the products: scale, bias, mask, casts, softmax, dropout
 
 class UnfusedAttention : public Rule {
