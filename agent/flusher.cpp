@@ -37,8 +37,8 @@ void notice_clock(const Guard& guard, const trace::ClockSample& before, const tr
   if (ours == s_ours) return;
   s_ours = ours;
   write_notice(guard, trace::NoticeCode::clock_changed, 0, before.mono_ns, now.mono_ns,
-               ours ? "CUPTI has its own clock again since between these two moments"
-                    : "somebody gave CUPTI another clock between these two moments");
+               ours ? "CUPTI went back to its own clock during this time"
+                    : "another tool changed CUPTI's clock during this time");
 }
 
 void append_clock(const Guard& guard, const trace::ClockSample& sample) {
@@ -127,7 +127,7 @@ void run() {
 
 void start_flusher() noexcept {
   if (s_started.exchange(true) || s_thread.start("tracetool", run)) return;
-  say("cannot start a thread: records stay with CUPTI until its buffers are full");
+  say("cannot start a thread: records stay in CUPTI until its buffers are full");
 }
 
 void forget_flusher() noexcept {
@@ -141,7 +141,7 @@ void wake_flusher() noexcept {
 
 bool stop_flusher() noexcept {
   if (!s_thread.running()) return false;
-  if (!s_thread.stop(exit_ms_left(kPatience_ms))) say("CUPTI does not answer; leaving without the last records");
+  if (!s_thread.stop(exit_ms_left(kPatience_ms))) say("CUPTI does not respond: the last records are lost");
   return true;
 }
 

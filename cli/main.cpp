@@ -31,7 +31,7 @@
 namespace {
 
 constexpr const char* kDescription =
-    "tracetool: where did the time of a training run go, on every rank.\n"
+    "tracetool: see where GPU time goes in distributed training, rank by rank.\n"
     "Reads the recordings of libagent.so (*.ring), Kineto traces (*.json, *.json.gz) and merged traces (*.ttrace).";
 
 constexpr const char* kFooter =
@@ -39,17 +39,36 @@ constexpr const char* kFooter =
     "\n"
     "A run from its recording to a timeline:\n"
     "  tracetool record -- torchrun --nproc-per-node=8 train.py   # into ./traces\n"
-    "  tracetool doctor traces/                                   # is everybody recorded? why not?\n"
-    "  tracetool runs traces/                                     # which runs are there\n"
-    "  tracetool info traces/                                     # what is in it, what was lost\n"
+    "  tracetool doctor traces/                                   # is every rank recorded? if not, why?\n"
+    "  tracetool runs traces/                                     # list the runs\n"
+    "  tracetool info traces/                                     # ranks, GPUs, events, losses\n"
     "  tracetool merge traces/ -o run.ttrace                      # all ranks on one time axis\n"
     "  tracetool analyze run.ttrace                               # where the time went\n"
     "  tracetool diff before/ after/                              # what changed\n"
     "  tracetool export --perfetto run.ttrace -o run.json.gz      # open it in ui.perfetto.dev\n"
     "\n"
-    "PATH is a file, a directory (its newest run; --run names another) or a glob. `tracetool help COMMAND` explains a\n"
+    "PATH is a file, a directory (its newest run, or the run given with --run) or a glob. `tracetool help COMMAND` explains a\n"
     "command.\n"
-    "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a check failed, 5 it could not be judged.";
+    "Exit status: 0 success, 1 usage error, 2 cannot open or write a file, 3 bad content, 4 check failed, 5 cannot be judged.";
+
+constexpr std::size_t kHelpWidth = 110;
+
+// Breaks descriptions of options into lines of at most kHelpWidth characters. No continuation line begins with "-", so that it does not look like an option.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::istringstream words(option->get_description());
+    std::string text;
+    std::size_t width = get_column_width();
+    for (std::string word; words >> word;) {
+      const bool fits = text.empty() || word.starts_with('-') || width + 1 + word.size() <= kHelpWidth;
+      if (!text.empty()) text += fits ? ' ' : '\n';
+      width = (fits ? width + 1 : get_column_width()) + word.size();
+      text += word;
+    }
+    return text;
+  }
+};
 
 std::string version_text() {
   const std::string commit = *TRACETOOL_COMMIT == '\0' ? "" : " (" TRACETOOL_COMMIT ")";
@@ -59,8 +78,8 @@ std::string version_text() {
 
 int code(cli::Exit exit) { return static_cast<int>(exit); }
 
-// A file that is opened takes the number of a standard stream that is closed, and messages would go into it. What is written to a
-// closed stdout fails, as it would have; messages to a closed stderr go nowhere. A program that is started has them closed.
+// Opens standard streams that are closed: the next file would get their number, and messages would go into it. Writing to a
+// closed stdout still fails; messages to a closed stderr are dropped. Programs started by tracetool have these streams closed.
 void open_standard_streams() {
   constexpr std::pair<int, int> kStreams[] = {{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}};
   for (const auto& [fd, flags] : kStreams) {
@@ -68,7 +87,7 @@ void open_standard_streams() {
   }
 }
 
-// A write beyond `ulimit -f` fails then, and says what to do. Not SIG_IGN, which a program that is started would inherit.
+// Lets a write beyond `ulimit -f` fail with a message. SIG_IGN would be inherited by programs started by tracetool.
 void survive_file_limit() {
   struct sigaction now {};
   ::sigaction(SIGXFSZ, nullptr, &now);
@@ -110,7 +129,7 @@ std::function<void()> add_commands(CLI::App& app) {
   return [chosen] { (*chosen)(); };
 }
 
-// "--output=$OUT" where OUT is unset: CLI11 would take the next word for the value.
+// Refuses "--output=$OUT" if OUT is unset: CLI11 would use the next word as the value.
 void refuse_empty_values(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word == "--") return;
@@ -119,7 +138,7 @@ void refuse_empty_values(const std::vector<std::string>& words) {
   }
 }
 
-// CLI11 takes them from the end.
+// Returns the words in reverse order, as CLI11 expects them.
 std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
   const CLI::App& record = *app.get_subcommand("record");
   std::vector<std::string> words = cli::mark_command(record, words_of(argc, argv));
@@ -151,7 +170,8 @@ int main(int argc, char** argv) {
   cli::use_large_pages();
   CLI::App app(kDescription, "tracetool");
   app.footer(kFooter);
-  app.set_version_flag("-V,--version", version_text, "Prints the version, the commit and the formats that it reads");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("-V,--version", version_text, "Print the version, the commit and the supported file formats");
   app.require_subcommand(1);
   const std::function<void()> run = add_commands(app);
   try {
@@ -166,8 +186,8 @@ int main(int argc, char** argv) {
   } catch (const cli::Error& error) {
     return fail(error.exit(), error.what());
   } catch (const std::bad_alloc&) {
-    return fail(cli::Exit::cannot_open, "out of memory; close other programs, or give less to it with --memory");
+    return fail(cli::Exit::cannot_open, "out of memory; close other programs, or lower --memory");
   } catch (const std::exception& error) {
-    return fail(cli::Exit::bad_content, fmt::format("unexpected: {}; please report it with the input", error.what()));
+    return fail(cli::Exit::bad_content, fmt::format("unexpected error: {}; please report it with the input", error.what()));
   }
 }

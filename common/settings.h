@@ -1,5 +1,5 @@
-// What the user can set: environment variables that the agent reads and `tracetool record` checks. The table here is the
-// only list; that of docs/settings.md is made from it.
+// Settings of the user: environment variables that the agent reads and `tracetool record` checks. docs/settings.md is made from
+// the table here.
 #pragma once
 #include <limits.h>
 #include <strings.h>
@@ -15,15 +15,15 @@
 
 namespace trace {
 
-// Where NCCL's calls are taken from: its NVTX payloads, also its functions, or also those where the payloads do not say
-// which communicator it is.
+// Source of NCCL calls: NCCL's NVTX payloads, also its functions, or automatic: also its functions if the payloads do not contain
+// the communicator.
 enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 
-// Another user of CUPTI in the process: it gets the buffers that it takes, they are taken back from it, or each has its
-// own, as a subscriber of CUPTI's version 2.
+// Reaction when another CUPTI user in the process registers its buffers: leave CUPTI to it, register the agent's buffers again, or
+// share CUPTI: each has its own buffers, as a subscriber of CUPTI's version 2.
 enum class Coexist : std::uint8_t { yield, retake, share };
 
-// What of PyTorch is recorded: operators with the marks of steps, and with them their inputs, their Python stacks, or both.
+// PyTorch events to record: training steps, also operators, and with the operators their inputs, Python stacks, or both.
 enum class TorchLevel : std::uint8_t { off, steps, operators, shapes, stacks, all };
 constexpr bool has_inputs(TorchLevel level) { return level == TorchLevel::shapes || level == TorchLevel::all; }
 constexpr bool has_python_stacks(TorchLevel level) { return level == TorchLevel::stacks || level == TorchLevel::all; }
@@ -50,18 +50,18 @@ struct Settings {
 
 struct Setting {
   const char* name;
-  const char* type;      // of the option of `record` that sets it (--flush-ms); "": it has none that takes a value
+  const char* type;      // value name of the option of `record` that sets it (--flush-ms); "" if no option takes a value
   const char* fallback;  // as a user would write it
   const char* allowed;   // the allowed values, for messages
   const char* help;
-  bool (*set)(Settings&, const char* value);  // false: not a value of this variable
+  bool (*set)(Settings&, const char* value);  // returns false if the value is not allowed
 };
 
 // "64M" and "64MiB" (64 << 20), "64MB" (64,000,000), "1048576": bytes, with k, M, G, T or P in upper or lower case. Returns
 // false for anything else.
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept;
 
-// Each takes the value of one variable; false: it is none, and the settings may have changed all the same.
+// Each sets the value of one variable. Returns false if the value is not allowed; the settings may have changed nevertheless.
 namespace values {
 
 constexpr std::uint64_t kMinRing = 64ull << 10;
@@ -73,7 +73,7 @@ inline bool parse_number(const char* text, std::uint64_t& value, const char*& re
   return result.ec == std::errc();
 }
 
-// A copy: programs that write their title overwrite the memory of their environment.
+// Copies the text, because programs that set their title overwrite the memory of their environment.
 template <std::size_t Size>
 bool copy_text(char (&to)[Size], const char* value) {
   const int length = snprintf(to, Size, "%s", value);
@@ -105,7 +105,7 @@ inline bool set_cupti(Settings& settings, const char* value) {
 
 inline bool set_events(Settings& settings, const char* value) { return parse_events(value, settings.events); }
 
-// One of the words, which stand in the order of the enumeration.
+// Sets the choice whose word is `value`. `words` are in the order of the enumeration.
 template <typename Choice, std::size_t Count>
 bool set_choice(Choice& choice, const char* const (&words)[Count], const char* value) {
   for (std::size_t i = 0; i < Count; ++i) {
@@ -167,33 +167,33 @@ inline bool set_guard_rate(Settings& settings, const char* value) {
   return parse_number(value, settings.guard_rate, rest) && *rest == '\0';
 }
 
-// Read apart, before anything else happens: disabled_by_user(). Whoever sets it to anything wants us off.
+// disabled_by_user() reads it before anything else happens. Any value but 0 disables the agent.
 inline bool set_disable(Settings&, const char*) { return true; }
 
 }  // namespace values
 
 inline constexpr auto kEventsHelp = with_kinds(
-    "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
-    "(default,-overhead,+memory): {kinds} (graph_launch: whole graphs instead of their nodes)");
+    "Events to record: light, default, all, or kinds joined by commas. + and - change a set "
+    "(default,-overhead,+memory). Kinds: {kinds}. graph_launch records whole graphs instead of their nodes");
 
 inline constexpr Setting kSettings[] = {
-    {"TRACETOOL_DIR", "", "./traces", "a path of at most 4095 bytes", "directory of the recordings; each run gets a directory of its own there", values::set_dir},
-    {"TRACETOOL_BUFFER", "SIZE", "256M", "64K to 1024G", "size of the ring per process; the newest records are kept", values::set_buffer},
-    {"TRACETOOL_MODE", "MODE", "ring", "ring, spool", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", values::set_mode},
-    {"TRACETOOL_KEEP", "N", "0", "a number of runs; 0: all", "runs that stay in the directory, with this one; what older ones left is removed; 0: all", values::set_keep},
-    {"TRACETOOL_MAX_DISK", "SIZE", "32G", "a size like 32G; 0: unlimited", "beyond it older runs are removed; the spool of each process ends at it; 0: unlimited", values::set_max_disk},
-    {"TRACETOOL_FLUSH_MS", "MS", "200", "1 to 60000", "how often the agent collects from CUPTI, in ms", values::set_flush},
-    {"TRACETOOL_CUPTI", "PATH", "auto", "a path, auto", "path of the libcupti to use; auto: the one that the process has loaded, else beside PyTorch or the toolkit", values::set_cupti},
-    {"TRACETOOL_COEXIST", "HOW", "yield", "yield, retake, share", "when another user of CUPTI in the process registers its own buffers: yield, or retake (register ours again); share: each has its own (CUPTI 13.3, driver r610; not tried on hardware)", values::set_coexist},
-    {"TRACETOOL_GUARD_CPU", "PERCENT", "3", "0 to 100", "percent of a core that the agent and the threads of CUPTI may use over 10 s before it is reduced to light; 0: unlimited", values::set_guard_cpu},
-    {"TRACETOOL_GUARD_RATE", "N", "500000", "a number; 0: unlimited", "records per second over 10 s before it is reduced to light; 0: unlimited", values::set_guard_rate},
-    {"TRACETOOL_EVENTS", "LIST", "default", "light, default, all, or kinds joined by commas, as record --help lists them", kEventsHelp.data(), values::set_events},
-    {"TRACETOOL_NCCL", "FROM", "auto", "auto, payload, interpose", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
-    {"TRACETOOL_TORCH", "LEVEL", "steps", "off, steps, ops, shapes, stacks, all", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (operators and the Python stacks and modules that call them, and the stacks of CUDA calls that wait or allocate and of calls of NCCL), all (inputs and stacks); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
-    {"TRACETOOL_NATIVE_STACKS", "", "0", "0, 1", "1: where launches, synchronizations, allocations and calls of NCCL come from: up to 100 native stacks a second and thread", values::set_native_stacks},
-    {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "0 to 86400", "where PyTorch is observed: after so many seconds in which no work of the GPU ended and no operator began, the stacks of Python's threads are recorded, once; 0: never", values::set_hang_stacks},
-    {"TRACETOOL_VERBOSE", "", "0", "0, 1", "1: say on stderr what was found and where the recording goes", values::set_verbose},
-    {"TRACETOOL_DISABLE", "", "0", "0, 1", "1, or anything but 0: the agent does nothing at all", values::set_disable},
+    {"TRACETOOL_DIR", "", "./traces", "a path of at most 4095 bytes", "Directory for recordings. Each run gets its own subdirectory", values::set_dir},
+    {"TRACETOOL_BUFFER", "SIZE", "256M", "64K to 1024G", "Size of the ring of each process. The ring keeps the newest records", values::set_buffer},
+    {"TRACETOOL_MODE", "MODE", "ring", "ring, spool", "Records to keep: ring (the newest) or spool (all, in a compressed file next to the ring)", values::set_mode},
+    {"TRACETOOL_KEEP", "N", "0", "a number of runs", "Runs to keep, including this one. Older runs are deleted. 0 keeps all", values::set_keep},
+    {"TRACETOOL_MAX_DISK", "SIZE", "32G", "a size like 32G, or 0", "Maximum disk usage. Older runs are deleted beyond it. It also limits each spool file. 0: unlimited", values::set_max_disk},
+    {"TRACETOOL_FLUSH_MS", "MS", "200", "1 to 60000", "CUPTI flush interval in ms", values::set_flush},
+    {"TRACETOOL_CUPTI", "PATH", "auto", "a path, auto", "Path of libcupti. auto uses the loaded copy, else PyTorch's or the CUDA toolkit's", values::set_cupti},
+    {"TRACETOOL_COEXIST", "HOW", "yield", "yield, retake, share", "Reaction when another CUPTI user registers its buffers: yield (stop recording GPU work) or retake (register the agent's again). share gives each user its own buffers (CUPTI 13.3, driver r610; not tested on hardware)", values::set_coexist},
+    {"TRACETOOL_GUARD_CPU", "PERCENT", "3", "0 to 100", "Maximum CPU use of the agent and CUPTI's threads over 10 s, in percent of a core. Above it, recording is reduced to light. 0: unlimited", values::set_guard_cpu},
+    {"TRACETOOL_GUARD_RATE", "N", "500000", "a number", "Maximum records per second over 10 s. Above it, recording is reduced to light. 0: unlimited", values::set_guard_rate},
+    {"TRACETOOL_EVENTS", "LIST", "default", "light, default, all, or kinds joined by commas", kEventsHelp.data(), values::set_events},
+    {"TRACETOOL_NCCL", "FROM", "auto", "auto, payload, interpose", "Source of NCCL calls: payload (NCCL's NVTX ranges), interpose (also its functions; needs LD_PRELOAD) or auto (interpose before NCCL 2.25)", values::set_nccl},
+    {"TRACETOOL_TORCH", "LEVEL", "steps", "off, steps, ops, shapes, stacks, all", "PyTorch events to record: off, steps (training steps and record_function ranges), ops (also operators), shapes (also their inputs), stacks (operators with Python stacks and modules; also stacks of NCCL calls and of CUDA calls that wait or allocate), all (shapes and stacks). If it is set and the agent is preloaded (LD_PRELOAD), processes without a GPU are recorded too", values::set_torch},
+    {"TRACETOOL_NATIVE_STACKS", "", "0", "0, 1", "1 records native stacks of launches, synchronizations, allocations and NCCL calls (at most 100 per second and thread)", values::set_native_stacks},
+    {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "0 to 86400", "Record all Python stacks once after N seconds without GPU or operator activity. Requires TRACETOOL_TORCH other than off. 0: never", values::set_hang_stacks},
+    {"TRACETOOL_VERBOSE", "", "0", "0, 1", "1 reports on stderr what was found and where the recording goes", values::set_verbose},
+    {"TRACETOOL_DISABLE", "", "0", "0, 1", "1, or any value but 0, disables the agent", values::set_disable},
 };
 
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
@@ -212,7 +212,7 @@ inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
   return true;
 }
 
-// The setting of a variable; nullptr where there is none.
+// Returns the setting of a variable, or nullptr.
 inline const Setting* find_setting(std::string_view name) noexcept {
   for (const Setting& setting : kSettings) {
     if (name == setting.name) return &setting;
@@ -220,7 +220,7 @@ inline const Setting* find_setting(std::string_view name) noexcept {
   return nullptr;
 }
 
-// Of several words in a value, the one that is wrong; "" where the value as a whole is.
+// Returns the wrong word of a value with several words, or "" if the whole value is wrong.
 inline std::string_view wrong_word(const Setting& setting, const char* value) noexcept {
   return setting.set == values::set_events ? unknown_word(value) : std::string_view();
 }

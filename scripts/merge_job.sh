@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# merge_job.sh [OPTION]... TRACES OUTPUT: merges the recordings of a large run where they are. Started once on each node by the launcher
-# of the run: each node merges its own ranks into a part, the first node waits for the parts and merges these.
+# merge_job.sh [OPTION]... TRACES OUTPUT: merges the recordings of a large run on its nodes. The launcher of the run starts it once on
+# each node: each node merges its own ranks into a part; the first node waits for all parts and merges them.
 #
-#   TRACES           where the recordings of this node are: a directory of its own, or one that all nodes share
-#   OUTPUT           the merged file, in a directory that all nodes share; the parts go to OUTPUT.parts/
-#   --nodes N        how many nodes, and which one this is (0 to N-1); else the launcher's variables say it:
-#   --node I         srun (SLURM), torchrun, mpirun (Open MPI, MPICH) or a Kubernetes Job with completionMode Indexed and NODES=N
-#   --host NAME      whose recordings are merged here (default: this host's): their names begin with it
-#   --timeout S      how long the first node waits for the parts (default 600); what is missing then is named, the rest is merged
+#   TRACES           directory of this node's recordings: its own, or one shared by all nodes
+#   OUTPUT           merged file, in a directory shared by all nodes; the parts are written to OUTPUT.parts/
+#   --nodes N        number of nodes (default: from the variables of the launcher)
+#   --node I         number of this node, 0 to N-1 (default: from the variables of the launcher)
+#   --host NAME      host whose recordings are merged here (default: this host); their names begin with it
+#   --timeout S      seconds that the first node waits for the parts (default: 600); it lists missing parts and merges the others
 #
 #   srun --nodes=$SLURM_NNODES --ntasks-per-node=1 scripts/merge_job.sh traces/ run.ttrace
 #   torchrun --no-python --nnodes=$N --nproc-per-node=1 --rdzv-endpoint=$HOST scripts/merge_job.sh traces/ run.ttrace
-#   mpirun --map-by ppr:1:node scripts/merge_job.sh traces/ run.ttrace
+#   mpirun --map-by ppr:1:node scripts/merge_job.sh traces/ run.ttrace    # Open MPI, MPICH
 #   kubectl: command: ["scripts/merge_job.sh", "--host", "$(TRAINED_ON)", "/local/traces", "/shared/run.ttrace"], completionMode: Indexed,
-#     with NODES and TRAINED_ON in env, the name of the host (or pod) that trained here
+#     with NODES and TRAINED_ON in env; TRAINED_ON is the name of the host (or pod) that trained here
 #
-# Needs tracetool in PATH, beside this script, or named by TRACETOOL. Exit status: of the first node that of `tracetool merge`, 3 where a
-# part is missing; of the others 0, also where theirs failed, because launchers end the whole job for one failure: the first node tells.
+# Needs tracetool in PATH, next to this script, or in TRACETOOL. Exit status: on the first node that of `tracetool merge`, 3 if a part is
+# missing; on the others always 0, because launchers end the whole job if one node fails: the first node reports their failures.
 set -euo pipefail
 
 usage() { sed -n '2,21s/^# \{0,1\}//p' "$0"; }
@@ -35,11 +35,11 @@ while [ $# -gt 0 ]; do
     --host) host=$2; shift 2 ;;
     --timeout) timeout_s=$2; shift 2 ;;
     -h|--help) usage; exit 0 ;;
-    -*) fail "$1 is no option; merge_job.sh --help names them" ;;
+    -*) fail "unknown option $1; merge_job.sh --help lists the options" ;;
     *) break ;;
   esac
 done
-[ $# = 2 ] || fail "TRACES and OUTPUT are needed; merge_job.sh --help tells more"
+[ $# = 2 ] || fail "missing TRACES or OUTPUT; see merge_job.sh --help"
 is_number() { [[ $1 =~ ^[0-9]+$ ]]; }
 is_number "$nodes" && is_number "$node" && [ "$node" -lt "$nodes" ] ||
   fail "which node this is, of how many, is not known (node '$node' of '$nodes'): start it by a launcher, or give --node and --nodes"
@@ -72,7 +72,7 @@ else
 fi
 [ ! -e "$failed" ] || echo "merge_job: node $node: $(cat "$failed")" >&2
 [ "$node" = 0 ] || exit 0
-[ -n "$run" ] || fail "node 0 has no recordings: it cannot tell which run is meant"
+[ -n "$run" ] || fail "node 0 has no recordings, so the run is unknown"
 
 # found: the parts that are there; missing: the nodes that have none, and have not failed.
 look() {

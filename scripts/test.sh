@@ -139,7 +139,7 @@ test_dist() {
   note dist build OK
   attempt dist portable python3 tests/integration/test_dist.py --dist build-dist/dist \
     --simulated build/examples/simulated_training/simulated_training || true
-  # Ubuntu 22.04 and 24.04, which are downloaded into that folder.
+  # Ubuntu 22.04 and 24.04 and Debian 12, which are downloaded into that folder.
   [ -n "${TRACETOOL_ROOTS:-}" ] || { note dist "other systems" SKIP; return 0; }
   attempt dist "other systems" python3 tests/integration/test_dist_systems.py --dist build-dist/dist \
     --simulated build/examples/simulated_training/simulated_training || true

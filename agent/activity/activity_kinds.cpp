@@ -46,7 +46,7 @@ bool is_torch_profilers_too(CUpti_ActivityKind kind) {
 
 void say_refused(const Translator& translator, CUptiResult result) {
   const std::string_view name = name_of(translator.record);
-  say_verbose("CUPTI refuses %.*s records (%s): they are not recorded", static_cast<int>(name.size()), name.data(),
+  say_verbose("CUPTI does not provide %.*s records (%s): they are not recorded", static_cast<int>(name.size()), name.data(),
               cupti_result_name(result));
 }
 
@@ -65,7 +65,7 @@ int enable_kinds() noexcept {
     say_refused(*translator, result);
   }
   if (enabled == 0) return last;
-  if (last != CUPTI_SUCCESS) say("CUPTI refuses some kinds of records; TRACETOOL_VERBOSE=1 names them");
+  if (last != CUPTI_SUCCESS) say("CUPTI does not provide some kinds of records; TRACETOOL_VERBOSE=1 lists them");
   if (has(wanted_now(), trace::RuntimeRecord::kKind)) deny_runtime_noise();
   return CUPTI_SUCCESS;
 }

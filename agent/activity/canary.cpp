@@ -23,7 +23,7 @@ constexpr std::uint64_t kSharedBuffer_ns = 600'000'000'000;
 constexpr std::uint64_t kFlushes = 3;
 
 // Part first_minutes of scripts/gpu_check looks for this.
-constexpr char kCanaryWorks[] = "CUPTI tells of the call that shows whose its buffers are";
+constexpr char kCanaryWorks[] = "CUPTI reports the call that detects who owns its buffers";
 
 struct Sent {
   std::uint32_t tries;  // since the last one that came back; 0: none is out
@@ -89,7 +89,7 @@ CanarySays watch_canary() noexcept {
   if (mono_ns() - s_sent.last_ns < patience_ns()) return CanarySays::wait;
   if (s_sent.tries >= kTries && seen() != 0) return CanarySays::lost;
   if (s_sent.tries == kTries)
-    say_verbose("CUPTI does not tell of the call that would show whether others have registered their buffers: their loss would not be noticed");
+    say_verbose("CUPTI does not report the call that detects other tools' buffers: a loss of the agent's buffers will go unnoticed");
   enable_canary();
   send();
   return CanarySays::wait;

@@ -56,8 +56,8 @@ bool fail() {
   const CUptiResult result = s_refusal.result;
   s_error.store(result);
   s_state.store(trace::SourceState::failed);
-  say("CUPTI: %s failed with %s (%d)%s: GPU work is not recorded, NVTX and NCCL are", s_refusal.what,
-      cupti_result_name(result), static_cast<int>(result), as_without_gpu(result) ? ", as where there is no GPU" : "");
+  say("CUPTI: %s failed with %s (%d)%s: only NVTX and NCCL are recorded, not GPU work", s_refusal.what,
+      cupti_result_name(result), static_cast<int>(result), as_without_gpu(result) ? ", as on machines without a GPU" : "");
   return false;
 }
 
@@ -75,8 +75,8 @@ bool note_taken() {
   s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
   s_state.store(trace::SourceState::taken);  // last: from here on our thread tries, and this one must have done with CUPTI
   if (named) return false;
-  say("CUPTI is in use by %s: GPU work is not recorded until it is released, NVTX and NCCL are; run without that tool to "
-      "record all",
+  say("CUPTI is in use by %s: only NVTX and NCCL are recorded until it is released; run without that tool to "
+      "record GPU work",
       s_current_subscriber);
   return false;
 }
@@ -144,8 +144,8 @@ bool try_to_share() {
 void say_not_shared(const Refusal& why) {
   static constinit bool s_said = false;
   if (std::exchange(s_said, true)) return;
-  say("TRACETOOL_COEXIST=share needs CUPTI 13.3 and driver r610, and a CUPTI that is not yet used otherwise (%s: %s, %d): "
-      "CUPTI is subscribed alone, as with TRACETOOL_COEXIST=yield",
+  say("TRACETOOL_COEXIST=share needs CUPTI 13.3, driver r610 and a CUPTI that is not yet in use (%s: %s, %d): "
+      "using TRACETOOL_COEXIST=yield",
       why.what, cupti_result_name(why.result), static_cast<int>(why.result));
 }
 
@@ -217,8 +217,8 @@ bool retry_cupti() noexcept {
   describe_cupti();
   if (!taken || !was_in_use) return taken;
   const std::uint64_t now_ns = mono_ns();
-  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was in use by another tool, and is released");
-  say("CUPTI is free: GPU work is recorded from here on");
+  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was in use by another tool and has been released");
+  say("CUPTI has been released: GPU work is recorded from now on");
   return true;
 }
 
@@ -239,7 +239,7 @@ void on_cupti_fatal(const Guard& guard, int result, const char* message) noexcep
   const char* text = message != nullptr ? message : cupti_result_name(static_cast<CUptiResult>(result));
   write_notice(guard, trace::NoticeCode::fatal, static_cast<std::uint32_t>(result), now_ns, now_ns, text);
   describe_cupti();
-  say("CUPTI has ended itself after an error of the GPU (%s): GPU work is not recorded from here on", text);
+  say("CUPTI stopped after a GPU error (%s): GPU work is not recorded from now on", text);
 }
 
 bool cupti_is_on() noexcept { return s_state.load() == trace::SourceState::on && !has_left_cupti(); }

@@ -47,7 +47,7 @@ void count_unread(CUptiResult result) {
   static constinit std::atomic<bool> s_said{false};
   if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
   if (s_said.exchange(true)) return;
-  say("CUPTI's records can be read up to one that it answers with %s (%d): what lies behind it is lost, and such buffers "
+  say("reading a CUPTI buffer failed with %s (%d): the rest of the buffer is lost, and such buffers "
       "are counted",
       cupti_result_name(result), static_cast<int>(result));
 }

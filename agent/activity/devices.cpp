@@ -108,7 +108,7 @@ void describe(const Driver& driver, int ordinal) {
   set_identity(driver, device, record);
   for (const DeviceAttribute& attribute : kAttributes) record.*attribute.field = ask(driver, device, attribute.attribute);
   set_derived(driver, device, record);
-  if (!define(record)) say("the recording's definitions are full: device %d is not described", ordinal);
+  if (!define(record)) say("the definitions region of the recording is full: device %d is not described", ordinal);
 }
 
 void note_version(const Driver& driver) {

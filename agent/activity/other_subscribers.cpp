@@ -67,8 +67,8 @@ void warn_torch_profiler() noexcept {
       },
       &is_there);
   if (!is_there) return;
-  say("TRACETOOL_COEXIST=share: torch.profiler has no GPU events in this process if its Kineto uses version 1 of CUPTI, as "
-      "that of August 2026 does: CUPTI refuses it beside a subscriber of version 2");
+  say("TRACETOOL_COEXIST=share: torch.profiler records no GPU events in this process if its Kineto uses CUPTI's version 1 "
+      "API, as in August 2026, because CUPTI does not allow it together with a version 2 subscriber");
 }
 
 }  // namespace agent

@@ -26,12 +26,12 @@ constinit std::uint64_t s_since_ns = 0;  // since when CUPTI holds something and
 constinit std::uint64_t s_patience_ns = kPatience_ns;
 constinit bool s_flushed = false;  // or told of, in this stall
 
-constexpr char kTaken[] = "what ran, or waited to, is recorded without an end";
-constexpr char kLeft[] = "what its buffers hold is left there, because other subscribers would have to give theirs too";
+constexpr char kTaken[] = "work that was running or queued is recorded without an end";
+constexpr char kLeft[] = "CUPTI's buffers are not flushed, because that would also flush the buffers of other subscribers";
 
 void notice_stall(std::uint64_t now_ns, std::uint64_t unfinished, const char* what) {
   char text[192];
-  const int length = snprintf(text, sizeof(text), "CUPTI had nothing that ended for %llu s: %s",
+  const int length = snprintf(text, sizeof(text), "no GPU work completed for %llu s: %s",
                               static_cast<unsigned long long>((now_ns - s_since_ns) / 1'000'000'000), what);
   const Guard guard;
   write_notice(guard, trace::NoticeCode::stalled, static_cast<std::uint32_t>(unfinished), s_since_ns, now_ns,

@@ -55,14 +55,14 @@ bool takes_back() { return cupti().is_shared || settings().coexist == trace::Coe
 
 void say_lost() {
   if (cupti().is_shared) {
-    say("CUPTI hands nothing over any more (has another user of it in this process ended it?): GPU work is not recorded "
-        "until it can be subscribed again");
+    say("CUPTI delivers no more records (another user in this process may have stopped it): GPU work is not recorded "
+        "until the agent can subscribe again");
     return;
   }
-  say("another user of CUPTI in this process (a profiler?) has registered its own buffers: GPU work is not recorded %s",
-      takes_back() ? "until the agent registers its own again, and is missing in the other's profile then"
-                   : "from here on, NVTX and NCCL are, and synchronizations are not recorded for the other either until it asks for "
-                     "them again; TRACETOOL_COEXIST=retake registers ours again");
+  say("another CUPTI user in this process (a profiler?) has registered its own buffers: GPU work is not recorded %s",
+      takes_back() ? "until the agent registers its buffers again; after that, it is missing in the other profile"
+                   : "from now on, only NVTX and NCCL are; the other tool gets no synchronizations until it requests "
+                     "them again; TRACETOOL_COEXIST=retake registers the agent's buffers again");
 }
 
 void lose_buffers() {
@@ -70,14 +70,14 @@ void lose_buffers() {
   s_seen = true;
   s_gap_ns = delivered().last_mono_ns;
   write_notice(guard, trace::NoticeCode::gap, 0, s_gap_ns, 0,
-               cupti().is_shared ? "CUPTI hands nothing over" : "another user of CUPTI has registered its own buffers");
+               cupti().is_shared ? "CUPTI delivers no records" : "another CUPTI user has registered its own buffers");
   say_lost();
 }
 
 void find_buffers() {
   if (s_gap_ns == 0) return;
   const Guard guard;
-  write_notice(guard, trace::NoticeCode::source_on, 0, s_gap_ns, mono_ns(), "CUPTI's buffers are ours again");
+  write_notice(guard, trace::NoticeCode::source_on, 0, s_gap_ns, mono_ns(), "the agent's CUPTI buffers are registered again");
   s_gap_ns = 0;
   if (cupti_is_yielded()) take_up_again();
 }

@@ -33,7 +33,7 @@ void make_dir_absolute(Settings& settings) {
 void say_refused(const Setting& setting, const char* value) {
   const std::string_view word = trace::wrong_word(setting, value);
   const char* separator = word.empty() ? "" : ": ";
-  say("%s=%s%s%.*s is not allowed (%s); using %s", setting.name, value, separator, static_cast<int>(word.size()), word.data(), setting.allowed, setting.fallback);
+  say("%s=%s%s%.*s is not allowed (%s); using %s; see tracetool record --help", setting.name, value, separator, static_cast<int>(word.size()), word.data(), setting.allowed, setting.fallback);
 }
 
 // Prints one line if the name of a variable is close to the name of a setting. Other TRACETOOL_ variables are ignored: they may belong to other programs.

@@ -133,7 +133,7 @@ bool load_cupti() noexcept {
   void* handle = open_library();
   if (handle == nullptr) return false;
   if (!find_required(handle)) {
-    say("the libcupti that was found lacks %s: GPU work is not recorded; CUDA 11.8 or newer is needed", dlerror());
+    say("libcupti lacks %s: GPU work is not recorded; CUDA 11.8 or newer is needed", dlerror());
     s_cupti = {};
     return false;
   }

@@ -58,7 +58,7 @@ void enable_graph_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
   for (const CUpti_CallbackId id : kCallbacks)
     all &= cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id) == CUPTI_SUCCESS;
   s_enabled.store(all);
-  if (!all) say_verbose("CUPTI does not tell of graph nodes: kernels of CUDA graphs have no NVTX ranges");
+  if (!all) say_verbose("CUPTI does not report graph nodes: kernels of CUDA graphs have no NVTX ranges");
 }
 
 void on_graph_callback(CUpti_CallbackId id, const CUpti_ResourceData& resource) noexcept {
@@ -84,7 +84,7 @@ void tell_unknown_graphs() noexcept {
   s_told = true;
   const std::uint64_t now_ns = mono_ns();
   write_notice(guard, trace::NoticeCode::graphs_unknown, 0, now_ns, now_ns,
-               "CUDA graphs were captured before CUPTI was ours: their kernels have no NVTX ranges");
+               "CUDA graphs were captured before the agent subscribed to CUPTI: their kernels have no NVTX ranges");
 }
 
 }  // namespace agent

@@ -176,8 +176,8 @@ CUptiResult try_subscriber_functions() noexcept {
 void choose_graph_level() noexcept {
   if (wants(trace::GraphLaunchRecord::kKind)) set(kGraphLevel, std::uint8_t{1});
   if (!wants(trace::GraphNodeRecord::kKind) || !are_graphs_told_whole()) return;
-  say("another subscriber of CUPTI has chosen launches of CUDA graphs as a whole: what is in them is not recorded; "
-      "TRACETOOL_EVENTS=default,graph_launch records the launches");
+  say("another CUPTI subscriber records CUDA graphs as a whole: their nodes are not recorded; "
+      "TRACETOOL_EVENTS=default,graph_launch records the graph launches");
 }
 
 bool others_record() noexcept {

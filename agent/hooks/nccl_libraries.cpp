@@ -106,7 +106,7 @@ bool describe(const link_map* map, void* witness, NcclLibrary& library) {
 void say_found(const char* path, const NcclLibrary& library) {
   const int version = library.version;
   say_verbose("NCCL %d.%d.%d, %s: its functions are %s", version / 10000, version / 100 % 100, version % 100, path,
-              library.active ? "recorded" : "passed on");
+              library.active ? "recorded" : "not recorded");
 }
 
 // The loader is asked before the lock is taken: a constructor that calls NCCL holds the loader's lock.
@@ -173,7 +173,7 @@ void say_unresolved(NcclFunction function, const void* caller) noexcept {
   if (s_said[function].exchange(true)) return;
   LoadedObject object;
   const char* path = object_of(caller, object) ? object.map->l_name : "";
-  say("%s, called by %s: no libnccl has it for this caller; it returns ncclSystemError", kNames[function],
+  say("%s, called by %s: no libnccl provides it to this caller; it returns ncclSystemError", kNames[function],
       path[0] != '\0' ? path : "the program");
 }
 

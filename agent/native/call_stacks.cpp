@@ -39,7 +39,7 @@ constinit CallStacks s_chosen = CallStacks::none;  // once it is made
 CallStacks choose() {
   if (settings().native_stacks && prepare_backtraces()) return CallStacks::native;
   if (settings().native_stacks)
-    say("TRACETOOL_NATIVE_STACKS: native stacks are unavailable: the agent was built without libunwind, or the process has no thread-specific key left, or the system does not tell what is readable");
+    say("TRACETOOL_NATIVE_STACKS: native stacks are unavailable: the agent was built without libunwind, the process has no thread-specific key left, or readable memory cannot be checked");
   return has_python_stacks(settings().torch) ? CallStacks::python : CallStacks::none;
 }
 

@@ -49,7 +49,7 @@ const char* TextStore::keep(std::string_view text) noexcept {
 
 // The handle of all strings that came after the store was full.
 constexpr std::uint64_t kMoreStrings = kMostStrings + 1;
-constexpr std::string_view kMoreStringsText = "(more strings than are kept)";
+constexpr std::string_view kMoreStringsText = "(string limit reached)";
 
 constinit Spinlock s_text_lock{};
 constinit TextStore s_store{};
@@ -69,7 +69,7 @@ const Domain* find_domain(std::string_view name) {
 const Domain* add_domain(std::string_view name) {
   const std::size_t count = s_domain_count.load(std::memory_order_relaxed);
   if (count == kMostDomains) return s_domains + kMostDomains - 1;
-  if (count == kMostDomains - 1) name = "(more domains than are kept apart)";
+  if (count == kMostDomains - 1) name = "(domain limit reached)";
   const char* text = s_store.keep(name);
   if (text == nullptr) return nullptr;
   s_domains[count] = {{text, name.size()}, name == "NCCL"};

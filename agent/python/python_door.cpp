@@ -22,9 +22,9 @@ constinit bool s_wants_stacks = false;
 
 void begin_with_lock() {
   const PythonLock lock(s_door_objects);
-  if (!watch_garbage_collections(s_door_objects)) say_verbose("runs of Python's garbage collector are not recorded");
+  if (!watch_garbage_collections(s_door_objects)) say_verbose("Python's garbage collections are not recorded");
   if (s_wants_stacks && watch_python_end(s_door_objects)) return check_python_stacks();
-  if (s_wants_stacks) say_verbose("the end of this Python cannot be watched: there are no stacks");
+  if (s_wants_stacks) say_verbose("the exit of this Python cannot be observed: stacks are not recorded");
 }
 
 void work_with_lock(const Guard& guard) {
@@ -58,7 +58,7 @@ void tell_unknown_python() {
   const char* text = version();
   std::size_t length = std::strcspn(text, "(");
   while (length > 0 && text[length - 1] == ' ') --length;
-  say("operators have no stacks: this Python is %.*s, and CPython 3.9 to 3.14 with a GIL are known", static_cast<int>(length), text);
+  say("operators have no stacks: this Python is %.*s; supported are CPython 3.9 to 3.14 with a GIL", static_cast<int>(length), text);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ void watch_python(bool stacks) noexcept {
   s_done = true;
   s_wants_stacks = stacks && find_python_stacks();
   if (!s_wants_stacks) tell_unknown_python();
-  if (!s_door.start("tracetool-py", run_door)) say("cannot start a thread: what needs Python's lock is not recorded");
+  if (!s_door.start("tracetool-py", run_door)) say("cannot start a thread: events that need Python's lock are not recorded");
 }
 
 void wake_python_door() noexcept { s_door.wake(); }

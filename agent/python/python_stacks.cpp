@@ -107,7 +107,7 @@ bool find_python_stacks() noexcept { return find_python(s_python); }
 void check_python_stacks() noexcept {
   std::size_t compared = 0;
   if (!check_python_frames(s_python, compared)) {
-    constexpr char kWhat[] = "the frames of this Python are not laid out as in the versions that are known: there are no stacks";
+    constexpr char kWhat[] = "the frame layout of this Python is not supported: stacks are not recorded";
     return has_python_stacks(settings().torch) ? say(kWhat) : say_verbose(kWhat);
   }
   if (compared > 0) prepare_hang_stacks(s_python);

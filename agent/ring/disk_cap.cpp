@@ -241,7 +241,7 @@ void remove_old_runs(int run_directory, const char* current_run, const DiskLimit
     removed += files;
     s_removed_runs.fetch_add(files > 0, std::memory_order_relaxed);
   }
-  if (removed > 0) say_verbose("removed %d files of earlier runs", removed);
+  if (removed > 0) say_verbose("deleted %d files of earlier runs", removed);
   close(parent);
 }
 

@@ -36,7 +36,7 @@ trace::IdentityRecord unknown_identity(trace::IdentitySource source) {
 }
 
 void write_identity(const trace::IdentityRecord& record) {
-  if (!define(record)) say("the recording's definitions are full: rank %d is not written down", record.rank);
+  if (!define(record)) say("the definitions region of the recording is full: rank %d is not recorded", record.rank);
 }
 
 // A container may be started with RANK, and torchrun in it: then its ranks have a LOCAL_RANK, which torchrun has not.

@@ -46,7 +46,7 @@ bool looks_like_ours(int directory, const struct stat& info) {
 // Null: nobody but us and root can put something in place of our files.
 const char* unfit_for_us(int directory) {
   struct stat info;
-  if (fstat(directory, &info) != 0) return "cannot be looked at";
+  if (fstat(directory, &info) != 0) return "cannot be inspected";
   const bool is_own = info.st_uid == geteuid() || info.st_uid == 0;
   const bool is_closed = (info.st_mode & kOthersWrite) == 0 || (info.st_mode & S_ISVTX) != 0;
   if (is_own && is_closed) return faccessat(directory, ".", W_OK | X_OK, AT_EACCESS) == 0 ? nullptr : "cannot be written to";
@@ -55,7 +55,7 @@ const char* unfit_for_us(int directory) {
 }
 
 const char* unfit_by_error(int error) {
-  if (error == ELOOP || error == ENOTDIR) return "is a link or no directory";
+  if (error == ELOOP || error == ENOTDIR) return "is a link or not a directory";
   return error == EACCES ? "cannot be opened" : nullptr;
 }
 

@@ -46,10 +46,10 @@ void set_state(trace::SourceState state, int error) {
 
 // What a failed write left behind is cut off, as far as the disk lets us; a reader finds the end without it.
 bool end_spool(int error, const char* why) {
-  if (ftruncate(s_spool_file.get(), static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with half a block");
+  if (ftruncate(s_spool_file.get(), static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with an incomplete block");
   s_spool_file.drop();
   set_state(trace::SourceState::failed, error);
-  say("the spool ends after %llu MB (%s): from here on only the ring is kept",
+  say("the spool ends after %llu MB (%s): only the ring is written from now on",
       static_cast<unsigned long long>(s_bytes >> 20), why);
   const Guard guard;
   const std::uint64_t now = mono_ns();
@@ -129,7 +129,7 @@ void spool() {
 
 bool refuse(const char* why) {
   set_state(trace::SourceState::failed, errno);
-  say("TRACETOOL_MODE=spool: %s: only the ring is kept", why);
+  say("TRACETOOL_MODE=spool: %s: only the ring is written", why);
   s_spool_file.drop();
   return false;
 }
@@ -148,10 +148,10 @@ bool start_spool(const trace::Ring& ring, int directory, const char* name, std::
   errno = ENOSYS;
   if (!can_spool()) return refuse("this agent was built without zstd");
   std::uint64_t* done = make_done_words();
-  if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("no memory for it");
+  if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("not enough memory");
   s_walk.begin(ring, done);
   const int file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (!s_spool_file.take(file)) return refuse("cannot make its file");
+  if (!s_spool_file.take(file)) return refuse("cannot create its file");
   set_state(trace::SourceState::on, 0);
   if (!write_head()) return false;
   return s_spooler.start("tracetool-spool", spool) || refuse("cannot start a thread");
@@ -159,7 +159,7 @@ bool start_spool(const trace::Ring& ring, int directory, const char* name, std::
 
 void finish_spool() noexcept {
   constexpr std::uint64_t kLimit_ms = 5000;
-  if (!s_spooler.stop(exit_ms_left(kLimit_ms))) say("the spool's disk is slow: leaving the rest to the ring");
+  if (!s_spooler.stop(exit_ms_left(kLimit_ms))) say("the spool's disk is slow: the last records are only in the ring");
 }
 
 std::uint64_t spool_cpu_ns() noexcept { return s_spooler.cpu_ns(); }

@@ -53,7 +53,7 @@ void copy_once() {
   static constinit bool s_said = false;
   if (copy_ring(ring(), run_directory(), run_file().name, &s_worker) || errno == ECANCELED || s_said) return;
   s_said = true;
-  say("cannot copy the ring into %s (%s); it is in %s", trace_file_path(), std::strerror(errno), run_file().local_path);
+  say("cannot copy the ring to %s (%s); it is in %s", trace_file_path(), std::strerror(errno), run_file().local_path);
 }
 
 // A copy is the whole ring, and the directory may be the network's: 2 MB/s at most in the long run.
@@ -98,7 +98,7 @@ void keep_storage() noexcept {
   if (s_once || recording() != Recording::open) return;
   s_once = true;
   s_own_tid = thread_id();
-  if (!s_worker.start("tracetool-disk", run)) say("cannot start a thread: old runs stay, and nothing is copied or spooled");
+  if (!s_worker.start("tracetool-disk", run)) say("cannot start a thread: old runs are kept, and the ring is not copied or spooled");
 }
 
 void finish_spooling() noexcept {
@@ -117,7 +117,7 @@ void finish_copying() noexcept {
   }
   const int error = s_copy_error.load();
   say("could not copy the end of the recording to %s (%s): it is in %s", trace_file_path(),
-      error != 0 ? std::strerror(error) : "it takes too long", run_file().local_path);
+      error != 0 ? std::strerror(error) : "timeout", run_file().local_path);
 }
 
 std::uint64_t storage_cpu_ns() noexcept { return s_worker.cpu_ns() + s_last_copy.cpu_ns() + spool_cpu_ns(); }

@@ -20,7 +20,7 @@
 namespace agent {
 namespace {
 
-constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no other local directory has room for it";
+constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no local directory has enough space";
 
 constinit RunFile s_run{};
 constinit char s_path[PATH_MAX] = "";  // of the file in the run's directory
@@ -40,7 +40,7 @@ void remove_ring() {
 }
 
 bool give_up(const char* what) {
-  say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local directory with room", s_path, what,
+  say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local directory with enough space", s_path, what,
       std::strerror(errno));
   remove_ring();
   s_run.directory.drop();
@@ -94,7 +94,7 @@ bool open_directory(const char* dir) {
     name_own_run();
     const OpenedRun other = open_run_directory(dir, s_run.run, s_other_path, sizeof(s_other_path));
     if (other.unfit != nullptr || other.directory < 0) {
-      say("%s %s: this process is not recorded; remove it, or set TRACETOOL_DIR to a directory of your own", s_path, opened.unfit);
+      say("%s %s: this process is not recorded; remove it, or set TRACETOOL_DIR to your own directory", s_path, opened.unfit);
       return false;
     }
     if (!s_said) say("%s %s: this process is recorded in %s", s_path, opened.unfit, s_other_path);
@@ -102,7 +102,7 @@ bool open_directory(const char* dir) {
     std::strcpy(s_path, s_other_path);
     opened = other;
   }
-  return take_directory(opened) || give_up("cannot make the directory");
+  return take_directory(opened) || give_up("cannot create the directory");
 }
 
 // The directory may be removed before there is a file in it, by a rank of another run (disk_cap.h).
@@ -114,7 +114,7 @@ bool open_file(const char* dir) {
   }
   const std::size_t used = std::strlen(s_path);
   snprintf(s_path + used, sizeof(s_path) - used, "/%s", s_run.name);
-  return s_file.held() || give_up("cannot make the file");
+  return s_file.held() || give_up("cannot create the file");
 }
 
 // Space that earlier runs take is worth less than this one.
@@ -152,7 +152,7 @@ bool move_to_local_storage(std::uint64_t bytes, const char* why) {
   remove_ring();
   for (int i = 0; const char* path = local_directory(i); ++i) {
     if (!make_local_file(path, bytes)) continue;
-    say("%s: %s: the ring lies in %s and is copied now and then and at exit", s_path, why, s_run.local_path);
+    say("%s: %s: the ring is in %s and is copied here periodically and at exit", s_path, why, s_run.local_path);
     return true;
   }
   errno = EOPNOTSUPP;
@@ -163,7 +163,7 @@ bool find_room(std::uint64_t bytes) {
   const Fit fit = ring_fits(s_file.get(), bytes);
   if (fit == Fit::wrong_filesystem) return move_to_local_storage(bytes, "a network or copy-on-write filesystem");
   if (fit == Fit::no_memory)
-    return move_to_local_storage(bytes, "the memory that this container has left is too little");
+    return move_to_local_storage(bytes, "the container has too little memory left");
   if (reserve(bytes)) return true;
   if (errno == EOPNOTSUPP) return move_to_local_storage(bytes, "a filesystem without fallocate");
   return give_up("cannot reserve the space");

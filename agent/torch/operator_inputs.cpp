@@ -139,7 +139,7 @@ void know_undefined_tensor(const void* tensor) noexcept { s_undefined = tensor; 
 
 void refuse_inputs() noexcept {
   if (__atomic_exchange_n(&s_is_refused, true, __ATOMIC_RELAXED)) return;
-  say("%s (TRACETOOL_TORCH=ops or stacks for no such line)", kInputsUnknown);
+  say("%s (TRACETOOL_TORCH=ops or stacks hides this line)", kInputsUnknown);
 }
 
 bool inputs_are_refused() noexcept { return __atomic_load_n(&s_is_refused, __ATOMIC_RELAXED); }

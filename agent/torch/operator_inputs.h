@@ -23,7 +23,7 @@ namespace agent {
 void know_undefined_tensor(const void* tensor) noexcept;
 
 inline constexpr char kInputsUnknown[] =
-    "the inputs of PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): no sizes are recorded, operators are";
+    "the layout of operator inputs in this PyTorch is not supported (2.1 to 2.15 are): operators are recorded without sizes";
 
 // Reports once that the layout is unknown and stops the recording of inputs. For any thread.
 void refuse_inputs() noexcept;

@@ -55,9 +55,9 @@ const bool (&scopes_of(TorchLevel level))[trace::kOperatorScopes] { return level
 // The text of a notice that is not yet in the recording, or null. The recording may begin after PyTorch was examined.
 constinit std::atomic<const char*> s_unknown{nullptr};
 
-constexpr char kUnfit[] = "this PyTorch has no observers of operators that are known: its steps and operators are not recorded";
+constexpr char kUnfit[] = "this PyTorch has no supported operator callbacks: steps and operators are not recorded";
 constexpr char kOperatorsUnknown[] =
-    "PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): its steps and operators are not recorded";
+    "the operator layout of this PyTorch is not supported (2.1 to 2.15 are): steps and operators are not recorded";
 
 void note_unknown(const Guard& guard) {
   if (recording() != Recording::open || s_unknown.load(std::memory_order_relaxed) == nullptr) return;
@@ -68,7 +68,7 @@ void note_unknown(const Guard& guard) {
 void give_up() {
   if (s_wrong.fetch_add(1, std::memory_order_relaxed) + 1 != kMostWrong) return;
   s_unknown.store(kOperatorsUnknown);
-  say("%s (TRACETOOL_TORCH=off for no such line)", kOperatorsUnknown);
+  say("%s (TRACETOOL_TORCH=off hides this line)", kOperatorsUnknown);
 }
 
 // The operator of this thread that had its Python stack read last, while it runs. The Python code that called it stands still, and its
@@ -255,7 +255,7 @@ void watch_torch() noexcept {
   look_for_python();
   s_is_found = true;
   set_level(settings().torch);
-  say_verbose("PyTorch is observed");
+  say_verbose("PyTorch events are recorded");
 }
 
 bool wants_torch_alone() noexcept {

@@ -59,7 +59,7 @@ std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options)
   for (const std::string& name : options.only) {
     const auto& all = analyses();
     const auto found = std::find_if(all.begin(), all.end(), [&](const AnalysisEntry& entry) { return entry.name == name; });
-    if (found == all.end()) refuse_analyze(fmt::format("--only {}: there is no such table{}; there are {}", name, did_you_mean(name, names_of_analyses()), fmt::join(names_of_analyses(), ", ")));
+    if (found == all.end()) refuse_analyze(fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names_of_analyses()), fmt::join(names_of_analyses(), ", ")));
     if (std::find(chosen.begin(), chosen.end(), &*found) == chosen.end()) chosen.push_back(&*found);
   }
   return chosen;
@@ -76,13 +76,13 @@ bool is_called(const Column& column, std::string name) {
 
 void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen, const NameRules* class_rules) {
   if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
-    refuse_analyze(fmt::format("--format {}: holds one table; choose it with --only {}", options.format, chosen.front()->name));
+    refuse_analyze(fmt::format("--format {}: this format has one table; choose it, as in --only {}", options.format, chosen.front()->name));
   }
   if (options.by != GroupBy::none && std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
   if (class_rules != nullptr && !class_rules->has_class(kCommunicationClass) && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
-    refuse_analyze(fmt::format("--classes {}: has no class {}, and only the tables classes and critical_path count others; ask for one, as with --only classes", options.classes, kCommunicationClass));
+    refuse_analyze(fmt::format("--classes {}: no class {} in the file; all tables except classes and critical_path need it; choose one of these two, as in --only classes", options.classes, kCommunicationClass));
   }
   if (options.sort.empty()) return;
   std::vector<std::string_view> keys;
@@ -92,7 +92,7 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
     return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return is_called(column, options.sort); });
   };
   if (std::none_of(chosen.begin(), chosen.end(), has)) {
-    refuse_analyze(fmt::format("--sort {}: there is no such column{}; `tracetool analyze --list` names them", options.sort, did_you_mean(options.sort, keys)));
+    refuse_analyze(fmt::format("--sort {}: no such column{}; `tracetool analyze --list` lists them", options.sort, did_you_mean(options.sort, keys)));
   }
 }
 
@@ -112,7 +112,7 @@ bool sort_rows(ResultTable& table, const std::string& key) {
 
 void limit_rows(ResultTable& table, std::size_t most) {
   if (table.rows.size() <= most) return;
-  print_line("tracetool: {}: {} of {} rows are shown (--limit)", table.name, most, table.rows.size());
+  print_line("tracetool: {}: showing {} of {} rows (--limit)", table.name, most, table.rows.size());
   table.rows.resize(most);
 }
 
@@ -166,38 +166,38 @@ void run_analyze(AnalyzeOptions options) {
     sorted = (!options.sort.empty() && sort_rows(table, options.sort)) || sorted;
     if (options.limit) limit_rows(table, *options.limit);
   }
-  if (!sorted) print_line("tracetool: --sort {}: these tables have no such column here, and are not sorted", options.sort);
+  if (!sorted) print_line("tracetool: --sort {}: no printed table has this column; the tables are not sorted", options.sort);
   write_out(find_table_format(options.format)->write(result.tables), options.output);
 }
 
 std::function<void()> set_up_analyze(CLI::App& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "These tables alone, in this order (default: a summary; where rows or a format are chosen, temporal, steps and kernels); may be repeated")
+  app.add_option("--only", options->only, "Print only these tables, in this order (default: a summary; with --by, --sort, --limit or --format: temporal, steps, kernels)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...");
-  app.add_option("--by", options->by_word, "Rows for each step, rank, shape of inputs or stack, of tables that have them")
+  app.add_option("--by", options->by_word, "Print a row per step, rank, input shape or stack, in tables that have them")
       ->check(CLI::IsMember({"step", "rank", "shape", "stack"}).description(""))
       ->each([options = options.get()](const std::string& word) {
         options->by = word == "step" ? GroupBy::step : word == "rank" ? GroupBy::rank : word == "shape" ? GroupBy::shape : GroupBy::stack;
       })
       ->type_name("step|rank|shape|stack");
-  app.add_option("--classes", options->classes, "File of rules for kernel names, asked first; its class communication counts in every table. Or kempnerforge")
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge. Its class communication applies to all tables")
       ->check(not_empty())
       ->type_name("FILE");
-  app.add_option("--format", options->format, "How tables are written (default: text)")
+  app.add_option("--format", options->format, "Output format (default: text)")
       ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
       ->type_name("text|json|csv|md");
-  app.add_option("--sort", options->sort, "By this column: numbers the largest first")->check(not_empty())->type_name("COLUMN");
-  app.add_option("--limit", options->limit, "At most so many rows of each table")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))->type_name("N");
-  app.add_option("--flops-per-step", options->flops_per_step, "Operations of the model in a step of one rank (1.2e15), for mfu")
+  app.add_option("--sort", options->sort, "Sort by this column, largest numbers first")->check(not_empty())->type_name("COLUMN");
+  app.add_option("--limit", options->limit, "Print at most N rows per table")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))->type_name("N");
+  app.add_option("--flops-per-step", options->flops_per_step, "Floating-point operations per step and rank (1.2e15), for mfu")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   options->peaks = add_peaks(app);
-  app.add_flag("--list", options->list, "Names the tables and their columns");
+  app.add_flag("--list", options->list, "List the tables and their columns");
   options->selection = add_selection(app);
-  app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")->check(not_empty())->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_analyze(*options); };
 }
@@ -205,10 +205,10 @@ std::function<void()> set_up_analyze(CLI::App& app) {
 }  // namespace
 
 Command analyze_command() {
-  return {"analyze", "Where the time went: a summary on one screen, or tables (--list names them)",
-          "Times are of each rank alone, exact to the nanosecond. With --steps or --time, work counts as far as it runs in\n"
-          "them, whenever it was launched. Of collectives the ranks are compared by aligned clocks; one is shown when a\n"
-          "chosen rank takes part in it at a chosen time, with all its ranks.\n"
+  return {"analyze", "Show where the time went: a summary on one screen, or tables (see --list)",
+          "Times are per rank and exact to the nanosecond. With --steps or --time, work counts only for the time that it runs in\n"
+          "the range, no matter when it was launched. Collectives are compared across ranks by aligned clocks. A collective is\n"
+          "shown with all its ranks if a selected rank takes part in it at a selected time.\n"
           "\n"
           "  tracetool analyze traces/\n"
           "  tracetool analyze run.ttrace --only temporal --by step --steps 10-12\n"

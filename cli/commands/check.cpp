@@ -30,20 +30,20 @@ struct CheckOptions {
 };
 
 void refuse_without_steps(const RunProfile& run, const std::string& path) {
-  const std::string see = fmt::format("`tracetool analyze {} --only steps` shows what there is", shell_word(path));
+  const std::string see = fmt::format("`tracetool analyze {} --only steps` lists the steps", shell_word(path));
   if (run.whole || run.steps.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{}: no training steps {}; {}", run.source, run.whole ? "were found in what is chosen" : "that all its ranks have as a whole", see));
+    throw Error(Exit::bad_content, fmt::format("{}: no training steps{}; {}", run.source, run.whole ? " were found in the selection" : " are complete on all its ranks", see));
   }
   const auto busy = run.group(QuantityGroup::step).find(Quantity{std::string(kBusy)});
   const std::vector<std::int64_t> busy_ns = busy == run.group(QuantityGroup::step).end() ? std::vector<std::int64_t>() : busy->second.ns(run.steps.size());
-  if (std::all_of(busy_ns.begin(), busy_ns.end(), [](std::int64_t ns) { return ns == 0; })) throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps: there is nothing to judge; {}", run.source, see));
+  if (std::all_of(busy_ns.begin(), busy_ns.end(), [](std::int64_t ns) { return ns == 0; })) throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps; {}", run.source, see));
 }
 
 void refuse_other_ranks(const RunProfile& a, const RunProfile& b) {
   if (a.ranks == b.ranks) return;
   const bool are_known = (a.ranks.empty() || a.ranks.front() >= 0) && (b.ranks.empty() || b.ranks.front() >= 0);
   throw Error(Exit::bad_content, fmt::format("ranks differ: {} in {}, {} in {}; {}", rank_list(a.ranks), a.source, rank_list(b.ranks), b.source,
-                                             are_known ? "choose those that both have, as with --ranks 0" : "`tracetool merge --rank N=FILE -o run.ttrace` says which rank a file is of"));
+                                             are_known ? "choose ranks that both have, as in --ranks 0" : "`tracetool merge --rank N=FILE -o run.ttrace` sets the rank of a file"));
 }
 
 // The same comparison, in full.
@@ -87,15 +87,15 @@ std::string not_judged_text(const Comparison& comparison, const Judgements& judg
   }
   const std::vector<std::string> of_one = classes_of_one_run(comparison, limits);
   std::string text;
-  if (!unclear.empty()) text += fmt::format("; not judged, because of noise: {}", fmt::join(unclear, ", "));
-  if (!of_one.empty()) text += fmt::format("; not judged, because only one of the runs has it: {}", fmt::join(of_one, ", "));
+  if (!unclear.empty()) text += fmt::format("; not judged because of noise: {}", fmt::join(unclear, ", "));
+  if (!of_one.empty()) text += fmt::format("; not judged because only one run has it: {}", fmt::join(of_one, ", "));
   return text;
 }
 
 std::string verdict_of(const CheckOptions& options, const Comparison& comparison, const Judgements& judgements) {
   const Change& change = judgements.changes.front().change;
   const std::string step = change_summary("step", change);
-  if (!change.noise_ns) return fmt::format("too few steps to judge: {} in the baseline, {} now, and {} are needed; {}", change.a.steps, change.b.steps, kFewestBounded, step);
+  if (!change.noise_ns) return fmt::format("too few steps to judge: {} in the baseline and {} now, but {} are needed; {}", change.a.steps, change.b.steps, kFewestBounded, step);
   if (judgements.verdict == Judgement::regressed) return fmt::format("{} regressed by more than {} %: {}", regressed_text(judgements), options.limits.most_pct, step);
   const bool passed = judgements.verdict == Judgement::passed;
   return fmt::format("{} of more than {} %: {}; {}{}", passed ? "no regression" : "too much noise to see a regression", options.limits.most_pct, step, seen_text(judgements),
@@ -103,7 +103,7 @@ std::string verdict_of(const CheckOptions& options, const Comparison& comparison
 }
 
 void run_check(const CheckOptions& options) {
-  if (options.summary == "-") throw Error(Exit::usage, "--summary -: stdout has the verdict; name a file");
+  if (options.summary == "-") throw Error(Exit::usage, "--summary -: the verdict goes to stdout; give a file");
   ComparedRun now = *options.run, before = *options.run;
   now.inputs.paths = {options.file};
   before.inputs.paths = {options.baseline};
@@ -134,18 +134,18 @@ void run_check(const CheckOptions& options) {
 
 std::function<void()> set_up_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->file, "The trace to judge: a file, a directory (its newest run) or a glob in quotes")->check(not_empty())->required();
-  app.add_option("--baseline", options->baseline, "The trace that it is compared with, of the same ranks")->check(not_empty())->required()->type_name("FILE");
-  app.add_option("--max-regress", options->limits.most_pct, "Fail if a step, class or kernel takes PCT % longer, and longer by more than the noise")
+  app.add_option("FILE", options->file, "Trace to judge: a file, a directory (its newest run) or a quoted glob")->check(not_empty())->required();
+  app.add_option("--baseline", options->baseline, "Trace to compare with, of the same ranks")->check(not_empty())->required()->type_name("FILE");
+  app.add_option("--max-regress", options->limits.most_pct, "Fail if a step, class or kernel takes PCT % longer and the change exceeds the noise")
       ->check(CLI::Range(0.0, 10'000.0).description(""))
       ->required()
       ->type_name("PCT");
   app.add_option("--min-share", options->limits.least_share_pct, "Judge only classes and kernels with at least PCT % of the step (default: 1)")->check(CLI::Range(0.0, 100.0).description(""))->type_name("PCT");
-  app.add_option("--summary", options->summary, "Writes what was judged as Markdown, for a pull request")->check(not_empty())->type_name("FILE");
-  app.add_flag("--json", options->json, "Prints all that was judged, as JSON");
+  app.add_option("--summary", options->summary, "Write the judged rows as Markdown, for a pull request")->check(not_empty())->type_name("FILE");
+  app.add_flag("--json", options->json, "Print all judged rows as JSON");
   app.add_flag("--allow-unjudged", options->allow_unjudged, "Exit 0 instead of 5 if the runs cannot be judged");
-  app.add_option("--classes", options->classes, "A file of rules for classes that are asked first, or kempnerforge")->check(not_empty())->type_name("FILE");
-  app.add_option("--baseline-run", options->baseline_run, "Of the baseline, the same")->check(not_empty())->type_name("NAME");
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")->check(not_empty())->type_name("FILE");
+  app.add_option("--baseline-run", options->baseline_run, "Run of the baseline, if it is a directory: a name from `tracetool runs` (default: latest)")->check(not_empty())->type_name("NAME");
   options->run = add_compared_run(app, "", "both", "FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_check(*options); };
@@ -154,10 +154,10 @@ std::function<void()> set_up_check(CLI::App& app) {
 }  // namespace
 
 Command check_command() {
-  return {"check", "Is a run slower than its baseline? For CI: exit 4 when its step, a class of kernels or a kernel regressed",
-          "Medians over the training steps of both, without warm-up, are judged with the noise of their steps (docs/diff.md).\n"
-          "From 3 steps a side on; the output says which change would have been seen.\n"
-          "Exit: 0 no regression; 4 a regression, with a table; 5 too few steps or too much noise to judge; 3 runs that cannot be compared.\n"
+  return {"check", "Fail if a run is slower than its baseline, for CI",
+          "Compares medians over the training steps without warm-up, and judges them by the noise of the steps (docs/diff.md).\n"
+          "Each run needs at least 3 steps. The output contains the smallest change that could have been detected.\n"
+          "Exit status: 0 no regression, 4 a regression (with a table), 5 too few steps or too much noise to judge,\n3 the runs cannot be compared.\n"
           "\n"
           "  tracetool check traces/ --baseline baseline.ttrace --max-regress 3\n"
           "  tracetool check traces/ --baseline baseline.ttrace --max-regress 3 --summary summary.md",

@@ -94,7 +94,7 @@ std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fit
   std::string text = fmt::format("clocks: {}; {} aligned by collectives", fits.size(), aligned);
   if (unbounded < aligned) text += fmt::format("; maximum error {}", duration_text(largest_ns));
   if (unbounded > 0) text += fmt::format("; {} without an error bound", unbounded);
-  if (set > 0) text += fmt::format("; {} set or changed pace during the run", set);
+  if (set > 0) text += fmt::format("; {} adjusted or changed rate during the run", set);
   if (alone > 0) text += fmt::format("; {} not aligned (no shared collective)", alone);
   return text;
 }

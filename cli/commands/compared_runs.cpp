@@ -45,10 +45,10 @@ std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& 
   const auto add = [&](const std::string& name, std::string& text, const std::string& type, const std::string& help) {
     app.add_option("--" + prefix + name, text, help)->check(not_empty())->type_name(type);
   };
-  add("ranks", run->selection.ranks, "LIST", "Of " + of + ": only these ranks: 0-3,7");
-  add("steps", run->selection.steps, "LIST", "Of " + of + ": only these training steps: 5, 10-12 or 10-");
-  add("time", run->selection.time, "A-B", "Of " + of + ": only what runs then, and steps that it holds as a whole: 1.5s-2s, 300ms-, -2s");
-  add("run", run->inputs.run, "NAME", "Of " + path + ", where it is a directory with several runs: as `tracetool runs` lists it (default: latest)");
+  add("ranks", run->selection.ranks, "LIST", "Only these ranks of " + of + ": 0-3,7");
+  add("steps", run->selection.steps, "LIST", "Only these training steps of " + of + ": 5, 10-12 or 10-");
+  add("time", run->selection.time, "A-B", "Only this time range of " + of + " and the steps entirely in it: 1.5s-2s, 300ms-, -2s");
+  add("run", run->inputs.run, "NAME", "Run of " + path + ", if it is a directory: a name from `tracetool runs` (default: latest)");
   return run;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <vector>
 
 #include "cli/commands/command_words.h"
@@ -22,8 +23,8 @@ std::vector<std::string> dashed(const OptionWords& option) {
   return names;
 }
 
-// Returns the first part of a description, up to a semicolon, parenthesis, colon or line end.
-std::string short_text(const std::string& description) { return description.substr(0, description.find_first_of(";(:\n")); }
+// Returns the first part of a description, up to a semicolon, parenthesis, bracket, colon, line end or the end of the first sentence.
+std::string short_text(const std::string& description) { return description.substr(0, std::min(description.find_first_of(";([:\n"), description.find(". "))); }
 
 std::string escape(const std::string& text, std::string_view special) {
   std::string escaped;

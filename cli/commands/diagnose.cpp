@@ -39,7 +39,7 @@ std::vector<const RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
     if (std::none_of(chosen.begin(), chosen.end(), [&](const RuleEntry* rule) { return rule->name == name; })) {
       std::vector<std::string_view> names;
       for (const RuleEntry& rule : rules()) names.push_back(rule.name);
-      throw Error(Exit::usage, fmt::format("--only {}: there is no such rule{}; `tracetool diagnose --list` names them", name, did_you_mean(name, names)));
+      throw Error(Exit::usage, fmt::format("--only {}: no such rule{}; `tracetool diagnose --list` lists them", name, did_you_mean(name, names)));
     }
   }
   return chosen;
@@ -83,14 +83,14 @@ void run_diagnose(const DiagnoseOptions& options) {
 std::function<void()> set_up_diagnose(CLI::App& app) {
   auto options = std::make_shared<DiagnoseOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "These rules alone; may be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
-  app.add_option("--format", options->format, "How findings are written (default: text)")->check(CLI::IsMember({"text", "json"}).description(""))->type_name("text|json");
-  app.add_option("--classes", options->classes, "File of rules for kernel names, asked first (see analyze)")->check(not_empty())->type_name("FILE");
+  app.add_option("--only", options->only, "Run only these rules. May be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
+  app.add_option("--format", options->format, "Output format (default: text)")->check(CLI::IsMember({"text", "json"}).description(""))->type_name("text|json");
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")->check(not_empty())->type_name("FILE");
   options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "List the rules with their conditions and sources");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // rules look at all that they know
-  app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")->check(not_empty())->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_diagnose(*options); };
 }
@@ -98,10 +98,10 @@ std::function<void()> set_up_diagnose(CLI::App& app) {
 }  // namespace
 
 Command diagnose_command() {
-  return {"diagnose", "What to change: findings with evidence, advice and the most that it would save",
-          "Each finding says where it is seen (times that `export --time` takes), how much of the run's time would go at\n"
-          "most, and the next command. Warm-up steps are excluded. Of a run that got stuck or was killed: which ranks had\n"
-          "entered a collective and which had not. Silent where nothing is wrong.\n"
+  return {"diagnose", "List problems with evidence, advice and the maximum time saved",
+          "Each finding contains evidence (times for `export --time`), an upper bound on the time saved, and the next command.\n"
+          "Warm-up steps are excluded. If a run hung or was killed, a finding lists the ranks that had entered a collective and\n"
+          "the ranks that had not. Prints no findings if nothing is wrong.\n"
           "\n"
           "  tracetool diagnose traces/\n"
           "  tracetool diagnose run.ttrace --steps 10-20 --ranks 0-7\n"

@@ -34,22 +34,22 @@ bool has_choice(const ComparedRun& run) { return run.selection.any() || !run.inp
 
 void name_sides(DiffOptions& options) {
   if (options.paths.size() > 2) {
-    throw Error(Exit::usage, fmt::format("{} traces are named, and two are compared: A and B; name a directory, or put a glob into quotes", options.paths.size()));
+    throw Error(Exit::usage, fmt::format("expected two traces, A and B, but {} are given; give a directory, or quote the glob", options.paths.size()));
   }
-  if (options.paths.empty()) throw Error(Exit::usage, "no trace is named; name two, like `tracetool diff before/ after/`");
+  if (options.paths.empty()) throw Error(Exit::usage, "missing traces; give two, as in `tracetool diff before/ after/`");
   options.a->inputs.paths = {options.paths.front()};
   options.b->inputs.paths = {options.paths.back()};
   if (options.paths.size() == 2 || has_choice(*options.a) || has_choice(*options.b)) return;
-  throw Error(Exit::usage, fmt::format("{} alone: name a second trace, or two choices of this one, as with --a-steps 0-9 --b-steps 10-19", options.paths.front()));
+  throw Error(Exit::usage, fmt::format("{} is the only trace; give a second one, or two selections of this one, as in --a-steps 0-9 --b-steps 10-19", options.paths.front()));
 }
 
 void check_only(const DiffOptions& options) {
   const auto& names = diff_table_names();
   for (const std::string& name : options.only) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) throw Error(Exit::usage, fmt::format("--only {}: there is no such table{}; there are {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
+    if (std::find(names.begin(), names.end(), name) == names.end()) throw Error(Exit::usage, fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
   }
   if (!find_table_format(options.format)->holds_several && options.only.size() != 1) {
-    throw Error(Exit::usage, fmt::format("--format {}: holds one table; choose it, as with --only kernels", options.format));
+    throw Error(Exit::usage, fmt::format("--format {}: this format has one table; choose it, as in --only kernels", options.format));
   }
 }
 
@@ -65,9 +65,9 @@ std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const st
 
 void refuse_nothing(const RunProfile& run, std::string_view side) {
   if (run.steps.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{} ({}): no step is there as a whole on all its ranks; choose other ranks, as with --{}-ranks 0", side, run.source, side == "A" ? "a" : "b"));
+    throw Error(Exit::bad_content, fmt::format("{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0", side, run.source, side == "A" ? "a" : "b"));
   }
-  if (run.gpus == 0) throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps: `tracetool info` says what is in it", side, run.source));
+  if (run.gpus == 0) throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps; `tracetool info` prints its content", side, run.source));
 }
 
 // For people who did not ask for more.
@@ -75,7 +75,7 @@ void limit_rows(std::vector<ResultTable>& tables) {
   constexpr std::size_t kMost = 20;
   for (ResultTable& table : tables) {
     if (table.rows.size() <= kMost) continue;
-    table.notes.insert(table.notes.begin(), fmt::format("{} rows more: --only {}", table.rows.size() - kMost, table.name));
+    table.notes.insert(table.notes.begin(), fmt::format("{} more rows: --only {}", table.rows.size() - kMost, table.name));
     table.rows.resize(kMost);
   }
 }
@@ -146,18 +146,18 @@ void run_diff(DiffOptions options) {
 
 std::function<void()> set_up_diff(CLI::App& app) {
   auto options = std::make_shared<DiffOptions>();
-  app.add_option("PATH", options->paths, "A and B: files, directories (their newest run) or globs in quotes; one, where choices of it are compared");
+  app.add_option("PATH", options->paths, "Two traces A and B, or one to compare with itself: files, directories (their newest run) or quoted globs");
   options->a = add_compared_run(app, "a-", "A", "A");
   options->b = add_compared_run(app, "b-", "B", "B");
-  app.add_option("--only", options->only, "These tables alone, in this order; may be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
-  app.add_flag("--all", options->all, "Rows that did not change, too");
-  app.add_option("--min-share", options->least_share_pct, "Differences of less than PCT % of the step are none (default: 0.1; 1 where a side has fewer than 8 steps)")
+  app.add_option("--only", options->only, "Print only these tables, in this order. May be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
+  app.add_flag("--all", options->all, "Also print rows that did not change");
+  app.add_option("--min-share", options->least_share_pct, "Ignore changes below PCT % of the step (default: 0.1, or 1 if A or B has fewer than 8 steps)")
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PCT");
-  app.add_option("--classes", options->classes, "A file of rules for classes that are asked first, or kempnerforge")->check(not_empty())->type_name("FILE");
-  app.add_option("--format", options->format, "How tables are written (default: text)")->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))->type_name("text|json|csv|md");
-  app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
-  app.add_option("--html", options->html, "Write one page with charts to this file, and no text")->check(not_empty())->type_name("FILE");
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")->check(not_empty())->type_name("FILE");
+  app.add_option("--format", options->format, "Output format (default: text)")->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))->type_name("text|json|csv|md");
+  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  app.add_option("--html", options->html, "Write an HTML page with charts to this file instead of text")->check(not_empty())->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_diff(*options); };
 }
@@ -165,9 +165,9 @@ std::function<void()> set_up_diff(CLI::App& app) {
 }  // namespace
 
 Command diff_command() {
-  return {"diff", "What changed between two runs, or two choices of one: step time, idle causes, classes, kernels, operators, collectives",
-          "Medians over the training steps, of the mean over the GPUs; first steps that are warm-up are excluded. A row says what changed\n"
-          "by more than the steps of a run differ among themselves: grew, shrank, appeared, vanished. docs/diff.md has the noise model.\n"
+  return {"diff", "Compare two runs, or two selections of one run: steps, idle time, kernels, operators, collectives",
+          "Compares medians over the training steps, averaged over the GPUs, without warm-up steps. Rows that changed by more than\n"
+          "the noise between the steps of a run are marked grew, shrank, appeared or vanished (docs/diff.md).\n"
           "\n"
           "  tracetool diff before/ after/\n"
           "  tracetool diff run.ttrace --a-ranks 1 --b-ranks 3\n"

@@ -35,8 +35,8 @@ bool is_pid(const std::string& target) {
 void refuse_file(const std::string& target) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(target, error)) return;
-  throw Error(Exit::usage, fmt::format("{} is a file: doctor looks at a process or at a directory of recordings; "
-                                       "`tracetool info {}` says what is in it",
+  throw Error(Exit::usage, fmt::format("{} is a file; doctor checks a process or a directory of recordings; "
+                                       "`tracetool info {}` summarizes the file",
                                        target, shell_word(target)));
 }
 
@@ -72,7 +72,7 @@ void run_doctor(const DoctorOptions& options) {
   } else {
     out.write(findings_text(found));
     if (options.target.empty())
-      out.write("to record: tracetool record -- CMD, like tracetool record -- python train.py\n");
+      out.write("to record: tracetool record -- CMD, as in tracetool record -- python train.py\n");
   }
   out.finish();
   throw_if_failed(found);
@@ -81,10 +81,10 @@ void run_doctor(const DoctorOptions& options) {
 std::function<void()> set_up_doctor(CLI::App& app) {
   auto options = std::make_shared<DoctorOptions>();
   app.add_option("PID|DIR", options->target,
-                 "A process, or a directory of recordings (default: this machine and shell, and "
-                 "$TRACETOOL_DIR, ./traces if unset)");
+                 "Process or directory of recordings to check (default: this machine and shell, and "
+                 "$TRACETOOL_DIR, else ./traces)");
   add_run(app, options->run);
-  app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
+  app.add_flag("--json", options->json, "Print one JSON object, for programs");
   return [options] { run_doctor(*options); };
 }
 
@@ -92,11 +92,11 @@ std::function<void()> set_up_doctor(CLI::App& app) {
 
 Command doctor_command() {
   return {
-      "doctor", "Is it on? Why is nothing recorded?",
-      "One line for each finding: OK, WARN or FAIL, what was found, and behind -> what to do. A process is asked for\n"
-      "its variables and its libraries, a directory for its ranks, losses and what the recording cost. Exit status: 0, "
-      "or\n"
-      "4 when something failed, 3 when a recording in the directory cannot be read.\n"
+      "doctor", "Check whether recording works and explain failures",
+      "Prints one line per check: OK, WARN or FAIL, the result, and after -> the fix. For a process, it checks variables and\n"
+      "libraries; for a directory, ranks, losses and the cost of recording. Exit status: 0, "
+      "4 if a\n"
+      "check failed, or 3 if a recording in the directory cannot be read.\n"
       "\n"
       "  tracetool doctor                      # this machine, this shell\n"
       "  tracetool doctor $(pgrep -n python)   # why does this process not record?\n"

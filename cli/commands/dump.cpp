@@ -32,8 +32,8 @@ bool is_ring_file(const std::string& path) { return is_ring(PlainFile(path).peek
 void refuse_directory(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) return;
-  throw Error(Exit::usage, fmt::format("{} is a directory: dump shows one file, such as {}, or what is chosen of a run (--run, "
-                                       "--ranks, ...); `tracetool info {}` says what is in all of them",
+  throw Error(Exit::usage, fmt::format("{} is a directory; dump prints one file, like {}, or selected events of a run (--run, "
+                                       "--ranks, ...); `tracetool info {}` summarizes all of them",
                                        path, expand_paths({path}).front(), shell_word(path)));
 }
 
@@ -98,7 +98,7 @@ void dump_chosen(const DumpOptions& options) {
 
 std::function<void()> set_up_dump(CLI::App& app) {
   auto options = std::make_shared<DumpOptions>();
-  app.add_option("FILE", options->path, "One trace; - is stdin. With a choice also a directory or a glob")->required();
+  app.add_option("FILE", options->path, "Trace; - is stdin. With --run or a filter also a directory or a glob")->required();
   add_run(app, options->run);
   options->selection = add_selection(app);
   return [options] { options->run.empty() && !options->selection->any() ? dump_file(options->path) : dump_chosen(*options); };
@@ -107,10 +107,10 @@ std::function<void()> set_up_dump(CLI::App& app) {
 }  // namespace
 
 Command dump_command() {
-  return {"dump", "Every record of a file as text: a raw record dump",
-          "A recording is shown as it lies in the file, record by record; any other trace as one event per line:\n"
+  return {"dump", "Print every record of a file as text: a raw record dump",
+          "Prints the records of a recording in file order, and any other trace as one event per line:\n"
           "START_NS DURATION_NS PHASE KIND rank N, TRACK: NAME key=value ...    (-1: no end; docs/dump.md has the keys)\n"
-          "With a choice (--run, --ranks, --steps, --time, --kinds) any trace is shown event by event, in the order of time.\n"
+          "With --run or a filter (--ranks, --steps, --time, --kinds), prints the events of any trace in time order.\n"
           "\n"
           "  tracetool dump traces/RUN/FILE.ring | head -50\n"
           "  tracetool dump run.ttrace | grep ncclAllReduce\n"

@@ -156,10 +156,10 @@ ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>
 }
 
 Command export_command() {
-  return {"export", "Writes the trace in the format of a viewer",
-          "Reads a merged file, or recordings, which it then puts in order first. Every event is written, or "
-          "counted\n"
-          "as excluded or lost with the reason.\n"
+  return {"export", "Write the trace in the format of a viewer",
+          "Reads a merged file or recordings. Every event is written, or counted as excluded or lost with "
+          "the\n"
+          "reason. Recordings are merged first.\n"
           "\n"
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"
           "  tracetool export --perfetto run.ttrace --ranks 0-3 --steps 10-12\n"

@@ -39,8 +39,8 @@ class FoldedObserver : public TablesObserver {
 };
 
 void check_folded(const ExportOptions& options) {
-  const auto refuse = [](const char* option) { throw Error(Exit::usage, fmt::format("{}: does not go with --folded", option)); };
-  if (options.format != nullptr) throw Error(Exit::usage, fmt::format("--folded: --{} is given, too; an export has one format", options.format->flag));
+  const auto refuse = [](const char* option) { throw Error(Exit::usage, fmt::format("{} cannot be combined with --folded", option)); };
+  if (options.format != nullptr) throw Error(Exit::usage, fmt::format("--folded: --{} is given too; choose one format", options.format->flag));
   if (options.manifest) refuse("--manifest");
   if (options.max_bytes) refuse("--max-size");
   if (options.json) refuse("--json");
@@ -57,7 +57,7 @@ void export_folded(const ExportOptions& options) {
   request.selection = selection_of(*options.selection);
   const auto inputs = find_inputs(*options.inputs);
   const std::string path = options.output.empty() ? output_name(options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0], ".folded") : options.output;
-  if (options.output.empty() && std::filesystem::exists(path)) throw Error(Exit::usage, fmt::format("{} exists; name the output with -o, the same to replace it", path));
+  if (options.output.empty() && std::filesystem::exists(path)) throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
   refuse_input_as_output(inputs, path);
   Folded folded;
   request.observers.push_back({{false, CallPaths::kinds(), false}, [&folded](const AnalysisContext& context) { return std::make_unique<FoldedObserver>(context, folded); }});
@@ -70,9 +70,9 @@ void export_folded(const ExportOptions& options) {
   const std::unique_ptr<ByteSink> out = open_output(path);
   const std::int64_t sum_ns = write_folded(trace->catalog(), folded.nodes, *options.folded, trace->catalog().processes.size() > 1, *out);
   out->finish();
-  const char* const next = sum_ns != 0 ? "; open it in speedscope.app, or with flamegraph.pl or inferno-flamegraph"
-                           : is_gpu    ? "; --weight cpu has the time of the host"
-                                       : "; NVTX ranges are in no stack, analyze --only regions has them";
+  const char* const next = sum_ns != 0 ? "; open it in speedscope.app, flamegraph.pl or inferno-flamegraph"
+                           : is_gpu    ? "; --weight cpu uses host time"
+                                       : "; stacks do not contain NVTX ranges, use analyze --only regions";
   print_line("{}: {} of {}{}", path == "-" ? "stdout" : path, duration_text(sum_ns), is_gpu ? "GPU work" : "the host", next);
 }
 

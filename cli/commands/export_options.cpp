@@ -40,18 +40,18 @@ void add_formats(CLI::App& app, const Options& options) {
     const std::string flag = fmt::format("--{}", format.flag);
     const auto choose = [options, chosen, flag] {
       if (options->format != nullptr && options->format != chosen)
-        throw CLI::ValidationError(flag, fmt::format("--{} is given, too; an export has one format", options->format->flag));
+        throw CLI::ValidationError(flag, fmt::format("--{} is given too; choose one format", options->format->flag));
       options->format = chosen;
     };
-    app.add_flag_callback(flag, choose, std::string(format.help))->group("Formats, of which one is given");
+    app.add_flag_callback(flag, choose, std::string(format.help))->group("Formats (choose one)");
   }
 }
 
 void add_folded(CLI::App& app, const Options& options) {
   app.add_flag_callback("--folded", [options] { options->folded = options->folded.value_or(FoldedWeight::gpu); },
-                        "Stacks of frames, operators and kernels, a line each, for flame graphs")
-      ->group("Formats, of which one is given");
-  app.add_option("--weight", "What folded stacks are weighted by: ns of the GPU (default), or of the host")
+                        "One line per stack of frames, operators and kernels, for flame graphs")
+      ->group("Formats (choose one)");
+  app.add_option("--weight", "Weight of folded stacks: GPU time (default) or CPU time, in ns")
       ->check(CLI::IsMember({"gpu", "cpu"}).description(""))
       ->each([options](const std::string& word) { options->folded = word == "cpu" ? FoldedWeight::cpu : FoldedWeight::gpu; })
       ->needs("--folded")
@@ -60,28 +60,28 @@ void add_folded(CLI::App& app, const Options& options) {
 
 void add_output(CLI::App& app, const Options& options) {
   add_text(app, "-o,--output", options->output,
-           "The file to write, compressed when it ends in .gz; a directory for formats of a file per rank; - is stdout "
-           "(default: named after the input, in the working directory)")
+           "Output file, compressed if it ends in .gz, or a directory for formats with a file per rank; - is stdout "
+           "(default: named after the input)")
       ->type_name("FILE");
   app.add_option("--max-size", options->max_bytes,
-                 "Bytes before compression, above which the output is split into segments of time: 500MB, 2GiB; 0: unlimited (default: "
-                 "200MB for JSON, unlimited for others)")
+                 "Split the output into time segments of at most SIZE, before compression: 500MB, 2GiB; 0: unlimited (default: "
+                 "200MB for JSON, else unlimited)")
       ->transform(CLI::Validator(take_size, ""))
       ->type_name("SIZE");
   app.add_flag("--manifest", options->manifest,
-               "One TAR with a file per rank and Perfetto's manifest (v58): native ones, or JSON with --perfetto "
-               "(compressed when it ends in .tar.gz)");
-  app.add_flag("--gzip", options->gzip, "Compresses what goes to stdout, too");
-  app.add_flag("--json", options->json, "What was written, as JSON on stdout");
+               "Write one TAR with a file per rank and Perfetto's manifest (v58): native files, or JSON with --perfetto "
+               "(compressed if it ends in .tar.gz)");
+  app.add_flag("--gzip", options->gzip, "Also compress output to stdout");
+  app.add_flag("--json", options->json, "Print a summary of the export as JSON on stdout");
 }
 
 void add_native(CLI::App& app, const Options& options) {
   app.add_option("--compress", options->format_options.compression,
-                 "Of Perfetto's native form: deflate (default), zstd (Perfetto v58 or newer) or none")
+                 "Compression of Perfetto's native format: deflate (default), zstd (Perfetto v58 or newer) or none")
       ->transform(CLI::Validator(take_compression, ""))
       ->type_name("HOW");
   app.add_flag("--gpu-tracks", options->format_options.gpu_tracks,
-               "In Perfetto's native form: GPU work as render stages, for the GPU views of Perfetto v55 or newer");
+               "Write GPU work as render stages, for the GPU views of Perfetto v55 or newer; only with --pftrace");
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
   options->selection = add_selection(app);
   add_min_duration(app, options->selection);
   app.add_flag("--no-computed", options->no_computed,
-               "Only what was recorded: no derived tracks of idle gaps, exposed communication, counters and losses");
+               "Write only recorded events: no derived tracks (idle gaps, exposed communication, counters, losses)");
   add_native(app, options);
   options->memory_mib = add_memory(app);
   return options;

@@ -30,14 +30,14 @@ const ExportFormat& wanted_format(const ExportOptions& options) {
   if (named != nullptr) return *named;
   std::string flags;
   for (const ExportFormat& format : export_formats()) flags += fmt::format("--{}, ", format.flag);
-  refuse(fmt::format("no format is named: give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz "
+  refuse(fmt::format("missing format; give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz "
                      "or .tar",
                      flags));
 }
 
 Form form_of(const ExportOptions& options, const ExportFormat& format) {
   if (wants_manifest(options) && format.per_rank) {
-    refuse(fmt::format("--manifest: holds what Perfetto reads; with --{} there is a directory of files instead",
+    refuse(fmt::format("--manifest: it holds only files for Perfetto; --{} writes a directory of files instead",
                        format.flag));
   }
   return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::directory : Form::file;
@@ -57,14 +57,14 @@ void refuse_input_directory(const std::vector<TraceInput>& inputs, const std::st
   for (const TraceInput& input : inputs) {
     const fs::path parent = fs::path(input.path).parent_path();
     if (!fs::equivalent(parent.empty() ? "." : parent, directory, error)) continue;
-    refuse(fmt::format("{} is the directory of an input, {}: choose another with -o", directory, input.path));
+    refuse(fmt::format("{} is the directory of the input {}; choose another with -o", directory, input.path));
   }
 }
 
 void check_output(const ExportTarget& target, const std::vector<TraceInput>& inputs) {
   if (target.form != Form::directory) return refuse_input_as_output(inputs, target.path);
   if (target.path == "-")
-    refuse(fmt::format("--{} writes a file per rank: name a directory with -o", target.format->flag));
+    refuse(fmt::format("--{} writes a file per rank; give a directory with -o", target.format->flag));
   refuse_input_directory(inputs, target.path);
 }
 
@@ -74,27 +74,27 @@ void check_max_size(const ExportOptions& options, const ExportTarget& target) {
   const std::uint64_t bytes = options.max_bytes.value_or(0);
   if (bytes != 0 && target.form != Form::file) {
     refuse(
-        "--max-size: files per rank are not split, as their readers want one for each rank; choose less with "
+        "--max-size: formats with a file per rank cannot be split; export less with "
         "--steps or --time");
   }
   if (bytes == 0 || (bytes >= kLeast && bytes <= kMost)) return;
-  refuse("--max-size: a segment has at least 10kB, at most 1PiB; 0 is unlimited");
+  refuse("--max-size: expected 10kB to 1PiB, or 0 for unlimited");
 }
 
 // What only the native form has, asked of another.
 void check_native(const ExportOptions& options, const ExportTarget& target) {
   if (is_native(*target.format)) return;
   const FormatOptions standard;
-  if (options.format_options.gpu_tracks) refuse("--gpu-tracks: only Perfetto's native form has them: --pftrace");
+  if (options.format_options.gpu_tracks) refuse("--gpu-tracks: only Perfetto's native format has them; use --pftrace");
   if (options.format_options.compression == standard.compression) return;
-  refuse("--compress: is for Perfetto's native form (--pftrace); other files are compressed when they end in .gz");
+  refuse("--compress: only for Perfetto's native format (--pftrace); other files are compressed if they end in .gz");
 }
 
 // Readers go by the name.
 void check_name(const ExportTarget& target) {
   if (target.form == Form::directory || !target.path.ends_with(".zst")) return;
-  refuse(fmt::format("{}: is not compressed with zstd as a whole: name it .gz, or without{}", target.path,
-                     is_native(*target.format) ? "; --compress zstd is for its packets" : ""));
+  refuse(fmt::format("{}: whole files are not compressed with zstd; use the ending .gz or none{}", target.path,
+                     is_native(*target.format) ? "; --compress zstd compresses the packets" : ""));
 }
 
 void check_options(const ExportOptions& options, const ExportTarget& target) {
@@ -103,11 +103,11 @@ void check_options(const ExportOptions& options, const ExportTarget& target) {
   check_native(options, target);
   const bool native_tar = target.form == Form::manifest && is_native(*target.format);
   if (native_tar && target.path.ends_with(".gz")) {
-    refuse(fmt::format("{}: what is in the TAR is compressed already: name it .tar", target.path));
+    refuse(fmt::format("{}: the files in the TAR are already compressed; use the ending .tar", target.path));
   }
-  if (options.json && target.path == "-") refuse("--json: stdout has the output already; write that to a file with -o");
+  if (options.json && target.path == "-") refuse("--json: the export goes to stdout; write it to a file with -o");
   if (options.gzip && (native_tar || target.form == Form::directory)) {
-    refuse("--gzip: is for one file, like - (stdout), or a TAR of JSON; name others with .gz");
+    refuse("--gzip: only for one file, like - (stdout), or a TAR of JSON; use the ending .gz for others");
   }
 }
 

@@ -65,24 +65,24 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   if (summary.derived_slices + summary.derived_values > 0) {
     print_line("  derived tracks: {} slices ({}), {} counter values", summary.derived_slices,
                said.computed, summary.derived_values);
-    say(summary.collective_flows, "flows between ranks, from the last one to start a collective to the others");
-    say(summary.unjoined_calls, "kernels of collectives without one: the last rank's is not written, or began after they had ended");
+    say(summary.collective_flows, "flows between ranks, from the last rank that starts a collective to the others");
+    say(summary.unjoined_calls, "kernels of collectives without a flow: the last rank's kernel is not written, or began after they had ended");
   }
   say_left_out(report);
   say(report.split_flows, "flows from one segment to another: not written");
   if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text) {
-    print_line("  one smaller file with all flows: export --pftrace");
+    print_line("  for one smaller file with all flows: export --pftrace");
   }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
   say(summary.one_ended_flows - report.split_flow_ends,
       fmt::format("flow endpoints whose other endpoint is not {}: not written", where));
   say(summary.unplaced_flows, "flow endpoints without a slice: not written");
-  say(summary.undrawable_flows, "flow endpoints at GPU activity that has one already, or in its middle: not written");
+  say(summary.undrawable_flows, "flow endpoints at GPU activity that already has one, or in its middle: not written");
   say(summary.backward_flows, "flows to GPU activity that ended before its launch began: viewers may hide them");
   say(summary.works_without_launch - report.split_works,
       fmt::format("kernels and copies whose launch is not {}: written without a flow", where));
-  say(summary.joined_ends, "ends of async spans: written as slices with their begins");
-  say(summary.unfinished, "slices whose end is not in the trace: written up to the end of the trace");
+  say(summary.joined_ends, "ends of async spans: written as one slice with their beginning");
+  say(summary.unfinished, "slices without an end in the trace: written up to the end of the trace");
   for (const std::string& note : report.left_out.tracks) print_line("  {}", note);
   for (const std::string& note : report.notes) print_line("  {}", note);
   if (!summary.balanced()) print_line("  warning: not every event was written or counted; please report this");

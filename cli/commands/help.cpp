@@ -22,14 +22,14 @@ void run_help(const CLI::App& all, const std::string& name) {
 
 std::function<void()> set_up_help(CLI::App& app) {
   auto name = std::make_shared<std::string>();
-  app.add_option("COMMAND", *name, "The command to explain; without one, all of them in a line each");
+  app.add_option("COMMAND", *name, "Command to explain (default: list all commands)");
   return [name, all = app.get_parent()] { run_help(*all, *name); };
 }
 
 }  // namespace
 
 Command help_command() {
-  return {"help", "Explains a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export", set_up_help};
+  return {"help", "Explain a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export", set_up_help};
 }
 
 }  // namespace cli

@@ -68,16 +68,16 @@ void run_info(const InfoOptions& options) {
 std::function<void()> set_up_info(CLI::App& app) {
   auto options = std::make_shared<InfoOptions>();
   options->inputs = add_inputs(app);
-  app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
+  app.add_flag("--json", options->json, "Print one JSON object, for programs");
   return [options] { run_info(*options); };
 }
 
 }  // namespace
 
 Command info_command() {
-  return {"info", "What is in traces: ranks, hosts, GPUs, time, events by kind, losses",
-          "One row per process, in the order of ranks; a process that is no rank (a launcher) has a line of its own. States: live\n"
-          "(still recording), clean (closed), recovered (its writer was killed; what it had committed is here), unknown.\n"
+  return {"info", "Summarize traces: ranks, hosts, GPUs, time, events by kind, losses",
+          "Prints one row per process, sorted by rank, and a line for each process without a rank, like a launcher. States: live\n"
+          "(still recording), clean (closed), recovered (the process was killed; events recorded until then are kept), unknown.\n"
           "\n"
           "  tracetool info traces/\n"
           "  tracetool info run.ttrace --json | jq '.ranks[].counts.kernel'",

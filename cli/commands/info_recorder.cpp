@@ -26,7 +26,7 @@ std::string nccl_text(std::uint32_t version) {
 
 std::string cupti_text(const Recorder& r) {
   if (r.cupti_state == trace::SourceState::taken) return "CUPTI in use by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
-  if (r.cupti_state == trace::SourceState::failed && r.cupti_error == 0) return "no libcupti was found";
+  if (r.cupti_state == trace::SourceState::failed && r.cupti_error == 0) return "no libcupti found";
   if (r.cupti_state == trace::SourceState::failed) return fmt::format("CUPTI failed with error {}", r.cupti_error);
   return r.cupti_state == trace::SourceState::on ? fmt::format("CUPTI {}", r.cupti_version) : "CUPTI off";
 }
@@ -155,7 +155,7 @@ std::string newest_work_text(const Process& process) {
   const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(process);
   if (r.agent_version.empty() || !age_ns.has_value()) return "";
   std::string text;
-  add_line(text, "{}: the newest work of the GPU that is here ended {} before the last heartbeat", rank_or_file(process), duration_text(*age_ns));
+  add_line(text, "{}: last recorded GPU activity: {} before the last heartbeat", rank_or_file(process), duration_text(*age_ns));
   return text;
 }
 

@@ -70,7 +70,7 @@ std::string beside_text(const Catalog& catalog, const std::vector<bool>& beside)
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     const Process& process = catalog.processes[id];
     if (!beside[id]) continue;
-    add_line(out, "beside the ranks: {} on {}, {}, {}; no rank of its own, and no work on a GPU: it is in exports, and in no table", process_words(process),
+    add_line(out, "process without a rank: {} on {}, {}, {}; it has no GPU work and appears in exports only", process_words(process),
              or_dash(process.host), count_text(total(process.counts), "event"), word(process.state));
   }
   return out;
@@ -88,7 +88,7 @@ std::string summary(const Catalog& catalog) {
     last = std::max(last, process.last_ns);
   }
   const std::size_t processes = catalog.processes.size();
-  std::string out = fmt::format("{} process{}, {} host{} known by name, {} events over {}\n", processes,
+  std::string out = fmt::format("{} process{}, {} host{} with a name, {} events over {}\n", processes,
                                 processes == 1 ? "" : "es", hosts.size(), hosts.size() == 1 ? "" : "s", total(counts),
                                 first > last ? "no time" : duration_text(last - first));
   if (const std::string others = list(counts, kRecordedKinds); !others.empty()) out += "other: " + others + "\n";
@@ -101,7 +101,7 @@ std::string losses(const Process& process) {
     add_line(out, "{}: {}", name_of(process), process.cut);
   }
   if (overwrote(process)) {
-    add_line(out, "{}: {} (a larger TRACETOOL_BUFFER keeps more)", name_of(process), overwritten_text(process));
+    add_line(out, "{}: {} (increase TRACETOOL_BUFFER to keep more)", name_of(process), overwritten_text(process));
   }
   if (left_unrecorded(process) && process.format == SourceFormat::ring) {  // of files the notes tell
     add_line(out, "{}: {}", name_of(process), unrecorded_text(process));
@@ -115,7 +115,7 @@ std::string next_step(const Catalog& catalog, const InfoInput& input) {
   const auto beside = static_cast<std::size_t>(std::ranges::count(beside_ranks(catalog), true));
   const auto unknown = static_cast<std::size_t>(std::ranges::count_if(catalog.processes, [](const Process& process) { return process.rank < 0; }));
   const bool several = catalog.processes.size() > 1;
-  return fmt::format("next: tracetool merge {}{}\n", input.inputs, unknown > beside && several ? "  # with --rank N=FILE for those without a rank" : "");
+  return fmt::format("next: tracetool merge {}{}\n", input.inputs, unknown > beside && several ? "  # with --rank N=FILE for files without a rank" : "");
 }
 
 }  // namespace

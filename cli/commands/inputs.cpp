@@ -33,14 +33,14 @@ class InputList {
   // Links to one file may be given different ranks, the same path may not.
   void add_ranked(TraceInput input) {
     if (std::error_code error; std::filesystem::is_directory(input.path, error)) {
-      throw Error(Exit::usage, fmt::format("--rank {}={}: is a directory, and a rank is read from one file: name that, like --rank "
+      throw Error(Exit::usage, fmt::format("--rank {}={}: this is a directory; give a file, as in --rank "
                                            "3=traces/worker.ring",
                                            *input.rank, input.path));
     }
     const auto [ranked, is_first] =
         ranked_.try_emplace(std::filesystem::path(input.path).lexically_normal().string(), *input.rank);
     if (!is_first && ranked->second != *input.rank) {
-      throw Error(Exit::usage, fmt::format("{} is given two ranks, --rank {} and --rank {}; a file is of one rank",
+      throw Error(Exit::usage, fmt::format("{} is given two ranks, --rank {} and --rank {}; give one",
                                            input.path, ranked->second, *input.rank));
     }
     if (!is_first) return;
@@ -75,7 +75,7 @@ TraceInput parse_rank(const std::string& text) {
   if (equals == std::string::npos || parsed.ptr != end || parsed.ec != std::errc() || rank < 0 ||
       equals + 1 == text.size()) {
     throw Error(Exit::usage,
-                fmt::format("--rank {}: expected N=FILE with N from 0, like --rank 3=traces/worker.ring", text));
+                fmt::format("--rank {}: expected N=FILE with N >= 0, as in --rank 3=traces/worker.ring", text));
   }
   return {text.substr(equals + 1), rank};
 }
@@ -91,7 +91,7 @@ std::string inputs_text(const InputOptions& inputs) {
 
 std::vector<TraceInput> find_inputs(const InputOptions& options) {
   if (options.paths.empty() && options.ranks.empty()) {
-    throw Error(Exit::usage, "no trace is named; name files, a directory or a glob, like `tracetool info traces/`");
+    throw Error(Exit::usage, "missing traces; give files, a directory or a glob, as in `tracetool info traces/`");
   }
   InputList list;
   ChosenFiles chosen = choose_run(find_files(options.paths), options.run);
@@ -126,7 +126,7 @@ void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::st
   if (!std::filesystem::is_regular_file(output, error)) return;
   for (const TraceInput& input : inputs) {
     if (!same_file(input.path, output)) continue;
-    throw Error(Exit::usage, fmt::format("{} is also an input: choose another name with -o", output));
+    throw Error(Exit::usage, fmt::format("{} is also an input; choose another output with -o", output));
   }
 }
 
@@ -150,7 +150,7 @@ std::string output_name(const std::string& input, const std::string& extension) 
 std::string default_output(const InputOptions& options, const std::vector<TraceInput>& inputs, const std::string& extension) {
   const std::string path = output_name(options.paths.empty() ? inputs.at(0).path : options.paths[0], extension);
   if (!std::filesystem::exists(path)) return path;
-  throw Error(Exit::usage, fmt::format("{} exists; name the output with -o, the same to replace it", path));
+  throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
 }
 
 }  // namespace cli

@@ -29,7 +29,7 @@ std::string text_of(const LaunchSummary& s) {
   if (s.cooperative > 0) text += fmt::format(", {} cooperative", s.cooperative);
   if (s.clustered > 0) text += fmt::format(", {} in clusters of up to {} blocks", s.clustered, s.most_cluster_blocks);
   if (s.most_local_bytes_per_thread > 0) {
-    text += fmt::format(", local memory of up to {} bytes a thread", s.most_local_bytes_per_thread);
+    text += fmt::format(", local memory of up to {} bytes per thread", s.most_local_bytes_per_thread);
   }
   if (s.priorities.size() < 2) return text + '\n';
   const char* before = "; streams of priority ";

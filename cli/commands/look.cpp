@@ -83,7 +83,7 @@ std::function<void()> set_up_look(CLI::App& app) {
 }  // namespace
 
 Command look_command() {
-  return {kCommandOfPaths, "What is in traces, where the time went, and what to change first", "The same as `tracetool PATH`.", set_up_look, true};
+  return {kCommandOfPaths, "Print a summary of traces, where the time went, and what to change first", "The same as `tracetool PATH`.", set_up_look, true};
 }
 
 }  // namespace cli

@@ -79,7 +79,7 @@ std::string man_page(const CLI::App& app) {
     others += fmt::format("{}.BR {}\\-{} (1)", others.empty() ? "" : ",\n", app.get_name(), command->get_name());
   }
   const std::string description = app.get_description();
-  return head(app.get_name(), "where did the time of a training run go, on every rank") + fmt::format(".SH SYNOPSIS\n.B {}\nCOMMAND [OPTIONS] [PATH...]\n", app.get_name()) +
+  return head(app.get_name(), "see where GPU time goes in distributed training, rank by rank") + fmt::format(".SH SYNOPSIS\n.B {}\nCOMMAND [OPTIONS] [PATH...]\n", app.get_name()) +
          prose("DESCRIPTION", description) + commands + options_section(app) + prose("EXAMPLES AND EXIT STATUS", app.get_footer()) + ".SH SEE ALSO\n" + others + "\n";
 }
 

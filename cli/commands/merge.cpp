@@ -60,12 +60,12 @@ void run_merge(const MergeCommandOptions& options) {
   print_line("{}: {}, {}, {}", output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
   if (!left_out.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; the rest is there", left_out.size(), found, output));
+    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; it contains the others", left_out.size(), found, output));
   }
   if (output == "-") return;
   if (options.partial) {
     const std::string parts = std::filesystem::path(output).replace_filename("*.ttrace").string();
-    print_line("next, when each node has its part: tracetool merge {} -o run.ttrace", shell_word(parts));
+    print_line("next, after every node has merged: tracetool merge {} -o run.ttrace", shell_word(parts));
   } else {
     print_line("next: tracetool diagnose {}", shell_word(output));
     print_line("next: tracetool report {}", shell_word(output));
@@ -75,16 +75,16 @@ void run_merge(const MergeCommandOptions& options) {
 std::function<void()> set_up_merge(CLI::App& app) {
   auto options = std::make_shared<MergeCommandOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "The merged file to write (default: a name like the first input's); - is stdout")
+  app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")
       ->check(not_empty())
       ->type_name("FILE");
-  app.add_option("--report", options->report, "Also writes what is known of each host's clock, as JSON; - is stdout")
+  app.add_option("--report", options->report, "Also write the clock fit of each host as JSON; - is stdout")
       ->type_name("FILE");
   app.add_flag("--partial", options->partial,
-               "One node's part of a large run, whose clocks are aligned when the parts are merged; not all ranks are expected");
-  app.add_flag("--force", options->force, "Merges inputs that are of unrelated runs, with a warning");
-  app.add_flag("--no-align", options->no_align, "Leaves every host on its own wall clock");
-  app.add_option("--clock-domain", "What has a clock of its own (default: host; a rank whose host is not known has one anyway)")
+               "Merge the ranks of one node only. Their clocks are aligned when the files of all nodes are merged");
+  app.add_flag("--force", options->force, "Merge inputs of unrelated runs, with a warning");
+  app.add_flag("--no-align", options->no_align, "Keep each host on its own wall clock");
+  app.add_option("--clock-domain", "Unit with its own clock (default: host). A rank with an unknown host has its own clock")
       ->check(CLI::IsMember({"host", "rank"}).description(""))
       ->each([options = options.get()](const std::string& word) { options->clock_of_each_rank = word == "rank"; })
       ->type_name("host|rank");
@@ -96,13 +96,13 @@ std::function<void()> set_up_merge(CLI::App& app) {
 
 Command merge_command() {
   return {
-      "merge", "All ranks of a run into one file, on one time axis",
-      "The file is compressed, in the order of time, and has an index; every other command reads it faster than the\n"
-      "recordings. Ranks come from the recordings, else from file names (rank3, worker3), else from --rank. Clocks of hosts are\n"
-      "aligned by the collectives that they share; each rank keeps its own times, beside what puts them on the axis.\n"
-      "Of a large run each node merges its own ranks (--partial), and then one merges the parts: the result is the same. A part\n"
-      "that cannot be read, or is of another run, is named and skipped; the exit status is 3 then.\n"
-      "Inputs of unrelated runs (other run ids or numbers of ranks, or recorded far apart) are refused without --force.\n"
+      "merge", "Merge all ranks of a run into one file with one time axis",
+      "The merged file is compressed, sorted by time and indexed. All commands read it faster than the recordings.\n"
+      "Ranks are read from the recordings, else from file names (rank3, worker3), else from --rank. Host clocks are aligned by\n"
+      "shared collectives. The file keeps the original timestamps of each rank and the fit that aligns them.\n"
+      "For a large run, merge on each node with --partial, then merge the resulting files. The result is the same. A file\n"
+      "that cannot be read, or belongs to another run, is skipped with a warning; the exit status is then 3.\n"
+      "Unrelated runs (different run ids or world sizes, or recorded far apart) are merged only with --force.\n"
       "\n"
       "  tracetool merge traces/\n"
       "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"

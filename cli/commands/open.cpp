@@ -93,17 +93,17 @@ void start_browser(std::string address) {
   std::string program = "xdg-open";
   char* words[] = {program.data(), address.data(), nullptr};
   pid_t child = 0;
-  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, words, environ) != 0) print_line("tracetool: xdg-open cannot be started; open the address by hand");
+  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, words, environ) != 0) print_line("tracetool: cannot start xdg-open; open the address yourself");
 }
 
 void run_open(const OpenOptions& options) {
-  if (options.is_report && !options.selection->kinds.empty()) throw Error(Exit::usage, "--kinds: a report looks at events of all kinds");
+  if (options.is_report && !options.selection->kinds.empty()) throw Error(Exit::usage, "--kinds: a report needs events of all kinds");
   const std::unique_ptr<FileServer> server = make_server(options);
   const std::string address = options.is_report ? server->address() : std::string(kPerfetto) + "/#!/?url=" + server->address();
   OutputFile out("-");
   out.write(address + "\n");
   out.finish();
-  print_line("tracetool: open this address in a browser of this machine; Ctrl-C ends it");
+  print_line("tracetool: open this address in a browser on this machine; Ctrl-C stops the server");
   if (options.starts_browser) start_browser(address);
   server->run();
 }
@@ -111,8 +111,8 @@ void run_open(const OpenOptions& options) {
 std::function<void()> set_up_open(CLI::App& app) {
   auto options = std::make_shared<OpenOptions>();
   options->inputs = add_inputs(app);
-  app.add_flag("--report", options->is_report, "The page of `report` instead of the timeline");
-  app.add_flag("--browser", options->starts_browser, "Opens the address with xdg-open");
+  app.add_flag("--report", options->is_report, "Open the page of `report` instead of the timeline");
+  app.add_flag("--browser", options->starts_browser, "Open the address with xdg-open");
   options->selection = add_selection(app);
   options->memory_mib = add_memory(app);
   return [options] { run_open(*options); };
@@ -121,10 +121,10 @@ std::function<void()> set_up_open(CLI::App& app) {
 }  // namespace
 
 Command open_command() {
-  return {"open", "Shows a trace in Perfetto's UI, or its report, in a browser of this machine",
-          "Exports to a temporary file, prints an address and serves the file on 127.0.0.1 until Ctrl-C. The address has a\n"
-          "random token, without which nothing is served. Perfetto's UI runs in the browser: the trace stays on this machine.\n"
-          "Perfetto reads from port 9001 alone, so one trace can be open at a time. From another machine: ssh -L 9001:127.0.0.1:9001.\n"
+  return {"open", "Open a trace in Perfetto's UI, or its report, in a browser on this machine",
+          "Exports to a temporary file, prints an address and serves the file on 127.0.0.1 until Ctrl-C. Access requires the\n"
+          "random token in the address. Perfetto's UI runs in the browser, so the trace stays on this machine.\n"
+          "Perfetto reads only from port 9001, so one trace can be open at a time. For another machine: ssh -L 9001:127.0.0.1:9001.\n"
           "\n"
           "  tracetool open traces/\n"
           "  tracetool open run.ttrace --steps 10-12 --browser\n"

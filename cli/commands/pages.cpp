@@ -35,14 +35,14 @@ void write_pages(const CLI::App& app, const std::filesystem::path& share) {
 
 std::function<void()> set_up_pages(CLI::App& app) {
   auto share = std::make_shared<std::string>();
-  app.add_option("SHARE", *share, "The directory that gets man/, bash-completion/, zsh/ and fish/")->required();
+  app.add_option("SHARE", *share, "Directory to write man/, bash-completion/, zsh/ and fish/ to")->required();
   return [share, all = app.get_parent()] { write_pages(*all, *share); };
 }
 
 }  // namespace
 
 Command pages_command() {
-  return {"pages", "Writes the manual pages and the completions of shells", "For packages.\n\n  tracetool pages /usr/share", set_up_pages, true};
+  return {"pages", "Write the manual pages and the shell completions", "For packages.\n\n  tracetool pages /usr/share", set_up_pages, true};
 }
 
 }  // namespace cli

@@ -18,11 +18,11 @@ struct PeakOptions {
 
 inline std::shared_ptr<PeakOptions> add_peaks(CLI::App& app) {
   auto options = std::make_shared<PeakOptions>();
-  app.add_option("--peak-tflops", options->tflops, "Peak of the GPUs in TFLOP/s, dense; of one type as in bf16=989,fp8=1979")
+  app.add_option("--peak-tflops", options->tflops, "Dense peak of the GPUs in TFLOP/s, for all types or per type: bf16=989,fp8=1979")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("[TYPE=]N,...");
-  app.add_option("--peak-gb-per-s", options->gb_per_s, "Peak bandwidth of the GPUs' memory in 10^9 bytes per second")->check(CLI::PositiveNumber)->type_name("N");
+  app.add_option("--peak-gb-per-s", options->gb_per_s, "Peak memory bandwidth of the GPUs in 10^9 bytes per second")->check(CLI::PositiveNumber)->type_name("N");
   return options;
 }
 

@@ -35,7 +35,7 @@ void find_agent_for(InjectionOptions& options) {
   std::string searched;
   options.agent = find_agent(searched);
   if (options.agent.empty()) {
-    throw Error(Exit::cannot_open, fmt::format("libagent.so was not found ({}); put it beside tracetool, or set "
+    throw Error(Exit::cannot_open, fmt::format("libagent.so was not found ({}); put it next to tracetool, or set "
                                                "TRACETOOL_AGENT to its path",
                                                searched));
   }
@@ -107,7 +107,7 @@ void run_record(const RecordOptions& options) {
   set_variables(plan);
   warn_if_disabled();
   const std::string no_room = is_further_rank() ? "" : why_no_room(directory);
-  if (!no_room.empty()) print_line("tracetool: warning: there is no room to record: {}", no_room);
+  if (!no_room.empty()) print_line("tracetool: warning: not enough space to record: {}", no_room);
   if (options.quiet || is_further_rank()) become_program(options.command);
   const std::int64_t start_ns = wall_clock_ns();
   const int status = run_program(options.command);
@@ -122,33 +122,33 @@ void check_command(const std::vector<std::string>& command, std::vector<std::str
   unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the mark itself
   if (!unknown.empty()) {
     throw Error(Exit::usage,
-                fmt::format("{} is not an option of record; the options of the program stand behind it, "
-                            "like tracetool record -- python train.py --lr 3",
+                fmt::format("record has no option {}; put the program's options after the program, "
+                            "as in tracetool record -- python train.py --lr 3",
                             unknown[0]));
   }
   if (command.empty()) {
-    throw Error(Exit::usage, "missing command after --, like tracetool record -- python train.py");
+    throw Error(Exit::usage, "missing command after --; example: tracetool record -- python train.py");
   }
 }
 
 std::function<void()> set_up_record(CLI::App& app) {
   auto options = std::make_shared<RecordOptions>();
   app.add_option("-o,--output", options->injection.directory,
-                 "Directory of the recordings (default: $TRACETOOL_DIR, ./traces)")
+                 "Directory for recordings (default: $TRACETOOL_DIR, else ./traces)")
       ->type_name("DIR");
   for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
     const trace::Setting& setting = trace::kSettings[i];
     if (*setting.type == '\0') continue;
-    app.add_option(flag_of(setting), options->values[i], fmt::format("{} ({}; {})", setting.help, setting.allowed, setting.name))
+    app.add_option(flag_of(setting), options->values[i], fmt::format("{} [{}: {}]", setting.help, setting.name, setting.allowed))
         ->check(not_empty())
         ->type_name(setting.type);
   }
-  app.add_flag("--verbose", options->verbose, "The agent says on stderr what it found (TRACETOOL_VERBOSE)");
+  app.add_flag("--verbose", options->verbose, "Report on stderr what the agent finds [TRACETOOL_VERBOSE=1]");
   app.add_flag("-q,--quiet", options->quiet,
-               "Says nothing at the end; the program replaces this process and keeps its process id");
+               "Print no summary. The program replaces this process and keeps its process id");
   app.add_flag("--preload", options->injection.preload,
-               "Also by LD_PRELOAD: sees NVTX that comes before CUDA, and NCCL calls of dynamic NCCL");
-  app.add_flag("--force", options->injection.force, "Replaces another tool in CUDA's and NVTX's injection variables");
+               "Also use LD_PRELOAD, which records NVTX calls before CUDA starts and calls of dynamically linked NCCL");
+  app.add_flag("--force", options->injection.force, "Replace another tool in the injection variables of CUDA and NVTX");
   app.add_option("CMD", options->command, "The program and its arguments")->type_name("");
   app.allow_extras();
   return [options, &app] {
@@ -161,12 +161,12 @@ std::function<void()> set_up_record(CLI::App& app) {
 
 Command record_command() {
   return {
-      "record", "Runs a program with the agent injected",
-      "The program and all that it starts are recorded where they use the GPU; all else about them is as without us:\n"
-      "output, exit status, signals. At its end a line on stderr says what was recorded and where. The same without this\n"
-      "command: CUDA_INJECTION64_PATH=/path/of/libagent.so NVTX_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
-      "Exit status: the program's; 1 usage, or another tool is in the injection variables; 2 the program or the agent cannot be\n"
-      "run.\n"
+      "record", "Run a program with the agent injected",
+      "Records the program and all processes that it starts, if they use the GPU. Their output, exit status and signals are\n"
+      "unchanged. A line on stderr reports at the end what was recorded and where. To record without this command, run\n"
+      "CUDA_INJECTION64_PATH=/path/of/libagent.so NVTX_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
+      "Exit status: that of the program, 1 for a usage error or another tool in the injection variables, 2 if the program or\n"
+      "the agent cannot be run.\n"
       "\n"
       "  tracetool record -- python train.py\n"
       "  tracetool record -o /scratch/traces --buffer 1G -- torchrun --nproc-per-node=8 train.py",

@@ -65,7 +65,7 @@ Recorded find_recorded(const std::string& directory, std::int64_t start_ns) {
 
 std::string keeps_more(const Recorded& sum) {
   if (sum.spool_error != 0) return fmt::format("the spool ended early: {}", std::strerror(sum.spool_error));
-  return sum.spools ? "the spool was too slow: --buffer SIZE keeps more" : "--buffer SIZE keeps more, --mode spool all";
+  return sum.spools ? "the spool was too slow; a larger --buffer keeps more" : "a larger --buffer keeps more, --mode spool keeps all";
 }
 
 std::string losses(const Recorded& sum) {
@@ -78,14 +78,14 @@ std::string losses(const Recorded& sum) {
 std::vector<std::string> why_nothing(const std::string& directory) {
   const std::string no_room = why_no_room(directory);
   std::vector<std::string> lines{
-      no_room.empty() ? fmt::format("{} has no new recording: no process used the GPU, or the agent said on its stderr why it is not recorded", directory)
+      no_room.empty() ? fmt::format("{} has no new recording: no process used the GPU, or the agent printed the reason on stderr", directory)
                       : fmt::format("{} has no new recording: {}", directory, no_room)};
   for (const CheckResult& result : check_machine(directory)) {
     if (result.level == Level::ok || (result.check == "directory" && !no_room.empty())) continue;
     lines.push_back(fmt::format("doctor: {}: {}{}{}", result.check, result.what, result.next.empty() ? "" : " -> ",
                                 result.next));
   }
-  lines.emplace_back("next: while the program runs, tracetool doctor PID (its process id)");
+  lines.emplace_back("next: tracetool doctor PID  # while the program runs; PID is its process id");
   return lines;
 }
 

@@ -33,7 +33,7 @@ std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& ca
   }
   if (const auto missing = ranges.first_missing(there)) {
     throw Error(Exit::usage, fmt::format("--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
-                                         there.empty() ? "of which no rank is known" : "which has " + rank_list({there.begin(), there.end()})));
+                                         there.empty() ? "whose ranks are unknown" : "which has " + rank_list({there.begin(), there.end()})));
   }
   std::vector<std::int64_t> ranks;
   for (const std::int64_t rank : there) {
@@ -59,14 +59,14 @@ void run_report(const ReportOptions& options) {
 std::function<void()> set_up_report(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "The page to write (default: a name like the first input's); - is stdout")->check(not_empty())->type_name("FILE");
-  app.add_option("--step", options->step, "The training step in the timeline (default: one of median length)")->type_name("N");
-  app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks with all slices in the timeline, at most 16 (default: the first 16); of the others how busy they are")
+  app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")->check(not_empty())->type_name("FILE");
+  app.add_option("--step", options->step, "Training step to show in the timeline (default: a step of median length)")->type_name("N");
+  app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). The other ranks show only how busy they are")
       ->check(not_empty())
       ->type_name("LIST");
-  app.add_option("--classes", options->classes, "File of rules for kernel names, asked first (see analyze)")->check(not_empty())->type_name("FILE");
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")->check(not_empty())->type_name("FILE");
   options->peaks = add_peaks(app);
-  app.add_option("--title", options->title, "Of the page")->check(not_empty())->type_name("TEXT");
+  app.add_option("--title", options->title, "Title of the page")->check(not_empty())->type_name("TEXT");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // tables and rules look at all that they know
   options->memory_mib = add_memory(app);
@@ -96,10 +96,10 @@ Report report_of(const ReportOptions& options, const std::vector<TraceInput>& in
 }
 
 Command report_command() {
-  return {"report", "One page with charts: summary, findings, tables, timeline",
-          "The page needs no network and nothing beside itself: mail it, keep it with the run. It has host names, process ids\n"
-          "and paths of the run in it. Its tables are those of `analyze`, its findings those of `diagnose`. Without script it has\n"
-          "all but the zoom of the timeline.\n"
+  return {"report", "Write one HTML page with charts: summary, findings, tables, timeline",
+          "The page is one file and needs no network, so you can mail it or store it with the run. It contains host names,\n"
+          "process ids and paths. It has the tables of `analyze` and the findings of `diagnose`. Only the timeline's zoom needs\n"
+          "JavaScript.\n"
           "\n"
           "  tracetool report traces/\n"
           "  tracetool report run.ttrace -o report.html --step 12 --timeline-ranks 0-3,8",

@@ -37,7 +37,7 @@ std::vector<Run> chosen(const RunList& list, const std::string& root, FoundBy by
     return named == list.runs.end() ? std::vector<Run>() : std::vector{*named};
   }
   if (list.runs.size() > 1 && run.empty()) {
-    notes.push_back(fmt::format("{}: {} runs; this is the newest, {}; --run NAME takes another, --run all takes all; "
+    notes.push_back(fmt::format("{}: {} runs; using the newest, {}; choose another with --run NAME, or all with --run all; "
                                 "`tracetool runs {}` lists them",
                                 root, list.runs.size(), run_text(list.runs.back()), shell_word(root)));
   }
@@ -72,15 +72,15 @@ std::vector<std::string> skipped_text(const std::vector<SkippedFile>& skipped) {
     notes.push_back(fmt::format("skipped {}{}: {}", first->path, count > 1 ? fmt::format(" and {} more", count - 1) : "",
                                 first->reason));
   }
-  if (said < skipped.size()) notes.push_back(fmt::format("skipped {} more files, for other reasons", skipped.size() - said));
+  if (said < skipped.size()) notes.push_back(fmt::format("skipped {} more files for other reasons", skipped.size() - said));
   return notes;
 }
 
 void refuse_without_trace(const std::string& root, const std::vector<SkippedFile>& skipped) {
   const SkippedFile& first = skipped.front();
   throw Error(Exit::cannot_open,
-              fmt::format("{}: no trace among {} file{}: {}: {}; name files of libagent.so (*.ring), of merge (*.ttrace) "
-                          "or of torch.profiler",
+              fmt::format("{}: no trace among {} file{}: {}: {}; give files of libagent.so (*.ring), merge (*.ttrace) "
+                          "or torch.profiler",
                           root, skipped.size(), skipped.size() == 1 ? "" : "s", first.path, first.reason));
 }
 
@@ -97,7 +97,7 @@ ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& r
     search.files.push_back(file);
   }
   if (searches.empty() && !run.empty() && run != kAllRuns) {
-    throw Error(Exit::usage, fmt::format("--run {}: chooses among the runs of a directory, and files are named; name "
+    throw Error(Exit::usage, fmt::format("--run {}: this chooses a run of a directory, but files are given; give "
                                          "the directory",
                                          run));
   }
@@ -114,8 +114,7 @@ ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& r
     std::move(list.runs.begin(), list.runs.end(), std::back_inserter(others));
   }
   if (found == 0 && !searches.empty()) {
-    throw Error(Exit::usage, fmt::format("--run {}: no such run; there {} {}", run, others.size() == 1 ? "is" : "are",
-                                         names(others)));
+    throw Error(Exit::usage, fmt::format("--run {}: no such run; runs: {}", run, names(others)));
   }
   return result;
 }

@@ -71,7 +71,7 @@ void execute(const std::vector<std::string>& command) {
 }
 
 [[noreturn]] void refuse(const std::string& program, int error) {
-  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; name a program in $PATH or its path after --", program,
+  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; give a program in $PATH or a path after --", program,
                                              std::strerror(error)));
 }
 

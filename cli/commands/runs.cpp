@@ -93,8 +93,8 @@ class RunSummary {
 void run_runs(const RunsOptions& options) {
   std::error_code error;
   if (!std::filesystem::is_directory(options.directory, error)) {
-    throw Error(Exit::cannot_open, fmt::format("{}: not a directory; name the one that holds recordings, or `tracetool "
-                                               "info` a file",
+    throw Error(Exit::cannot_open, fmt::format("{}: not a directory; give a directory of recordings, or use `tracetool "
+                                               "info` for a file",
                                                options.directory));
   }
   const RunList list = list_runs(find_files({options.directory}));
@@ -126,18 +126,18 @@ void run_runs(const RunsOptions& options) {
 
 std::function<void()> set_up_runs(CLI::App& app) {
   auto options = std::make_shared<RunsOptions>();
-  app.add_option("DIR", options->directory, "A directory of recordings or profiles")->required();
-  app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
+  app.add_option("DIR", options->directory, "Directory of recordings or profiles")->required();
+  app.add_flag("--json", options->json, "Print one JSON object, for programs");
   return [options] { run_runs(*options); };
 }
 
 }  // namespace
 
 Command runs_command() {
-  return {"runs", "The runs in a directory: start, ranks, span, losses, size, live or ended",
-          "The newest comes last; every other command takes that one of a directory, or what --run NAME says.\n"
-          "Recordings with one run id are a run, profiles of torch.profiler in one directory too. The span of recordings\n"
-          "is from their begin to their last sign of life, also of what was overwritten since.\n"
+  return {"runs", "List the runs in a directory: start, ranks, span, losses, size, state",
+          "The newest run is last. Other commands read the newest run of a directory, or the run given with --run NAME.\n"
+          "A run consists of recordings with the same run id, or of torch.profiler traces in one directory. The span of a\n"
+          "recording is from its start to its last heartbeat, including events that were overwritten.\n"
           "\n"
           "  tracetool runs traces/\n"
           "  tracetool runs traces/ --json | jq -r '.runs[].run'",

@@ -15,11 +15,11 @@ std::shared_ptr<SelectionOptions> add_selection(CLI::App& app) {
   const auto add = [&](const std::string& name, std::string& text, const std::string& type, const std::string& help) {
     app.add_option(name, text, help)->check(not_empty())->type_name(type);
   };
-  add("--ranks", options->ranks, "LIST", "Only these: 0-3,7");
-  add("--steps", options->steps, "LIST", "Only these training steps: 5, 10-12 or 10-; their GPU work with them");
-  add("--time", options->time, "A-B", "Only what runs then, since the trace's start: 1.5s-2s, 300ms-, -2s");
+  add("--ranks", options->ranks, "LIST", "Only these ranks: 0-3,7");
+  add("--steps", options->steps, "LIST", "Only these training steps and their GPU work: 5, 10-12 or 10-");
+  add("--time", options->time, "A-B", "Only this time range, measured from the trace's start: 1.5s-2s, 300ms-, -2s");
   add("--kinds", options->kinds, "LIST",
-      "Only these kinds, as `info --json` names them: kernel,memcpy,nccl,...; nccl takes the kernels of collectives, too");
+      "Only these kinds of events: kernel,memcpy,nccl,... as in `info --json`. nccl includes the kernels of collectives");
   return options;
 }
 

@@ -25,7 +25,7 @@ class Both : public EventSink {
 };
 
 std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
-  Progress progress("looking for steps");
+  Progress progress("finding steps");
   StepFinder finder(trace.catalog(), clocks);
   if (also == nullptr) {
     trace.walk(finder);

@@ -48,7 +48,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   std::replace(what.begin(), what.end(), '\n', ' ');
   const std::string name = &command != &app ? command.get_name() : "";
   return (name.empty() ? "" : name + ": ") + what + "; `tracetool " + (name.empty() ? "" : name + " ") +
-         "--help` lists what there is";
+         "--help` lists commands and options";
 }
 
 void refuse_command(std::string_view name) {
@@ -60,8 +60,8 @@ void refuse_command(std::string_view name) {
     names.emplace_back(command.name);
   }
   const std::string meant(trace::nearest_word(name, names));
-  throw Error(Exit::usage, "there is no command and no file or directory " + std::string(name) +
-                               (meant.empty() ? "" : " (did you mean " + meant + "?)") + "; the commands are " + all +
+  throw Error(Exit::usage, "no command, file or directory named " + std::string(name) +
+                               (meant.empty() ? "" : " (did you mean " + meant + "?)") + "; commands: " + all +
                                ". `tracetool --help` explains them");
 }
 

@@ -51,8 +51,8 @@ std::string wrong_with_agent(const std::string& path) {
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   Elf64_Ehdr head{};
   std::memcpy(&head, bytes.data(), std::min(bytes.size(), sizeof(head)));
-  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_type != ET_DYN) return "is no shared library";
-  if (head.e_machine != kMachine) return fmt::format("is for another machine than this one ({})", kMachineName);
+  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_type != ET_DYN) return "is not a shared library";
+  if (head.e_machine != kMachine) return fmt::format("is not built for this machine ({})", kMachineName);
   for (const char* entry : kEntries) {
     if (bytes.find(std::string(1, '\0') + entry + '\0') == bytes.npos) return fmt::format("lacks {}", entry);
   }

@@ -68,8 +68,8 @@ CheckResults check_ranks(const std::string& id, const Run& run) {
   if (missing.empty()) return {ok("ranks", fmt::format("{}, all {} ranks", what, expected))};
   return {warn("ranks",
                fmt::format("{}: {} of {} ranks are missing: {}", what, missing.size(), expected, some(missing)),
-               "ranks of other hosts lie there; else they have not used the GPU yet, or could not record: `tracetool "
-               "doctor PID` of one says why")};
+               "check the directories of the other hosts; a rank on this host may not have used the GPU yet, or failed to record: run `tracetool "
+               "doctor PID` for it")};
 }
 
 // Runs by the time at which they began, the newest last.
@@ -101,7 +101,7 @@ void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted
   if (runs.empty()) return;
   if (wanted == kLatestRun) {
     if (runs.size() > 1) {
-      found.push_back(ok("runs", fmt::format("{} runs; the newest is looked at, --run NAME takes another", runs.size())));
+      found.push_back(ok("runs", fmt::format("{} runs; checking the newest, choose another with --run NAME", runs.size())));
     }
     return check_run(runs.back().first, runs.back().second, found);
   }
@@ -112,7 +112,7 @@ void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted
     check_run(id, recordings, found);
   }
   if (any) return;
-  throw Error(Exit::usage, fmt::format("--run {}: no recording is of it; `tracetool runs` lists the runs", wanted));
+  throw Error(Exit::usage, fmt::format("--run {}: no recording of this run; `tracetool runs` lists the runs", wanted));
 }
 
 std::uint64_t largest(const std::vector<std::string>& files) {
@@ -128,7 +128,7 @@ std::uint64_t largest(const std::vector<std::string>& files) {
 CheckResults check_empty(const std::string& directory) {
   CheckResults found = check_output_directory(directory, ring_bytes_wanted());
   found.push_back(fail("ranks", fmt::format("no recording (*.ring) below {}", directory),
-                       "a recording begins with the first CUDA context of a process: ask `tracetool doctor PID`"));
+                       "a recording starts with the first CUDA context of a process; run `tracetool doctor PID`"));
   return found;
 }
 
@@ -138,25 +138,25 @@ CheckResults check_directory(const std::string& directory, const std::string& ru
   std::error_code error;
   if (!fs::exists(directory, error)) {
     return {fail("directory", fmt::format("{} does not exist: nothing was recorded there", directory),
-                 "start the program with `tracetool record -- CMD`; if it runs, ask `tracetool doctor PID`")};
+                 "start the program with `tracetool record -- CMD`; if it already runs, use `tracetool doctor PID`")};
   }
   const std::vector<std::string> files = recordings_below(directory, error);
   if (error && files.empty()) {
     return {fail("directory", fmt::format("{} cannot be listed: {}", directory, error.message()),
-                 "run tracetool as the user who recorded, or give yourself the right to read it")};
+                 "run tracetool as the user who recorded, or change the permissions")};
   }
   if (files.empty()) return check_empty(directory);
   CheckResults found;
   std::vector<ReadRecording> all;
   for (const std::string& file : files) {
     if (fs::is_empty(file, error)) {
-      found.push_back(warn("file", file + " is empty: nothing was recorded in it", "was the disk full? It is skipped"));
+      found.push_back(warn("file", file + " is empty: nothing was recorded in it", "skipped; check whether the disk was full"));
       continue;
     }
     try {
       all.push_back(read_recording(file));
     } catch (const Error& wrong) {
-      CheckResult result = fail("file", wrong.what(), "the others are read");
+      CheckResult result = fail("file", wrong.what(), "skipped; the other recordings are checked");
       result.exit = Exit::bad_content;
       found.push_back(std::move(result));
     }

@@ -39,7 +39,7 @@ CheckResult check_agent(std::string& path) {
   path = find_agent(searched);
   if (path.empty()) {
     return fail("agent", fmt::format("libagent.so was not found: {}", searched),
-                "put it beside tracetool, or set TRACETOOL_AGENT to its path");
+                "put it next to tracetool, or set TRACETOOL_AGENT to its path");
   }
   if (const std::string wrong = wrong_with_agent(path); !wrong.empty()) {
     return fail("agent", fmt::format("{} {}", path, wrong), "use the libagent.so that came with this tracetool");
@@ -49,22 +49,22 @@ CheckResult check_agent(std::string& path) {
 
 CheckResult check_shell(const std::string& agent) {
   if (const char* off = std::getenv("TRACETOOL_DISABLE"); off != nullptr && *off != '\0' && std::string(off) != "0") {
-    return fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off),
+    return fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent is disabled", off),
                 "unset TRACETOOL_DISABLE");
   }
   InjectionOptions options;
   options.agent = agent;
   const Injection plan = plan_injection(options, [](const char* name) { return std::getenv(name); });
-  if (!plan.refused.empty()) return warn("variables", "CUDA_INJECTION64_PATH is another's", plan.refused);
-  if (!plan.warning.empty()) return warn("variables", "NVTX_INJECTION64_PATH is another's", plan.warning);
-  return ok("variables", "no other tool is in the injection variables of CUDA and NVTX in this shell");
+  if (!plan.refused.empty()) return warn("variables", "CUDA_INJECTION64_PATH names another tool", plan.refused);
+  if (!plan.warning.empty()) return warn("variables", "NVTX_INJECTION64_PATH names another tool", plan.warning);
+  return ok("variables", "the injection variables of CUDA and NVTX are free in this shell");
 }
 
 CheckResult check_driver() {
   const std::string path = loaded_path(kDrivers);
   if (!path.empty()) return ok("driver", path);
-  return warn("driver", "there is no NVIDIA driver here (libcuda.so.1)",
-              "record where nvidia-smi works; in a container, with its GPUs. Reading traces needs none");
+  return warn("driver", "no NVIDIA driver (libcuda.so.1)",
+              "record on a machine where nvidia-smi works; start a container with GPUs. Reading traces needs no driver");
 }
 
 CheckResult check_cupti_file() {
@@ -74,12 +74,12 @@ CheckResult check_cupti_file() {
   if (const char* given = settings.cupti; *given != '\0') {
     if (dlopen(given, RTLD_LAZY | RTLD_LOCAL) != nullptr) return ok("cupti", fmt::format("TRACETOOL_CUPTI={}", given));
     return fail("cupti", fmt::format("TRACETOOL_CUPTI={} cannot be loaded: {}", given, dlerror()),
-                "correct it, or unset it");
+                "correct or unset it");
   }
   const std::string path = loaded_path(kCupti);
   if (!path.empty()) return ok("cupti", path);
-  return warn("cupti", "libcupti is not where the loader or the toolkit has it",
-              "fine for PyTorch, which brings its own; else install the toolkit's CUPTI, or set TRACETOOL_CUPTI");
+  return warn("cupti", "no libcupti in the paths of the loader and the CUDA toolkit",
+              "PyTorch brings its own copy; for other programs install the toolkit's CUPTI, or set TRACETOOL_CUPTI");
 }
 
 }  // namespace

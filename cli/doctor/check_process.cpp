@@ -31,13 +31,13 @@ CheckResult check_path(const std::string& path) {
   std::error_code error;
   if (path[0] != '/') {
     return fail("variables",
-                fmt::format("CUDA_INJECTION64_PATH={} is not absolute: children elsewhere do not find it", path),
+                fmt::format("CUDA_INJECTION64_PATH={} is not absolute; children in other directories cannot find it", path),
                 kStart);
   }
   if (!fs::exists(path, error)) {
     return fail("variables",
-                fmt::format("CUDA_INJECTION64_PATH={}: there is no such file (seen from here; a container "
-                            "has files of its own)",
+                fmt::format("CUDA_INJECTION64_PATH={}: no such file (as seen from here; a container "
+                            "has its own files)",
                             path),
                 "copy libagent.so there, or correct the path");
   }
@@ -48,9 +48,9 @@ CheckResult check_path(const std::string& path) {
   if (!is_agent(path)) {
     const std::string_view tool = trace::tool_of(path);
     return fail("variables",
-                fmt::format("CUDA_INJECTION64_PATH={} is another tool's{}{}{}", path, tool.empty() ? "" : " (", tool,
+                fmt::format("CUDA_INJECTION64_PATH={} names another tool{}{}{}", path, tool.empty() ? "" : " (", tool,
                             tool.empty() ? "" : ")"),
-                "CUDA injects one tool only: end that one, or do without it");
+                "CUDA injects only one tool; run the program without the other one");
   }
   return ok("variables", fmt::format("CUDA_INJECTION64_PATH={}", path));
 }
@@ -61,7 +61,7 @@ void check_cupti_copies(const ProcessView& process, CheckResults& found) {
   for (const std::string& copy : copies) all += (all.empty() ? "" : ", ") + copy;
   if (copies.size() > 1) {
     found.push_back(warn("cupti", fmt::format("{} copies of libcupti are loaded: {}", copies.size(), all),
-                         "set TRACETOOL_CUPTI to the one that the program brings, so that it is loaded once"));
+                         "set TRACETOOL_CUPTI to the program's own copy, so that only one is loaded"));
   } else if (copies.size() == 1) {
     found.push_back(ok("cupti", all));
   }
@@ -73,8 +73,8 @@ void check_other_tools(const ProcessView& process, CheckResults& found) {
     const std::string_view tool = trace::tool_of(file);
     if (tool.empty() || std::find(named.begin(), named.end(), tool) != named.end()) continue;
     named.push_back(tool);
-    found.push_back(warn("tools", fmt::format("{} is in this process: {}", tool, file),
-                         "one tool at a time can subscribe to CUPTI: end that one if GPU work is missing"));
+    found.push_back(warn("tools", fmt::format("{} is loaded in this process: {}", tool, file),
+                         "only one tool at a time can subscribe to CUPTI; run without this tool if GPU work is missing"));
   }
 }
 
@@ -93,7 +93,7 @@ void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
 CheckResult check_ring(const std::vector<std::string>& rings) {
   if (rings.empty()) {
     return warn("recording", "has no recording open",
-                "one begins with the first CUDA context; if there is one, look for "
+                "it starts with the first CUDA context; if the process has one, look for "
                 "`tracetool:` in the program's stderr");
   }
   return ok("recording", rings[0]);
@@ -116,7 +116,7 @@ void check_rings(const ProcessView& process, CheckResults& found) {
     try {
       for (CheckResult& result : check_recording(read_recording(ring), now)) found.push_back(std::move(result));
     } catch (const Error& wrong) {
-      found.push_back(warn("recording", wrong.what(), "ask where the process runs: `tracetool doctor DIR`"));
+      found.push_back(warn("recording", wrong.what(), "run `tracetool doctor DIR` on the machine where the process runs"));
     }
   }
 }
@@ -125,39 +125,39 @@ void check_rings(const ProcessView& process, CheckResults& found) {
 
 CheckResults check_variables(const ProcessView& process, bool agent_is_mapped) {
   if (!process.environ_error.empty()) {
-    return {warn("variables", fmt::format("cannot be read: {}", process.environ_error), "ask as its user, or as root")};
+    return {warn("variables", fmt::format("cannot be read: {}", process.environ_error), "run doctor as its user, or as root")};
   }
   const std::string off = value(process, "TRACETOOL_DISABLE"), path = value(process, "CUDA_INJECTION64_PATH");
   if (!off.empty() && off != "0") {
     return {fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off),
-                 "start it without that variable")};
+                 "start the program without this variable")};
   }
   if (!path.empty()) return {check_path(path)};
   if (agent_is_mapped) return {ok("variables", "CUDA_INJECTION64_PATH was set by the preloaded agent")};
-  return {fail("variables", "CUDA_INJECTION64_PATH is not set: CUDA does not load the agent", kStart)};
+  return {fail("variables", "CUDA_INJECTION64_PATH is not set, so CUDA does not load the agent", kStart)};
 }
 
 CheckResults check_mapped(const ProcessView& process) {
   if (!process.maps_error.empty()) {
     return {warn("agent", fmt::format("its libraries cannot be seen: {}", process.maps_error),
-                 "ask as its user, or as root")};
+                 "run doctor as its user, or as root")};
   }
   const std::vector<std::string> agents = files_named(process, "libagent"), driver = files_named(process, "libcuda.so");
   CheckResults found;
   if (driver.empty()) {
-    found.push_back(warn("cuda", "has not loaded the CUDA driver: there is nothing to record yet",
-                         "is this the process that uses the GPU? Launchers and DataLoader workers do not"));
+    found.push_back(warn("cuda", "the CUDA driver is not loaded: nothing to record yet",
+                         "check another process if this is a launcher or a DataLoader worker: they do not use the GPU"));
   } else {
     found.push_back(ok("cuda", driver[0]));
   }
   if (!agents.empty()) {
     found.push_back(ok("agent", agents[0]));
   } else if (driver.empty()) {
-    found.push_back(warn("agent", "libagent.so is not loaded: CUDA loads it at its start", ""));
+    found.push_back(warn("agent", "libagent.so is not loaded yet: CUDA loads it when it starts", ""));
   } else {
     found.push_back(
-        fail("agent", "libagent.so is not loaded, though CUDA is",
-             "the variable must be set before the program starts, and the file be one that this machine can "
+        fail("agent", "libagent.so is not loaded, although CUDA is",
+             "set the variable before the program starts, and use a libagent.so that this machine can "
              "load (glibc 2.34 or newer)"));
   }
   check_cupti_copies(process, found);
@@ -169,7 +169,7 @@ CheckResults check_mapped(const ProcessView& process) {
 
 CheckResults check_process(const ProcessView& process, int pid) {
   if (!process.exists) {
-    return {fail("process", fmt::format("there is no process {}", pid), "name a directory of recordings to check those")};
+    return {fail("process", fmt::format("no process {}", pid), "check its recordings with `tracetool doctor DIR`")};
   }
   const std::string place = process.directory.empty() ? "" : " in " + process.directory;
   CheckResults found{ok("process", fmt::format("{} {}{}", pid, process.name, place))};

@@ -62,16 +62,16 @@ CheckResult check_failed(const Recorder& r) {
   constexpr int kNotInitialized = 15, kUnknown = 999;  // where there is no device: CUPTI 12, CUPTI 13
   if (r.cupti_error == kNotInitialized || r.cupti_error == kUnknown) {
     return fail("cupti",
-                fmt::format("CUPTI says {}: it finds no GPU or no driver here; GPU work is not recorded", r.cupti_error),
-                "run where nvidia-smi works; in a container, with its GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
+                fmt::format("CUPTI error {}: no GPU or no driver found; GPU work is not recorded", r.cupti_error),
+                "run on a machine where nvidia-smi works; start a container with GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
   }
   if (r.cupti_version == 0 && r.cupti_error == 0) {
-    return fail("cupti", "no libcupti was found: GPU work is not recorded",
+    return fail("cupti", "no libcupti found: GPU work is not recorded",
                 "install the CUDA toolkit's CUPTI (pip: nvidia-cuda-cupti), or set TRACETOOL_CUPTI to a libcupti.so");
   }
   return fail("cupti",
               fmt::format("CUPTI failed with error {}: GPU work is not recorded ({})", r.cupti_error, versions(r)),
-              "look for a line of `tracetool:` in the program's stderr");
+              "look for `tracetool:` in the program's stderr");
 }
 
 CheckResult check_cupti(const Process& p) {
@@ -80,15 +80,15 @@ CheckResult check_cupti(const Process& p) {
     return fail("cupti",
                 fmt::format("CUPTI is in use by {}: only NVTX and NCCL are recorded",
                             r.cupti_holder.empty() ? "another tool" : r.cupti_holder),
-                "end that tool (nsys, ncu, a debugger, a profiler in the program), or do without it");
+                "run without that tool (nsys, ncu, a debugger or a profiler in the program)");
   }
   if (r.cupti_state == trace::SourceState::failed) return check_failed(r);
   if (r.cupti_state == trace::SourceState::off) {
-    return warn("cupti", "CUPTI is not on: no GPU work is recorded", "fine where the process does not use CUDA; else, is it switched off by TRACETOOL_EVENTS?");
+    return warn("cupti", "CUPTI is off: no GPU work is recorded", "if the process uses CUDA, check TRACETOOL_EVENTS");
   }
   if (gpu_work(p) == 0 && p.overwritten[static_cast<std::size_t>(Kind::kernel)] == 0) {
-    return warn("cupti", "CUPTI is on, and no kernel or copy came yet",
-                "wait for the first step; if it stays so, look for `tracetool:` in the program's stderr");
+    return warn("cupti", "CUPTI is on, but no kernel or memcpy is recorded yet",
+                "wait for the first step; if nothing is recorded then, look for `tracetool:` in the program's stderr");
   }
   return ok("cupti", versions(r));
 }
@@ -101,25 +101,25 @@ void add_amount(CheckResults& found, CheckResult result, const std::string& seri
 }
 
 void check_losses(const Process& p, CheckResults& found) {
-  if (!p.cut.empty()) found.push_back(warn("file", p.cut, "is the disk full? What is there is read"));
+  if (!p.cut.empty()) found.push_back(warn("file", p.cut, "check whether the disk is full; the rest of the file is read"));
   const std::uint64_t kept = total(p.counts), overwritten = total(p.overwritten);
   if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0) {
     found.push_back(warn("losses", fmt::format("{} records lost, {} of them dropped by CUPTI", lost, p.lost_unknown_kind),
-                         "a larger TRACETOOL_BUFFER, or fewer TRACETOOL_EVENTS"));
+                         "increase TRACETOOL_BUFFER, or record fewer TRACETOOL_EVENTS"));
   }
   if (p.recorder.sunk_buffers != 0) {
-    found.push_back(warn("losses", fmt::format("{} buffers of CUPTI discarded, or not readable to their end", p.recorder.sunk_buffers),
-                         "fewer TRACETOOL_EVENTS: records come faster than they can be kept"));
+    found.push_back(warn("losses", fmt::format("{} CUPTI buffers discarded or not fully readable", p.recorder.sunk_buffers),
+                         "record fewer TRACETOOL_EVENTS: records arrive faster than they can be stored"));
   }
   const auto add_missing = [&found](std::uint64_t count, const char* what) {
-    if (count != 0) found.push_back(warn("losses", fmt::format("{} {}: no room in the recording", count, what), "set a larger TRACETOOL_BUFFER"));
+    if (count != 0) found.push_back(warn("losses", fmt::format("{} {}: no space in the recording", count, what), "increase TRACETOOL_BUFFER"));
   };
   add_missing(p.recorder.operators_without_stack, "operators without a stack");
   add_missing(p.recorder.module_names_missed, "modules without a name");
   if (overwritten != 0) {
     const double pct = 100.0 * static_cast<double>(overwritten) / static_cast<double>(kept + overwritten);
     const std::string what = fmt::format(
-        "{:.0f} % overwritten, as the ring keeps the newest (a larger TRACETOOL_BUFFER keeps more)", pct);
+        "{:.0f} % overwritten, because the ring keeps the newest records (increase TRACETOOL_BUFFER to keep more)", pct);
     add_amount(found, ok("losses", what), "overwritten", pct);
   }
 }
@@ -127,26 +127,26 @@ void check_losses(const Process& p, CheckResults& found) {
 void check_spool(const Recorder& r, CheckResults& found) {
   if (r.spool_state == trace::SourceState::failed) {
     const char* why = std::strerror(static_cast<int>(r.spool_error));
-    found.push_back(warn("spool", fmt::format("ended early: {}; the ring goes on", why),
-                         "make room in the directory, or set TRACETOOL_DIR to another"));
+    found.push_back(warn("spool", fmt::format("ended early: {}; the ring continues", why),
+                         "free disk space, or set TRACETOOL_DIR to another directory"));
   } else if (r.mode == RecordingMode::spool) {
     const std::string what = fmt::format("{} so far", bytes_text(r.spooled_bytes));
     add_amount(found, ok("spool", what), "bytes", static_cast<double>(r.spooled_bytes));
   }
   if (!r.local_path.empty()) {
-    found.push_back(ok("recording", fmt::format("the ring lies at {} and is copied here", r.local_path)));
+    found.push_back(ok("recording", fmt::format("the ring is at {} and is copied here", r.local_path)));
   }
 }
 
 // `seen_ns`: up to when the recording can tell.
 void check_life(const Process& p, std::int64_t seen_ns, CheckResults& found) {
   if (p.state == RecordingState::recovered) {
-    found.push_back(warn("state", "was killed or crashed: what it had recorded is there", "its own stderr says why"));
+    found.push_back(warn("state", "the process was killed or crashed; its recording up to then is available", "look for the reason in the program's stderr"));
   }
   const std::int64_t age_ns = seen_ns - p.recorder.heartbeat_ns;
   if (p.state == RecordingState::live && age_ns > kLateHeartbeat_ns) {
     found.push_back(warn("heartbeat", "alive, no heartbeat for over 10 s",
-                         "is the process stopped, or the machine overloaded?"));
+                         "check whether the process is stopped or the machine overloaded"));
   }
 }
 
@@ -155,9 +155,9 @@ void check_newest_work(const Process& p, CheckResults& found) {
   const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(p);
   if (!age_ns.has_value()) return;
   const std::string what =
-      fmt::format("the newest work of the GPU that is here ended {} before the last heartbeat", duration_text(*age_ns));
+      fmt::format("last recorded GPU activity: {} before the last heartbeat", duration_text(*age_ns));
   const bool old = p.state == RecordingState::live && *age_ns > kLateWork_ns;
-  const char* next = "is the GPU idle? else it hangs: look at the last launches and collectives";
+  const char* next = "if the GPU should be busy, it may hang: look at the last launches and collectives";
   add_amount(found, old ? warn("newest", what, next) : ok("newest", what), "newest", static_cast<double>(*age_ns));
 }
 
@@ -165,15 +165,15 @@ void check_notices(const Process& p, CheckResults& found) {
   for (const Notice& notice : p.notices) {
     const bool open = notice.end_ns == 0, moment = notice.end_ns == notice.start_ns;
     std::string what(word(notice.code));
-    if (open) what += ", still so";
+    if (open) what += ", ongoing";
     if (!open && !moment) what += " for " + duration_text(notice.end_ns - notice.start_ns);
     if (!notice.text.empty()) what += ": " + notice.text;
     if (notice.code == trace::NoticeCode::source_on) {
       found.push_back(ok("notice", what));
     } else if (notice.code == trace::NoticeCode::hang) {
-      found.push_back(warn("notice", what, "the stack records of a `tracetool dump` of its .ring file say where they were"));
+      found.push_back(warn("notice", what, "`tracetool dump` of its .ring file prints the recorded stacks"));
     } else {
-      found.push_back(warn("notice", what, "events of that time may be missing; analyses say so, too"));
+      found.push_back(warn("notice", what, "events of that time may be missing; analyses print this note too"));
     }
   }
 }
@@ -183,15 +183,15 @@ void check_nccl(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
   if (recording.nccl_kernels == 0 || count(p, Kind::nccl) != 0) return;
   if (p.overwritten[static_cast<std::size_t>(Kind::nccl)] != 0) return;
-  found.push_back(warn("nccl", fmt::format("{} kernels of NCCL, and no call of NCCL", recording.nccl_kernels),
-                       "set NVTX_INJECTION64_PATH to libagent.so too (tracetool record does): NCCL was used before CUDA; "
-                       "or is nccl missing from TRACETOOL_EVENTS?"));
+  found.push_back(warn("nccl", fmt::format("{} NCCL kernels, but no NCCL call", recording.nccl_kernels),
+                       "also set NVTX_INJECTION64_PATH to libagent.so (tracetool record does), because NCCL was used before CUDA; "
+                       "or add nccl to TRACETOOL_EVENTS"));
 }
 
 // Nothing is said of a process without PyTorch.
 void check_pytorch(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
-  constexpr const char* kMore = "TRACETOOL_TORCH=ops records operators, with inputs (shapes), with where they were called (stacks), or with both (all)";
+  constexpr const char* kMore = "TRACETOOL_TORCH=ops also records operators, shapes their inputs, stacks their Python stacks, all both";
   if (count(p, Kind::cpu_op) != 0) {
     std::string what = "operators are recorded";
     if (recording.with_inputs != 0) what += ", with inputs";
@@ -206,8 +206,8 @@ void check_agent_cost(const Recorder& r, CheckResults& found) {
   const std::int64_t life_ns = r.heartbeat_ns - r.created_ns;
   if (life_ns < kShortLife_ns || r.agent_cpu_ns == 0) return;
   const double pct = 100.0 * static_cast<double>(r.agent_cpu_ns) / static_cast<double>(life_ns);
-  const std::string what = fmt::format("the agent took {:.1f} % of a core", pct);
-  add_amount(found, pct <= kDearAgent_pct ? ok("cost", what) : warn("cost", what, "TRACETOOL_EVENTS=light takes less"),
+  const std::string what = fmt::format("the agent used {:.1f} % of a core", pct);
+  add_amount(found, pct <= kDearAgent_pct ? ok("cost", what) : warn("cost", what, "TRACETOOL_EVENTS=light uses less"),
              "agent", pct);
 }
 
@@ -217,7 +217,7 @@ void check_overhead(const ReadRecording& recording, CheckResults& found) {
     const double pct = span_ns > 0 ? 100.0 * static_cast<double>(sum.ns) / static_cast<double>(span_ns) : 0;
     const std::string what =
         fmt::format("{}: {} times, {} in all, {:.2f} % of the time", name, sum.count, duration_text(sum.ns), pct);
-    const char* next = "CUPTI's or the driver's own time, not the program's: look at it in an export";
+    const char* next = "this is time of CUPTI or the driver, not of the program; see it in an export";
     add_amount(found, pct <= kDearOverhead_pct ? ok("overhead", what) : warn("overhead", what, next), name, pct);
   }
 }

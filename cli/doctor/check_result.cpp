@@ -107,7 +107,7 @@ void throw_if_failed(const CheckResults& results) {
     return f.level == Level::fail && f.exit == Exit::bad_content;
   });
   throw Error(unreadable ? Exit::bad_content : Exit::gate_failed,
-              fmt::format("{} of {} checks failed; what to do stands behind each ->", failed, results.size()));
+              fmt::format("{} of {} checks failed; follow the advice after ->", failed, results.size()));
 }
 
 }  // namespace cli

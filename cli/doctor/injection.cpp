@@ -49,8 +49,8 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
   const std::string cuda = holder(variable, kCuda, options.agent), nvtx = holder(variable, kNvtx, options.agent);
   if (!cuda.empty() && !options.force) {
     plan.refused = fmt::format(
-        "{} is set already, and CUDA injects one tool only; run CMD without `tracetool record` "
-        "to use that one, unset {} to record, or overwrite it with --force",
+        "{} is already set, and CUDA injects only one tool; run CMD without `tracetool record` "
+        "to use the other tool, unset {} to record, or overwrite it with --force",
         cuda, kCuda);
     return plan;
   }
@@ -59,7 +59,7 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
     plan.variables.emplace_back(kNvtx, options.agent);
   } else {
     plan.warning = fmt::format(
-        "{} is set already: NVTX ranges and NCCL calls go there and are not recorded; unset {}, "
+        "{} is already set, so NVTX ranges and NCCL calls are not recorded; unset {}, "
         "or overwrite it with --force",
         nvtx, kNvtx);
   }

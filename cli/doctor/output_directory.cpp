@@ -64,37 +64,37 @@ std::uint64_t ring_bytes_wanted() {
 CheckResults check_output_directory(const std::string& path, std::uint64_t ring_bytes) {
   const OutputDirectory directory = look_at(path);
   if (!directory.is_directory) {
-    return {fail("directory", fmt::format("{} is not a directory", directory.existing), "name another with TRACETOOL_DIR or -o")};
+    return {fail("directory", fmt::format("{} is not a directory", directory.existing), "choose a directory with TRACETOOL_DIR or -o")};
   }
   if (!directory.writable) {
-    return {fail("directory", fmt::format("{} cannot be written by this user", directory.existing),
-                 "set TRACETOOL_DIR (or record -o) to a directory of yours")};
+    return {fail("directory", fmt::format("you have no permission to write {}", directory.existing),
+                 "set TRACETOOL_DIR (or record -o) to a directory that you can write to")};
   }
   CheckResults found;
   const std::string where = where_it_is(path, directory);
   if (directory.free_bytes < ring_bytes) {
-    found.push_back(fail("directory", fmt::format("{}: a ring takes {}", where, bytes_text(ring_bytes)),
-                         "make room, or set a smaller TRACETOOL_BUFFER"));
+    found.push_back(fail("directory", fmt::format("{}: a ring needs {}", where, bytes_text(ring_bytes)),
+                         "free disk space, or reduce TRACETOOL_BUFFER"));
   } else if (!directory.takes_files) {
-    found.push_back(fail("directory", fmt::format("{}, but no inode: no file can be made", where), "remove files, or set TRACETOOL_DIR to another disk"));
+    found.push_back(fail("directory", fmt::format("{}, but no free inode: no file can be created", where), "delete files, or set TRACETOOL_DIR to another disk"));
   } else if (file_size_limit() < ring_bytes) {
-    found.push_back(fail("directory", fmt::format("a file may have {} (ulimit -f), and a ring takes {}", bytes_text(file_size_limit()), bytes_text(ring_bytes)),
-                         "raise the limit, or set a smaller TRACETOOL_BUFFER"));
+    found.push_back(fail("directory", fmt::format("files are limited to {} (ulimit -f), but a ring needs {}", bytes_text(file_size_limit()), bytes_text(ring_bytes)),
+                         "raise the limit, or reduce TRACETOOL_BUFFER"));
   } else if (!directory.maps_in_place) {
-    found.push_back(warn("directory", fmt::format("{}: a ring cannot be mapped there", where),
-                         "point TRACETOOL_DIR at local storage (ext4, xfs, tmpfs)"));
+    found.push_back(warn("directory", fmt::format("{}: this file system cannot map a ring", where),
+                         "set TRACETOOL_DIR to local storage (ext4, xfs, tmpfs)"));
   } else {
-    found.push_back(ok("directory", fmt::format("{}; a ring takes {}", where, bytes_text(ring_bytes))));
+    found.push_back(ok("directory", fmt::format("{}; a ring needs {}", where, bytes_text(ring_bytes))));
   }
   return found;
 }
 
 CheckResults check_used_directory(const std::string& path, std::uint64_t ring_bytes, bool is_live) {
   const OutputDirectory directory = look_at(path);
-  const std::string where = where_it_is(path, directory) + (directory.writable ? "" : ", not to be written by this user");
+  const std::string where = where_it_is(path, directory) + (directory.writable ? "" : ", not writable by this user");
   if (!is_live || directory.free_bytes >= ring_bytes) return {ok("directory", where)};
-  return {warn("directory", fmt::format("{}: one more ring takes {}", where, bytes_text(ring_bytes)),
-               "those that record have their room; make some before others begin, or a spool grows")};
+  return {warn("directory", fmt::format("{}: another ring needs {}", where, bytes_text(ring_bytes)),
+               "running recordings have their space; free more before you start others or use a spool")};
 }
 
 }  // namespace cli

@@ -99,7 +99,7 @@ void KinetoJson::event(const Event& event, const Facts& facts) {
   const ProcessId id = catalog_->tracks[event.track].process;
   if (process_ == nullptr) start(id);
   if (process_ != &catalog_->processes[id])
-    throw Error(Exit::usage, "a Kineto profile holds one process: name a directory");
+    throw Error(Exit::usage, "a Kineto file contains one process; give a directory");
   ++summary_.events_in;
   count(event);
   write(event, facts);

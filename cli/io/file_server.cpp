@@ -50,7 +50,7 @@ bool send_all(int connection, std::string_view bytes) {
 
 std::string random_token() {
   std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) throw Error(Exit::cannot_open, "the system has no random numbers");
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) throw Error(Exit::cannot_open, "the system provides no random numbers");
   std::string token;
   for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
   return token;

@@ -19,22 +19,22 @@ const char* what_to_do(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
-      return "the disk is full: free some space, or choose another output with -o";
+      return "the disk is full; free some space, or choose another output with -o";
     case EACCES:
     case EPERM:
     case EROFS:
-      return "choose an output that you may write to with -o";
+      return "choose an output that you can write to with -o";
     case ENOENT:
-      return "make that directory first, or choose another output with -o";
+      return "create that directory first, or choose another output with -o";
     case EISDIR:
-      return "that is a directory: name a file in it with -o";
+      return "that is a directory; give a file with -o";
     case EFBIG:
-      return "the file system or a limit (ulimit -f) allows no larger file: choose another output with -o";
+      return "the file system or a limit (ulimit -f) allows no larger file; choose another output with -o";
     case EMFILE:
     case ENFILE:
-      return "raise the limit of open files (ulimit -n)";
+      return "raise the open file limit (ulimit -n)";
     case EPIPE:
-      return "the program that reads the output ended";
+      return "the program that reads the output has ended";
     default:
       return "choose another output with -o";
   }

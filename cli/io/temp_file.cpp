@@ -19,11 +19,11 @@ const char* make_room(int error) {
   switch (error) {
     case EMFILE:
     case ENFILE:
-      return "raise the limit of open files (ulimit -n)";
+      return "raise the open file limit (ulimit -n)";
     case EFBIG:
-      return "raise the limit of a file's size (ulimit -f), or sort in more memory with --memory";
+      return "raise the file size limit (ulimit -f), or increase --memory";
     default:
-      return "set TMPDIR to a directory with more room";
+      return "set TMPDIR to a directory with more space";
   }
 }
 
@@ -38,7 +38,7 @@ TempFile::~TempFile() {
 void TempFile::open() {
   std::string name = directory_ + "/tracetool.XXXXXX";
   fd_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd_ < 0) fail("cannot make a temporary file", errno);
+  if (fd_ < 0) fail("cannot create a temporary file", errno);
   ::unlink(name.c_str());
 }
 

@@ -79,7 +79,7 @@ int TemporaryName::make_file() {
 
 void TemporaryName::put_in_place() {
   if (std::rename(node_->path.c_str(), target_.c_str()) != 0) {
-    throw Error(Exit::cannot_open, fmt::format("{}: cannot put in place: {}; choose another output with -o", target_,
+    throw Error(Exit::cannot_open, fmt::format("{}: cannot move the output there: {}; choose another output with -o", target_,
                                                std::strerror(errno)));
   }
   node_->is_used = false;
@@ -99,7 +99,7 @@ NewDirectory::NewDirectory(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) return;
   remove_empty();
-  throw Error(Exit::cannot_open, fmt::format("{}: cannot make this directory: {}; name another with -o", path,
+  throw Error(Exit::cannot_open, fmt::format("{}: cannot create this directory: {}; choose another with -o", path,
                                              error == EEXIST ? "it is a file" : std::strerror(error)));
 }
 

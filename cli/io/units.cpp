@@ -8,14 +8,32 @@
 
 namespace cli {
 
+namespace {
+
+// Four significant digits of ns / unit_ns, rounded. Integers, because exports write many of these.
+std::string four_digits(std::int64_t ns, std::int64_t unit_ns) {
+  constexpr std::int64_t kFiveDigits = 10'000;
+  std::int64_t step_ns = unit_ns / 1'000;
+  const auto rounded = [&] { return (ns + step_ns / 2) / step_ns; };
+  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{:03}"), rounded() / 1'000, rounded() % 1'000);
+  step_ns *= 10;
+  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{:02}"), rounded() / 100, rounded() % 100);
+  step_ns *= 10;
+  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{}"), rounded() / 10, rounded() % 10);
+  step_ns *= 10;
+  return fmt::format(FMT_COMPILE("{}"), rounded());
+}
+
+}  // namespace
+
 std::string duration_text(std::int64_t ns) {
   if (ns < 0) return "-" + duration_text(ns == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<std::int64_t>::max() : -ns);
   const auto value = static_cast<double>(ns);
   if (ns >= 172'800'000'000'000) return fmt::format("{:.1f} days", value / 86'400e9);
   if (ns >= 7'200'000'000'000) return fmt::format("{:.1f} h", value / 3'600e9);
-  if (ns >= 1'000'000'000) return fmt::format("{:.3f} s", value / 1e9);
-  if (ns >= 1'000'000) return fmt::format("{:.3f} ms", value / 1e6);
-  if (ns >= 1'000) return fmt::format(FMT_COMPILE("{}.{:03} us"), ns / 1'000, ns % 1'000);  // most gaps: no rounding
+  if (ns >= 1'000'000'000) return four_digits(ns, 1'000'000'000) + " s";
+  if (ns >= 1'000'000) return four_digits(ns, 1'000'000) + " ms";
+  if (ns >= 1'000) return four_digits(ns, 1'000) + " us";
   return fmt::format(FMT_COMPILE("{} ns"), ns);
 }
 

@@ -24,8 +24,8 @@ static_assert(kChunkArgs + kMaxArgs + kMostChunkEvents * (kCommonColumns + kMost
 std::int64_t checked_end(const Event& event, const std::string& source) {
   std::int64_t end;
   if (!__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) return end;
-  throw Error(Exit::bad_content, fmt::format("{}: an event that starts at {} ns lasts {} ns, which is beyond the end of "
-                                             "time; the input is damaged: leave this file out",
+  throw Error(Exit::bad_content, fmt::format("{}: an event that starts at {} ns and lasts {} ns ends after the largest "
+                                             "timestamp; the file is damaged; merge without it",
                                              source, event.start_ns, event.duration_ns));
 }
 
@@ -54,8 +54,8 @@ void ChunkWriter::event(const Event& event, const Facts& facts) {
   const Track& track = catalog_.tracks[event.track];
   const std::string& source = catalog_.processes[track.process].source;
   if (facts.args.size() > kMaxArgs) {
-    throw Error(Exit::bad_content, fmt::format("{}: an event at {} ns has {} bytes of arguments, more than {}; leave this "
-                                               "file out",
+    throw Error(Exit::bad_content, fmt::format("{}: an event at {} ns has {} bytes of arguments, more than {}; merge without "
+                                               "this file",
                                                source, event.start_ns, facts.args.size(), kMaxArgs));
   }
   const std::int64_t end_ns = checked_end(event, source);

@@ -279,7 +279,7 @@ void InputReading::finish() {
   std::vector<std::string> phases = name_phases(catalog_);
   std::string unrelated = contradiction(catalog_);
   if (unrelated.empty()) unrelated = separate_runs_text(catalog_);
-  if (!unrelated.empty() && !options_.force) throw Error(Exit::usage, unrelated + "; tracetool merge --force makes one trace of them");
+  if (!unrelated.empty() && !options_.force) throw Error(Exit::usage, unrelated + "; to merge them anyway, use tracetool merge --force");
   if (unrelated.empty()) unrelated = apart_in_time(catalog_);
   if (!unrelated.empty()) warnings_.push_back(std::move(unrelated));
   for (std::uint32_t clock = 0; clock < fits.size(); ++clock) {

@@ -102,9 +102,9 @@ void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptio
   if (is_alone && !options.clock_of_each_rank) return;
   for (const TraceInput& input : inputs) {
     if (!is_merged_file(input.path) || are_wall_clocks(clocks_in(input.path))) continue;
-    throw Error(Exit::usage, fmt::format("{}: {} is merged already, with its clocks; merge the recordings again{}",
+    throw Error(Exit::usage, fmt::format("{}: the clocks of {} are already aligned; merge the recordings again{}",
                                          options.clock_of_each_rank ? "--clock-domain rank" : options.is_part ? "--partial" : "--no-align", input.path,
-                                         options.clock_of_each_rank ? "" : ", or this file alone"));
+                                         options.clock_of_each_rank ? "" : ", or merge only this file"));
   }
 }
 

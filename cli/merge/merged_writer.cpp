@@ -142,8 +142,8 @@ void MergedOutput::finish(const Catalog& catalog, const std::vector<ClockFit>& f
 
 void MergedOutput::write_index() {
   if (list_bytes_ > most_list_bytes(offset_)) {
-    throw Error(Exit::bad_content, fmt::format("the names and arguments of these inputs are {} bytes, but hardly differ: no reader of a merged "
-                                               "file would take them; export the inputs themselves",
+    throw Error(Exit::bad_content, fmt::format("the names and arguments of these inputs are {} bytes that hardly differ; readers reject such a merged "
+                                               "file; export the inputs instead",
                                                list_bytes_));
   }
   MergedFooter footer{};

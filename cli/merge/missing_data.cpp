@@ -26,8 +26,8 @@ std::string name_of(const Process& p) {
 
 std::string merged_export(const Process& process) {
   if (process.ranks_drawn < 2) return {};
-  return fmt::format("{} names {} processes as ranks, like a trace that export made: all is read as one process, derived "
-                     "tracks too; name what it was made of instead",
+  return fmt::format("{} has {} processes named as ranks, like an exported trace: it is read as one process, including derived "
+                     "tracks; use the original recordings instead",
                      process.source, process.ranks_drawn);
 }
 
@@ -36,8 +36,8 @@ std::string cut_text(const Process& process) {
   if (process.cut.empty()) return {};
   const std::string until = process.last_ns == 0
                                 ? std::string("no event with a time was read")
-                                : fmt::format("the last event that was read ends {} after the first one begins, all that "
-                                              "stood behind is missing",
+                                : fmt::format("the last event read ends {} after the first one starts; events stored "
+                                              "after it are missing",
                                               duration_text(process.last_ns - process.first_ns));
   return fmt::format("{}; {}; ", process.cut, until);
 }
@@ -45,7 +45,7 @@ std::string cut_text(const Process& process) {
 std::string file_damage(const Process& process) {
   if (process.format != SourceFormat::kineto || process.state != RecordingState::recovered) return {};
   const std::string place = process.damage ? fmt::format("byte {}: {}; ", process.damage->byte, process.damage->what) : "";
-  return fmt::format("{} is damaged: {}{}{}tracetool info tells more", process.source, lost(process), place,
+  return fmt::format("{} is damaged: {}{}{}see tracetool info", process.source, lost(process), place,
                      cut_text(process));
 }
 
@@ -60,7 +60,7 @@ class Lines {
       ++more_;
   }
   std::vector<std::string> take() {
-    if (more_ > 0) lines_.push_back(fmt::format("{} more lack something; tracetool info tells what", more_));
+    if (more_ > 0) lines_.push_back(fmt::format("{} more are incomplete; see tracetool info", more_));
     return std::move(lines_);
   }
 
@@ -79,10 +79,10 @@ std::string recording_losses(const Process& process) {
     text += overwritten;
     if (process.cut.empty()) {  // of a file that was cut nobody knows all that was recorded
       const double share = 100.0 * static_cast<double>(gone) / static_cast<double>(gone + kept);
-      text += fmt::format(" ({:.1f} % of what was recorded)", share);
+      text += fmt::format(" ({:.1f} % of the recorded events)", share);
     }
     if (process.recorder.created_ns > 0 && process.first_ns > process.recorder.created_ns) {
-      text += fmt::format(": its events begin {} after the recording did",
+      text += fmt::format(": the first event is {} after the start of the recording",
                           duration_text(process.first_ns - process.recorder.created_ns));
     }
   }

@@ -66,7 +66,7 @@ std::vector<std::string> leave_out_unfit(std::vector<TraceInput>& inputs) {
   for (const Part& part : parts) {
     std::string why = part.fault;
     if (why.empty() && !run.empty() && !part.run_id.empty() && part.run_id != run) {
-      why = fmt::format("{}: is of run {}, most of the others are of {}", part.input->path, part.run_id, run);
+      why = fmt::format("{}: belongs to run {}, but most others belong to {}", part.input->path, part.run_id, run);
     }
     if (why.empty()) continue;
     unfit.insert(part.input);

@@ -32,22 +32,22 @@ std::string fault_of_times(const Process& a, const Process& b) {
 // What --rank says of two processes is true.
 std::string fault_of_process(const Process& a, const Process& b) {
   if (given(a) && given(b)) return {};
-  if (known_apart(a.pid, b.pid)) return fmt::format("they are of other processes, {} and {}", a.pid, b.pid);
+  if (known_apart(a.pid, b.pid)) return fmt::format("they belong to different processes, {} and {}", a.pid, b.pid);
   const bool known = (a.pid >= 0 || !has_times(a)) && (b.pid >= 0 || !has_times(b));
-  return known ? "" : "it is not known that they are of one process";
+  return known ? "" : "it is unknown whether they belong to one process";
 }
 
 std::string fault_of_names(const Process& a, const Process& b) {
-  if (!a.phase.empty() && !b.phase.empty()) return a.phase != b.phase ? "" : "they are of the same phase, " + a.phase;
+  if (!a.phase.empty() && !b.phase.empty()) return a.phase != b.phase ? "" : "they have the same phase, " + a.phase;
   const std::vector<std::string> labels = phase_labels({a.source, b.source});
   if (labels[0] == labels[1]) return "they have the same name";
   if ((given(a) && given(b)) || differ_without_numbers(labels) || number_phases(a.source, b.source)) return {};
-  return fmt::format("their names tell runs apart, not phases: \"{0}\" and \"{1}\" (if they are phases, say so with --rank {2}={3} --rank {2}={4})",
+  return fmt::format("their names look like runs, not phases: \"{0}\" and \"{1}\" (if they are phases, use --rank {2}={3} --rank {2}={4})",
                      labels[0], labels[1], std::max<std::int64_t>(a.rank, 0), a.source, b.source);
 }
 
 std::string fault_of_run(const Process& a, const Process& b) {
-  if (known_apart(a.host, b.host)) return fmt::format("they are of other hosts, {} and {}", a.host, b.host);
+  if (known_apart(a.host, b.host)) return fmt::format("they are from different hosts, {} and {}", a.host, b.host);
   if (known_apart(a.world_size, b.world_size)) {
     return fmt::format("their runs have {} and {} ranks", a.world_size, b.world_size);
   }
@@ -82,7 +82,7 @@ void label(const std::vector<Process*>& files) {
 std::string notice(const std::vector<Process*>& files) {
   const Process& first = *files[0];
   std::string text = first.rank >= 0 ? fmt::format("rank {}", first.rank) : fmt::format("process {}", first.pid);
-  text += fmt::format(": {} files are taken as phases: ", files.size());
+  text += fmt::format(": treating {} files as phases: ", files.size());
   for (const Process* file : files) {
     text += fmt::format("{}{} ({})", file == &first ? "" : ", ", file->source, file->phase);
   }
@@ -93,9 +93,9 @@ std::string notice(const std::vector<Process*>& files) {
 
 std::string phases_fault(const Process& a, const Process& b) {
   if (a.format != SourceFormat::kineto || b.format != SourceFormat::kineto) {
-    return "phases are files of torch.profiler, these are not";
+    return "only torch.profiler files can be phases";
   }
-  if (a.rank != b.rank) return "they are of other ranks";
+  if (a.rank != b.rank) return "they have different ranks";
   for (const auto rule : {fault_of_run, fault_of_process, fault_of_times, fault_of_names}) {
     if (std::string fault = rule(a, b); !fault.empty()) return fault;
   }
@@ -119,7 +119,7 @@ std::vector<std::string> name_phases(Catalog& catalog) {
     if (said.size() < kPhasesSaid) said.push_back(notice(files));
     else ++more;
   }
-  if (more > 0) said.push_back(fmt::format("{} more have several files that are taken as phases", more));
+  if (more > 0) said.push_back(fmt::format("{} more have several files treated as phases", more));
   return said;
 }
 

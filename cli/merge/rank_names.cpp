@@ -212,10 +212,10 @@ std::string count_ranks(Catalog& catalog) {
       profiles[i]->rank = numbers[i];
       profiles[i]->rank_source = RankSource::file_name;
     }
-    return fmt::format("ranks 0 to {} are read from the only number that differs between the files' names ({}, ...); --rank N=FILE gives others",
+    return fmt::format("ranks 0 to {} are read from the only number that differs between the file names ({}, ...); use --rank N=FILE to change them",
                        profiles.size() - 1, profiles[0]->source);
   }
-  return fmt::format("the ranks of {} are unknown: neither their contents nor their names contain them ({}{}); give each with --rank N=FILE",
+  return fmt::format("the ranks of {} are unknown: neither contents nor names contain them ({}{}); set each with --rank N=FILE",
                      count_text(profiles.size(), "file"), profiles[0]->source, profiles.size() > 1 ? ", ..." : "");
 }
 

@@ -19,12 +19,12 @@ namespace {
 
 [[noreturn]] void fail_twice(const Process& first, const Process& second) {
   if (first.source == second.source) {  // that file and a merged one which holds it, or two of these
-    throw Error(Exit::usage, fmt::format("duplicate rank {}: two of the inputs hold {}; leave one out (is one merged already?)", second.rank,
+    throw Error(Exit::usage, fmt::format("duplicate rank {}: two inputs contain {}; omit one (one may already be merged)", second.rank,
                                          first.source));
   }
   throw Error(Exit::usage,
-              fmt::format("duplicate rank {0}: {1} and {2} are not phases of one run, because {3}; leave one out (are "
-                          "these two runs? `tracetool diff {4} {5}` compares them), or give one another rank with --rank N=FILE",
+              fmt::format("duplicate rank {0}: {1} and {2} are not phases of one run, because {3}; omit one "
+                          "(`tracetool diff {4} {5}` compares two runs), or change the rank of one with --rank N=FILE",
                           second.rank, first.source, second.source, phases_fault(first, second), shell_word(first.source), shell_word(second.source)));
 }
 
@@ -45,8 +45,8 @@ void set_rank(Catalog& catalog, std::size_t first, const std::string& source, st
   if (!rank) return;
   if (const std::size_t count = catalog.processes.size() - first; count != 1) {
     throw Error(Exit::usage,
-                fmt::format("--rank {}={}: that file holds {} processes, so it has no one rank; give ranks "
-                            "to the files that it was merged from",
+                fmt::format("--rank {}={}: that file contains {} processes, so it has no single rank; set the ranks "
+                            "of the files that it was merged from",
                             *rank, source, count));
   }
   catalog.processes.back().rank = *rank;
@@ -79,12 +79,12 @@ std::string contradiction(const Catalog& catalog) {
     if (with_id == nullptr && !p.run_id.empty()) with_id = &p;
     if (with_size == nullptr && p.world_size >= 0) with_size = &p;
     if (!p.run_id.empty() && p.run_id != with_id->run_id) {
-      return fmt::format("these are of different runs: {} is of run {}, {} of run {}; take one with --run NAME, or name "
+      return fmt::format("different runs: {} is from run {}, {} from run {}; choose one with --run NAME, or give "
                          "its files",
                          with_id->source, with_id->run_id, p.source, p.run_id);
     }
     if (p.world_size >= 0 && p.world_size != with_size->world_size) {
-      return fmt::format("these are of different runs: {} is of a run of {}, {} of one of {}; name the files of one run",
+      return fmt::format("different runs: {} is from a run of {}, {} from a run of {}; give the files of one run",
                          with_size->source, count_text(with_size->world_size, "rank"), p.source,
                          count_text(p.world_size, "rank"));
     }
@@ -123,7 +123,7 @@ std::string apart_in_time(const Catalog& catalog) {
     if (last == nullptr || span.last_ns > last->last_ns) last = &span;
   }
   if (gap_ns == 0) return {};
-  return fmt::format("not all of these overlap in time: {} ends {} before {} begins; are they of one run? If so, a clock "
+  return fmt::format("not all files overlap in time: {} ends {} before {} begins; if they are from one run, a clock "
                      "is wrong",
                      before->process->source, duration_text(gap_ns), after->process->source);
 }
@@ -149,9 +149,9 @@ std::vector<std::string> repeated_ranks(const Catalog& catalog) {
     ranks.push_back(rank);
   }
   if (ranks.empty()) return {};
-  const std::string where = a->source == b->source ? fmt::format("{} itself and what was merged of it", a->source)
+  const std::string where = a->source == b->source ? fmt::format("{} and a file that was merged from it", a->source)
                                                    : fmt::format("{} and {}", a->source, b->source);
-  return {fmt::format("{}: counted twice, because they come from several files, like {}; name only one of these",
+  return {fmt::format("{}: counted twice, because they come from several files, like {}; give only one of these",
                       rank_list(ranks), where)};
 }
 

@@ -87,7 +87,7 @@ class RunLister {
   void add(const FoundFile& file, const std::string& directory, TracePeek peek) {
     if (peek.form == Form::no_trace) return skip(file.path, std::move(peek.reason));
     if (peek.form == Form::chrome_export) {
-      return skip(file.path, "Chrome JSON that tracetool exported; name what it was made of");
+      return skip(file.path, "Chrome JSON exported by tracetool; use the original recordings");
     }
     if (peek.run_id.empty() && peek.form == Form::merged) {
       without_id_.emplace_back(&file, std::move(peek));
@@ -101,7 +101,7 @@ class RunLister {
   void add_merged(const FoundFile& file, TracePeek peek) {
     const bool is_here = std::all_of(peek.processes.begin(), peek.processes.end(),
                                      [&](const Process& p) { return profiles_.contains(name_of(p.source)); });
-    if (is_here && !peek.processes.empty()) return skip(file.path, "merged from profiles that are here");
+    if (is_here && !peek.processes.empty()) return skip(file.path, "merged from profiles in this directory");
     add_to(name_of(file.path), file.path, std::move(peek));
   }
 
@@ -140,7 +140,7 @@ class RunLister {
       if (file.peek.form == Form::merged) {
         Identities merged = identities(file);
         if (contains(known, merged)) {
-          skip(std::move(file.path), "merged from recordings that are here");
+          skip(std::move(file.path), "merged from recordings in this directory");
           continue;
         }
         recordings_are_merged = recordings_are_merged || contains(merged, known);
@@ -149,10 +149,10 @@ class RunLister {
       kept.push_back(std::move(file));
     }
     run.files = std::move(kept);
-    if (recordings_are_merged) skip_form(run, Form::recording, "is in a merged file with more of its run");
+    if (recordings_are_merged) skip_form(run, Form::recording, "part of a merged file with more of its run");
     const bool only_exports = std::all_of(run.files.begin(), run.files.end(),
                                           [](const RunFile& f) { return f.peek.form == Form::kineto_export; });
-    if (!only_exports) skip_form(run, Form::kineto_export, "exported from recordings that are here");
+    if (!only_exports) skip_form(run, Form::kineto_export, "exported from recordings in this directory");
   }
 
   // The beginning of a profile does not tell its time where its base stands behind its events.

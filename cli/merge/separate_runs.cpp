@@ -103,8 +103,8 @@ std::string separate_runs_text(const Catalog& catalog) {
     return run.size() > 1 ? std::string(otherwise) : shell_word(catalog.processes[run[0]].source);
   };
   const auto last = std::max_element(runs[0].begin(), runs[0].end(), [&](ProcessId a, ProcessId b) { return catalog.processes[a].last_ns < catalog.processes[b].last_ns; });
-  return fmt::format("these are of {} unrelated runs: {}; and {}, which begins {} after the first ends; compare them with `tracetool diff {} {}`, or "
-                     "name the files of one run (--run NAME takes one of a directory's)",
+  return fmt::format("{} unrelated runs: {}; and {}, which begins {} after the first ends; compare them with `tracetool diff {} {}`, or "
+                     "give the files of one run (--run NAME chooses a run of a directory)",
                      runs.size(), name(runs[0]), name(runs[1]), duration_text(begin_of(catalog.processes[runs[1][0]]) - catalog.processes[*last].last_ns),
                      path(runs[0], "A"), path(runs[1], "B"));
 }

@@ -29,7 +29,7 @@ std::size_t block_end(const EventBatch& batch, const std::uint32_t* order, std::
 
 [[noreturn]] void broken_scratch() {
   throw Error(Exit::cannot_open,
-              "a temporary file reads other than it was written: the disk or the memory is faulty; "
+              "a temporary file differs from the data written to it: the disk or the memory is faulty; "
               "set TMPDIR to another disk");
 }
 

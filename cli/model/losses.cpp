@@ -82,7 +82,7 @@ std::string loss_text(const Process& p) {
 }
 
 std::string removed_runs_text(std::uint64_t runs) {
-  return fmt::format("removed {} earlier {} to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK", runs, runs == 1 ? "run" : "runs");
+  return fmt::format("deleted {} earlier {} to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK", runs, runs == 1 ? "run" : "runs");
 }
 
 bool overwrote(const Process& p) { return sum(p.overwritten) > 0; }

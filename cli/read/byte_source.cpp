@@ -11,8 +11,8 @@
 namespace cli {
 
 std::string compressed_damage(std::uint64_t at, std::string_view what, std::uint64_t unread, std::string_view program) {
-  const std::string behind = unread == 0 ? "" : fmt::format(", the {} bytes behind were not read", unread);
-  return fmt::format("byte {} of the compressed file: {}{}; the file is damaged or was cut: check it with {} -t", at, what,
+  const std::string behind = unread == 0 ? "" : fmt::format(", the {} bytes after it were not read", unread);
+  return fmt::format("byte {} of the compressed file: {}{}; the file is damaged or incomplete: check it with {} -t", at, what,
                      behind, program);
 }
 

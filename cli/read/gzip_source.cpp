@@ -17,7 +17,7 @@ std::string_view explain(int result) {
     case ISAL_UNSUPPORTED_METHOD:
       return "expected the deflate method";
     case ISAL_INCORRECT_CHECKSUM:
-      return "the checksum does not fit the data";
+      return "the checksum does not match the data";
     default:
       return "expected a valid deflate block";
   }
@@ -53,7 +53,7 @@ void GzipSource::inflate() {
   }
   const bool progress = input_before != state_.avail_in || output_before != state_.avail_out;
   if (state_.block_state == ISAL_BLOCK_FINISH || progress) return;
-  fail(more ? "the gzip data makes no sense" : "the gzip data ends too early");
+  fail(more ? "the gzip data is invalid" : "the gzip data ends too early");
 }
 
 bool GzipSource::refill() {

@@ -46,7 +46,7 @@ std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& 
   }
   throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
                                      "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
-                                     "torch.profiler (*.json, *.json.gz, *.json.zst); leave this file out");
+                                     "torch.profiler (*.json, *.json.gz, *.json.zst); omit this file");
 }
 
 // Standard input, by the name that its user knows it by.
@@ -93,7 +93,7 @@ std::unique_ptr<Reader> open_trace(const std::string& name, const ReaderOptions&
   // Opening a pipe would wait for its writer; readers go back and forth in their files.
   std::error_code error;
   if (name != "-" && std::filesystem::is_fifo(name, error)) {
-    throw Error(Exit::cannot_open, name + ": is a pipe; give the trace on stdin and name it -");
+    throw Error(Exit::cannot_open, name + ": a pipe; pass the trace on stdin and use - as its name");
   }
   if (name == "-") return std::make_unique<StdinReader>(options);
   return open_file(readable_file(name), options);

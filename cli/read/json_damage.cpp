@@ -15,7 +15,7 @@ std::string text(const Damage& damage) { return fmt::format("byte {}: {}", damag
 
 // "(the first 5 are named)"; "" when all are.
 std::string unnamed(std::uint64_t count) {
-  return count > JsonDamage::kNamed ? fmt::format(" (the first {} are named)", JsonDamage::kNamed) : "";
+  return count > JsonDamage::kNamed ? fmt::format(" (the first {} are listed)", JsonDamage::kNamed) : "";
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void JsonDamage::repair(std::uint64_t at, std::string_view fault) {
 void JsonDamage::mend(std::uint64_t at, std::string_view expected) {
   ++mended_;
   name(commas_, [&] {
-    const Damage damage{at, fmt::format("expected {}; no event is lost by that", expected)};
+    const Damage damage{at, fmt::format("expected {}; no event is lost", expected)};
     if (!first_other_) first_other_ = damage;
     return text(damage);
   });
@@ -51,7 +51,7 @@ void JsonDamage::mend(std::uint64_t at, std::string_view expected) {
 void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string_view expected) {
   ++lost_members_;
   name(other_, [&] {
-    const Damage damage{at, key.empty() ? fmt::format("expected {}; what stands there beside the events is skipped", expected)
+    const Damage damage{at, key.empty() ? fmt::format("expected {}; the data there is not an event and is skipped", expected)
                                         : fmt::format("expected {}; the member \"{}\" is skipped", expected, key)};
     if (!first_other_) first_other_ = damage;
     return text(damage);
@@ -60,7 +60,7 @@ void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string
 
 void JsonDamage::cut(std::uint64_t at, std::string_view expected, std::string_view why) {
   if (is_cut()) return;
-  cut_ = fmt::format("byte {}: the JSON text ends here, expected {}; what came behind is missing",
+  cut_ = fmt::format("byte {}: the JSON text ends here, expected {}; the rest is missing",
                      at, expected);
   if (!why.empty()) cut_ += fmt::format(" ({})", why);
 }
@@ -74,14 +74,14 @@ std::vector<std::string> JsonDamage::notes() const {
   }
   notes.insert(notes.end(), repairs_.begin(), repairs_.end());
   if (repaired_ > 0) {
-    notes.push_back(fmt::format("{} {} no valid JSON and {} kept as {} meant{}", repaired_, repaired_ == 1 ? "event was" : "events were",
+    notes.push_back(fmt::format("{} {} invalid JSON and {} repaired as {} meant{}", repaired_, repaired_ == 1 ? "event was" : "events were",
                                 repaired_ == 1 ? "is" : "are", repaired_ == 1 ? "it was" : "they were", unnamed(repaired_)));
   }
   notes.insert(notes.end(), commas_.begin(), commas_.end());
-  if (mended_ > kNamed) notes.push_back(fmt::format("{} commas are missing or too many{}", mended_, unnamed(mended_)));
+  if (mended_ > kNamed) notes.push_back(fmt::format("{} commas are missing or extra{}", mended_, unnamed(mended_)));
   notes.insert(notes.end(), other_.begin(), other_.end());
   if (lost_members_ > kNamed) {
-    notes.push_back(fmt::format("{} places beside the events are skipped{}", lost_members_, unnamed(lost_members_)));
+    notes.push_back(fmt::format("{} places outside the events are skipped{}", lost_members_, unnamed(lost_members_)));
   }
   if (!cut_.empty()) notes.push_back(cut_);
   if (!doubt_.empty()) notes.push_back(doubt_);

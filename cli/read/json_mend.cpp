@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-constexpr std::string_view kBareNumber = "a number that JSON does not have", kBareWord = "a word without quotes", kBackslash = "a backslash in a string is not escaped",
+constexpr std::string_view kBareNumber = "a number that JSON does not allow", kBareWord = "a word without quotes", kBackslash = "a backslash in a string is not escaped",
                            kControl = "a raw control character in a string", kBytes = "bytes in a string that are not UTF-8",
                            kQuote = "a quote in a string is not escaped";
 

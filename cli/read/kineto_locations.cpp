@@ -283,7 +283,7 @@ std::int64_t KinetoLocations::finish() {
   const auto name = process_names_.find(process.pid);
   if (name != process_names_.end()) process.program = name->second;
   if (const std::size_t processes = count_processes(); processes > 1) {
-    process.notes.push_back(fmt::format("this file holds {} processes: each pid with GPU work is read as a GPU of its own{}", processes, find_launchers()));
+    process.notes.push_back(fmt::format("this file holds {} processes: each pid with GPU work is read as a separate GPU{}", processes, find_launchers()));
   }
   return most(gpu_events);
 }

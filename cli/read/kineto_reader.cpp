@@ -89,7 +89,7 @@ void KinetoReader::read_members(KinetoTranslator& translator) {
       continue;
     }
     if (!stream_.enter_array() && !found && stream_.at_object()) {
-      throw Error(Exit::bad_content, path_ + ": \"traceEvents\" holds an object: a trace in a trace; write that object alone to a file (jq .traceEvents)");
+      throw Error(Exit::bad_content, path_ + ": \"traceEvents\" is an object, a trace in a trace; write only that object to a file (jq .traceEvents)");
     }
     found = true;
     read_events(translator);
@@ -99,7 +99,7 @@ void KinetoReader::read_members(KinetoTranslator& translator) {
   std::string why = "JSON, but not a trace: expected a member \"traceEvents\"";
   for (const std::string& note : stream_.damage().notes()) why += "; " + note;
   throw Error(Exit::bad_content,
-              path_ + ": " + why + "; give the file that torch.profiler's export_chrome_trace wrote");
+              path_ + ": " + why + "; use the file that torch.profiler's export_chrome_trace wrote");
 }
 
 void KinetoReader::read_events(KinetoTranslator& translator) {
@@ -171,13 +171,13 @@ void KinetoReader::look_behind_events() {
 void KinetoReader::describe(Process& process, std::int64_t device) {
   process.rank = header_.ranks_differ ? -1 : header_.rank;
   process.rank_source = process.rank >= 0 ? RankSource::content : RankSource::unknown;
-  if (header_.ranks_differ) process.notes.push_back("this file names several ranks of its own: its rank is unknown");
+  if (header_.ranks_differ) process.notes.push_back("this file contains several ranks: its rank is unknown");
   process.world_size = header_.world_size;
   process.host = header_.host;
   process.run_id = find_export_mark(header_.members).run_id;
   process.kineto_header = std::move(header_.members);
   for (const std::string& key : header_.left_out) {
-    process.notes.push_back("the member \"" + key + "\" is too large to be kept: skipped");
+    process.notes.push_back("the member \"" + key + "\" is too large: skipped");
   }
   if (!taken_as_absolute_) process.kineto_base_ns = header_.base_ns;
   const auto& names = header_.device_names;

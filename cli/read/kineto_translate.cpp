@@ -291,8 +291,8 @@ std::int64_t KinetoTranslator::finish() {
     process.last_ns = span.last_ns;
   }
   if (span.first_unclamped_ns != INT64_MAX) process.first_unclamped_ns = span.first_unclamped_ns;
-  note(process, strays, "event has a time more than a day from all others: kept, but in no span and no sum",
-       "events have times more than a day from all others: kept, but in no span and no sum");
+  note(process, strays, "event is more than a day away from all others: kept, but excluded from spans and sums",
+       "events are more than a day away from all others: kept, but excluded from spans and sums");
   note_overruns(process);
   process.explicit_flows = launch_flows_;
   process.state = RecordingState::clean;
@@ -326,13 +326,13 @@ void KinetoTranslator::note_overruns(Process& process) {
 }
 
 void KinetoTranslator::note_oddities(Process& process) const {
-  note(process, odd_.no_duration, "slice had no duration, a negative or an absurd one: taken as 0",
-       "slices had no duration, a negative or an absurd one: taken as 0");
+  note(process, odd_.no_duration, "slice had a missing, negative or impossible duration: using 0",
+       "slices had a missing, negative or impossible duration: using 0");
   note(process, odd_.unmatched_begin, "slice (B) has no end (E)", "slices (B) have no end (E)");
   note(process, odd_.unmatched_end, "end of a slice (E) has no beginning (B): skipped", "ends of slices (E) have no beginning (B): skipped");
   note(process, odd_.metadata, "metadata event (M) was not understood: skipped", "metadata events (M) were not understood: skipped");
-  note(process, odd_.metadata_dropped, "metadata event (M) is beyond 32 MiB of them: not kept as it stands",
-       "metadata events (M) are beyond 32 MiB of them: not kept as they stand");
+  note(process, odd_.metadata_dropped, "metadata event (M) exceeds 32 MiB in total: not kept verbatim",
+       "metadata events (M) exceed 32 MiB in total: not kept verbatim");
   note(process, odd_.args, "event had args that are not an object: the args are skipped",
        "events had args that are not an object: the args are skipped");
 }

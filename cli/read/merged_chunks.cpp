@@ -47,14 +47,14 @@ void MergedChunks::open() {
 }
 
 void MergedChunks::check_header() {
-  if (file_bytes_ < kLeast) refuse(file_bytes_, "the file ends here, before a merged file can be whole");
+  if (file_bytes_ < kLeast) refuse(file_bytes_, "the file ends here, too early for a merged file");
   MergedHeader header;
   read(0, &header, sizeof(header));
-  if (std::memcmp(header.magic, kMergedMagic, sizeof(kMergedMagic)) != 0) refuse(0, "this is no merged trace");
+  if (std::memcmp(header.magic, kMergedMagic, sizeof(kMergedMagic)) != 0) refuse(0, "this is not a merged trace");
   if (header.version != kMergedVersion || (header.features & ~kMergedFeatures) != 0) {
     throw Error(Exit::bad_content,
                 fmt::format("{}: byte 8: written by another version of tracetool (format {}, features {:#x}; this one "
-                            "reads format {}); merge the traces again with this one, or read it with that one",
+                            "reads format {}); merge the traces again with this version, or read them with the other one",
                             path_, header.version, header.features, kMergedVersion));
   }
   if (header.header_bytes < sizeof(header) || header.header_bytes > file_bytes_ - kLeast + sizeof(header)) {
@@ -68,7 +68,7 @@ void MergedChunks::load_index() {
   MergedFooter footer;
   read(footer_at, &footer, sizeof(footer));
   if (std::memcmp(footer.magic, kMergedEnd, sizeof(kMergedEnd)) != 0 || footer.file_bytes != file_bytes_) {
-    refuse(file_bytes_, "the file ends here without its footer: it was written or copied only in part");
+    refuse(file_bytes_, "the file ends here without its footer: it was only partly written or copied");
   }
   const std::uint64_t at = footer.index_offset;
   if (at < chunks_begin_ || at > footer_at - sizeof(ChunkHeader))
@@ -97,20 +97,20 @@ void MergedChunks::check_index(std::uint64_t end) const {
     const bool of_events = is(header, ChunkKind::events);
     if (entry.offset != at || header.raw_bytes > kMaxChunkBytes || (of_events && header.count > kMaxChunkEvents) ||
         header.stored_bytes > end - at || end - at - header.stored_bytes < sizeof(header)) {
-      refuse(at, "the index says what cannot lie here");
+      refuse(at, "the index has an impossible entry");
     }
     at += sizeof(header) + header.stored_bytes;
     (of_events ? events : lists) += of_events ? header.count : header.raw_bytes;
   }
   if (at != end || events != events_) refuse(end, "the index does not cover the file");
-  if (lists > most_list_bytes(file_bytes_)) refuse(end, "the lists claim more memory than a trace can need");
+  if (lists > most_list_bytes(file_bytes_)) refuse(end, "the lists need more memory than any trace");
 }
 
 void MergedChunks::load(const IndexEntry& entry, std::string& raw) {
   ChunkHeader header;
   read(entry.offset, &header, sizeof(header));
   if (std::memcmp(&header, &entry.header, sizeof(header)) != 0)
-    refuse(entry.offset, "the chunk is not what the index says");
+    refuse(entry.offset, "the chunk does not match the index");
   packed_.resize(header.stored_bytes);
   read(entry.offset + sizeof(header), packed_.data(), packed_.size());
   if (!zstd_.decompress(packed_, header.raw_bytes, raw))

@@ -371,7 +371,7 @@ const char* ColumnDecoder::Columns::open(std::string_view raw, std::size_t count
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;
   for (std::size_t next = 0; filled > 0 && !bad_; --filled) {
     const std::uint64_t column = take_varint(raw, bad_), size = take_varint(raw, bad_);
-    if (column < next || column >= kColumns || size == 0) return "a column is none, or stands twice";
+    if (column < next || column >= kColumns || size == 0) return "a column is unknown or duplicate";
     sizes.push_back({static_cast<std::size_t>(column), size});
     next = static_cast<std::size_t>(column) + 1;
   }
@@ -381,7 +381,7 @@ const char* ColumnDecoder::Columns::open(std::string_view raw, std::size_t count
     put_column(column, raw.substr(0, size));
     raw.remove_prefix(size);
   }
-  if (!raw.empty()) return "something follows the columns";
+  if (!raw.empty()) return "there is data after the columns";
   return common_[at(Column::kind)].rest.size() == count ? nullptr : "a column does not have one entry per event";
 }
 
@@ -402,11 +402,11 @@ const char* ColumnDecoder::Columns::event(EventBatch& out) {
   std::int64_t end;
   if (event.duration_ns < kUnknownDuration) return "a duration is negative";
   if (__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end))
-    return "an event ends beyond the end of time";
+    return "an event ends after the largest timestamp";
   payload(out);
   args(out, event.correlation);
   out.events().push_back(event);
-  return bad_ ? "a column ends before its last event, or holds a number that is too large" : nullptr;
+  return bad_ ? "a column ends before its last event, or contains a number that is too large" : nullptr;
 }
 
 void ColumnDecoder::Columns::payload(EventBatch& out) {
@@ -493,7 +493,7 @@ const char* ColumnDecoder::take(EventBatch& out, std::size_t most, std::size_t m
   for (const std::size_t end = left_ - std::min(most, left_); left_ > end && out.args_bytes() < most_text; --left_) {
     if (const char* wrong = columns_->event(out)) return wrong;
   }
-  return left_ > 0 || columns_->used_up() ? nullptr : "a column holds more than its events";
+  return left_ > 0 || columns_->used_up() ? nullptr : "a column has more entries than events";
 }
 
 const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes, EventBatch& out) {

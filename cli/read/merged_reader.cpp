@@ -81,7 +81,7 @@ void MergedReader::read_lists(Catalog& catalog) {
   for (const ProcessId id : processes_) {
     const std::int64_t clock = catalog.processes[id].clock;
     const bool known = clock >= 0 && static_cast<std::uint64_t>(clock) < fits_.size();
-    if (!known && clock >= 0) chunks_.refuse(0, "a process names a clock that no list holds");
+    if (!known && clock >= 0) chunks_.refuse(0, "a process refers to a missing clock");
     process_fits_.push_back(known && fits_[static_cast<std::size_t>(clock)].moves() ? &fits_[static_cast<std::size_t>(clock)] : nullptr);
   }
   read_steps();
@@ -183,7 +183,7 @@ class MergedReader::Stream : public PieceStream {
       Event& event = batch.events()[i];
       const auto kind = static_cast<std::size_t>(event.kind);
       if (kind >= reader_.kinds_.size() || !printable(event.phase) || !reader_.ids_.translate(batch, i)) {
-        reader_.chunks_.refuse(chunk_->offset, fmt::format("event {} of the chunk names what no list holds", first + i));
+        reader_.chunks_.refuse(chunk_->offset, fmt::format("event {} of the chunk refers to a missing list entry", first + i));
       }
       if (event.start_ns < last_start_ns_) {
         reader_.chunks_.refuse(chunk_->offset, fmt::format("event {} of the chunk starts before the event before it", first + i));
@@ -305,7 +305,7 @@ std::vector<const IndexEntry*> MergedReader::choose(const Wanted& wanted, bool o
 
 bool MergedReader::is_events(const IndexEntry& chunk) const {
   if (chunk.header.kind != static_cast<std::uint32_t>(ChunkKind::events)) return false;
-  if (chunk.process >= processes_.size()) chunks_.refuse(chunk.offset, "the chunk is of a process that no list holds");
+  if (chunk.process >= processes_.size()) chunks_.refuse(chunk.offset, "the chunk belongs to a missing process");
   return true;
 }
 

@@ -68,8 +68,8 @@ std::vector<FoundFile> expand(const std::string& path) {
   if (roots.empty()) {
     const bool pattern = path.find_first_of("*?[") != std::string::npos;
     fail(path, pattern
-                   ? "no file matches this pattern; give trace files, directories of traces or patterns of them"
-                   : "no such file or directory; check the path (recordings are in $TRACETOOL_DIR, ./traces if unset)");
+                   ? "no file matches this pattern; give trace files, directories or patterns"
+                   : "no such file or directory; check the path (recordings are in $TRACETOOL_DIR, else ./traces)");
   }
   std::vector<FoundFile> found;
   for (const std::string& root : roots) {
@@ -84,8 +84,8 @@ std::vector<FoundFile> expand(const std::string& path) {
     }
   }
   if (found.empty())
-    fail(path, "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst there or below; `tracetool doctor " +
-                   path + "` looks for the reason");
+    fail(path, "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst in it or below; `tracetool doctor " +
+                   path + "` finds the reason");
   std::sort(found.begin(), found.end(),
             [](const FoundFile& a, const FoundFile& b) { return natural_less(a.path, b.path); });
   return found;
@@ -119,7 +119,7 @@ std::string readable_file(const std::string& path) {
   const std::string ring = ring_of(path);
   std::error_code ignored;
   if (ring.empty()) return path;
-  if (!fs::exists(ring, ignored)) fail(path, "its recording " + ring + " is missing, which has the names; copy both");
+  if (!fs::exists(ring, ignored)) fail(path, "its recording " + ring + " is missing, which contains the names; copy both files");
   return ring;
 }
 

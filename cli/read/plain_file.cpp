@@ -16,15 +16,15 @@ const char* next_step(int error) {
   switch (error) {
     case EMFILE:
     case ENFILE:
-      return "; raise the limit of open files (ulimit -n)";
+      return "; raise the open file limit (ulimit -n)";
     case EISDIR:
-      return "; name the files in it";
+      return "; give the files in it";
     case ENOENT:
     case EACCES:
     case EPERM:
       return "; check the path and its permissions";
     default:
-      return "; copy the file again, or leave it out";
+      return "; copy the file again, or omit it";
   }
 }
 

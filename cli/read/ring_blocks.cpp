@@ -164,11 +164,11 @@ std::vector<std::string> RingFile::notes() const {
   std::vector<std::string> notes;
   if (!spool_problem_.empty()) notes.push_back(spool_problem_);
   if (static_cast<trace::SourceState>(header_.spool_state) == trace::SourceState::failed) {
-    notes.push_back(fmt::format("the spool ended after {} bytes ({}): later records are those that the ring still has",
+    notes.push_back(fmt::format("the spool ended after {} bytes ({}): later records come from the ring",
                                 header_.spooled_bytes, std::strerror(header_.spool_error)));
   }
   if (spool_ != nullptr && spool_->skipped_bytes() + damaged_chunks_ > 0) {
-    notes.push_back(fmt::format("{}: {} blocks and {} bytes between blocks are damaged, and were skipped",
+    notes.push_back(fmt::format("{}: {} blocks and {} bytes between blocks are damaged and were skipped",
                                 spool_->path(), damaged_chunks_, spool_->skipped_bytes()));
   }
   if (header_.copied_real_ns != 0 && header_.closed_real_ns == 0) {

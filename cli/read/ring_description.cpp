@@ -99,7 +99,7 @@ void add_losses(const RingFile& file, Process& process) {
   process.lost_unknown_kind = file.header().cupti_dropped;
   constexpr auto kCudaEvents = static_cast<std::size_t>(trace::CudaEventRecord::kKind) - trace::kFirstEventKind;
   if (const std::uint64_t gone = file.overwritten()[kCudaEvents] + file.header().lost[kCudaEvents]; gone > 0) {
-    process.notes.push_back(fmt::format("{} records of CUDA events were overwritten or lost: what waits for these has an unknown "
+    process.notes.push_back(fmt::format("{} CUDA event records were overwritten or lost: waits for these events have an unknown "
                                         "producer",
                                         gone));
   }
@@ -107,20 +107,20 @@ void add_losses(const RingFile& file, Process& process) {
   const Recorder& r = process.recorder;
   if (r.sunk_buffers > 0) {
     process.notes.push_back(
-        fmt::format("{} buffers of CUPTI were thrown away, for want of memory, or could not be read to their end: how "
-                    "many records they held is not known",
+        fmt::format("{} CUPTI buffers were discarded, because memory was low, or were not fully readable: their "
+                    "number of records is unknown",
                     r.sunk_buffers));
   }
   if (r.odd_times > 0) {
-    process.notes.push_back(fmt::format("{} records of CUPTI had invalid timestamps (not 0 < start <= end)", r.odd_times));
+    process.notes.push_back(fmt::format("{} CUPTI records had invalid timestamps (not 0 < start <= end)", r.odd_times));
   }
   if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were truncated: too long", r.clipped_names));
   if (r.stacks_left_out > 0)
-    process.notes.push_back(fmt::format("{} calls have no stack: more came than the 100 a second that a thread has, or a native stack could not be told", r.stacks_left_out));
+    process.notes.push_back(fmt::format("{} calls have no stack: the thread exceeded 100 per second, or the native stack could not be read", r.stacks_left_out));
   if (r.operators_without_stack > 0)
-    process.notes.push_back(fmt::format("{} operators have no Python stack: no room for its frames in a block (set a larger TRACETOOL_BUFFER)", r.operators_without_stack));
+    process.notes.push_back(fmt::format("{} operators have no Python stack: no space for its frames in a block (increase TRACETOOL_BUFFER)", r.operators_without_stack));
   if (r.module_names_missed > 0)
-    process.notes.push_back(fmt::format("{} modules have no name: no room in the definitions region (set a larger TRACETOOL_BUFFER)", r.module_names_missed));
+    process.notes.push_back(fmt::format("{} modules have no name: no space in the definitions region (increase TRACETOOL_BUFFER)", r.module_names_missed));
   if (r.removed_runs > 0) process.notes.push_back(removed_runs_text(r.removed_runs));
 }
 

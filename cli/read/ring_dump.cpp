@@ -99,14 +99,14 @@ void dump_ring(const std::string& path, const std::string& shown, ByteSink& out)
     damaged += print_records(block.payload, block.spooled ? 0 : block.offset, out);
   });
   if (file.changed_blocks() > 0) {
-    out.write(fmt::format("# {} blocks changed while they were read, and were skipped\n", file.changed_blocks()));
+    out.write(fmt::format("# {} blocks changed while they were read and were skipped\n", file.changed_blocks()));
   }
   for (const std::string& note : file.notes()) write_line(out, "# " + note);
   out.finish();
   if (damaged > 0) {
     throw Error(
         Exit::bad_content,
-        fmt::format("{}: {} positions hold no record (lines beginning with '# byte'); the rest is above", path, damaged));
+        fmt::format("{}: {} positions contain no record (lines beginning with '# byte'); the rest is above", path, damaged));
   }
 }
 

@@ -47,7 +47,7 @@ void RingEvents::note_set_clock() {
   if (steps.empty()) return;
   const ClockAxis::Step& first = steps[0];
   out_.catalog.processes[out_.process].notes.push_back(
-      fmt::format("the wall clock was set {} by {} after {}{}: all times are by the clock as it was set last", first.by_ns > 0 ? "forward" : "back",
+      fmt::format("the wall clock was set {} by {} after {}{}: all times use the last setting", first.by_ns > 0 ? "forward" : "back",
                   duration_text(std::llabs(first.by_ns)), time_text(first.after_ns),
                   steps.size() > 1 ? fmt::format(", and {} more", count_text(steps.size() - 1, "time")) : ""));
 }
@@ -60,14 +60,14 @@ void RingEvents::finish() {
                           [&](const Event& event, const Facts& facts) { out_.emit(event, facts); });
   out_.definitions.finish();
   Process& process = out_.catalog.processes[out_.process];
-  out_.note(out_.timeless_records, "records without a time (CUPTI took none, or by a clock that nobody can tell): skipped");
-  out_.note(unknown_records_, "records of kinds that this tracetool does not know; use a newer one");
+  out_.note(out_.timeless_records, "records without a timestamp, or with an unknown clock: skipped");
+  out_.note(unknown_records_, "records of kinds unknown to this tracetool; use a newer version");
   out_.note(out_.axis.stepped_blocks(), "blocks in which CUPTI's time base had been changed");
   note_set_clock();
-  out_.note(out_.file.changed_blocks(), "blocks changed while they were read, are damaged or cut off, and were skipped");
+  out_.note(out_.file.changed_blocks(), "blocks changed while they were read, or are damaged or incomplete, and were skipped");
   if (damaged_blocks_ == 0) return;
   process.damage = Damage{damaged_at_, "not a record"};
-  process.notes.push_back(fmt::format("byte {}: not a record; what is behind it in its block is skipped{}", damaged_at_,
+  process.notes.push_back(fmt::format("byte {}: not a record; the rest of its block is skipped{}", damaged_at_,
                                       damaged_blocks_ > 1 ? fmt::format(", and in {} other blocks", damaged_blocks_ - 1)
                                                           : ""));
 }

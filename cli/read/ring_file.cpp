@@ -111,20 +111,20 @@ void RingFile::recover_if_destroyed() {
 
 void RingFile::check_header() {
   if (std::memcmp(header_.magic, trace::kMagic, sizeof(trace::kMagic)) != 0) {
-    bad(path_, 0, "not a recording (no magic), or its writer died while making it; nothing was recorded in it");
+    bad(path_, 0, "not a recording (no magic), or its process died while creating it; it contains no events");
   }
   if (header_.version != trace::kFormatVersion) {
     bad(path_, 8,
-        fmt::format("format version {}, this tracetool reads {}; use the tracetool that came with the agent",
+        fmt::format("format version {}, but this tracetool reads {}; use the tracetool that came with the agent",
                     header_.version, trace::kFormatVersion));
   }
   if ((header_.features & ~trace::kKnownFeatures) != 0) {
-    bad(path_, 16, fmt::format("needs features {:#x} that this tracetool lacks; use a newer one", header_.features));
+    bad(path_, 16, fmt::format("needs features {:#x} that this tracetool lacks; use a newer version", header_.features));
   }
   const bool sane = header_.block_header_bytes >= sizeof(trace::BlockHeader) && header_.block_header_bytes % 8 == 0 &&
                     header_.block_bytes > header_.block_header_bytes && header_.block_bytes % 8 == 0 &&
                     header_.block_bytes <= (1u << 30) && header_.block_count <= kMostBlocks;
-  if (!sane) bad(path_, 56, "block sizes that cannot be; the header is damaged");
+  if (!sane) bad(path_, 56, "impossible block sizes; the header is damaged");
   check_room("definitions", header_.definitions_offset, header_.definitions_bytes);
   check_room("blocks", header_.blocks_offset, header_.block_bytes * header_.block_count);
   blocks_here_ = header_.block_count;
@@ -155,7 +155,7 @@ void RingFile::find_state() {
 void RingFile::read_definitions() {
   std::uint64_t used = header_.definitions_used;
   if (!is_recovered_) read_at(&used, sizeof(used), offsetof(trace::FileHeader, definitions_used));
-  if (used > header_.definitions_bytes) bad(path_, 912, "more definitions than their region holds");
+  if (used > header_.definitions_bytes) bad(path_, 912, "more definitions than fit in their region");
   used = std::min(used, file_bytes_ - std::min(file_bytes_, header_.definitions_offset));
   const std::size_t known = definitions_.size();
   if (used <= known) return;
@@ -166,16 +166,16 @@ void RingFile::read_definitions() {
 
 std::string RingFile::cut_text() const {
   if (is_recovered_) {
-    return "byte 0: the header is destroyed, and what it said is unknown: host, process, program, how it ended, and what "
-           "CUPTI or the recorder dropped; copy the file again if there is a whole one";
+    return "byte 0: the header is destroyed, so these are unknown: host, process, program, how it ended, and losses of "
+           "CUPTI or the recorder; copy the file again if an intact one exists";
   }
   if (!is_cut()) return {};
   const std::uint64_t used = std::min(header_.claimed_blocks, header_.block_count);
   const auto here = positions();
   const std::uint64_t whole = static_cast<std::uint64_t>(std::count_if(
       here.begin(), here.end(), [&](const BlockPosition& position) { return is_whole_in_file(position.index); }));
-  return fmt::format("byte {}: the file ends here, {} bytes were written: {} of its {} blocks in use are missing, and what "
-                     "they had overwritten is unknown; copy it again",
+  return fmt::format("byte {}: the file ends here, but {} bytes were written: {} of its {} blocks in use are missing, and the events "
+                     "overwritten in them are unknown; copy it again",
                      file_bytes_, header_.file_bytes, used - std::min(used, whole), used);
 }
 

@@ -14,8 +14,8 @@ class HostEvents : public RingTranslator {
   void skip_records() override { ranges_.finish(); }
   void finish() override {
     ranges_.finish();
-    out_.note(ranges_.endless(), "ranges without their end: open when the recording ended, or never popped");
-    out_.note(ranges_.unmatched_ends(), "ends of ranges without their start: overwritten, or never pushed");
+    out_.note(ranges_.endless(), "ranges without an end: open when the recording ended, or never popped");
+    out_.note(ranges_.unmatched_ends(), "range ends without a start: overwritten, or never pushed");
   }
 
   template <typename Record>

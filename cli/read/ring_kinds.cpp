@@ -20,7 +20,7 @@ constexpr auto kEventKinds = [] {
   kinds.fill(Kind::count_);
   trace::for_each_record([&]<typename R>(R*) {
     if constexpr (requires { R::kCountsAs; }) {
-      static_assert(kind_named(R::kCountsAs) != Kind::count_, "a record counts as a kind of event that there is none of");
+      static_assert(kind_named(R::kCountsAs) != Kind::count_, "a record counts as a nonexistent kind of event");
       kinds[static_cast<std::size_t>(R::kKind)] = kind_named(R::kCountsAs);
     }
   });

@@ -22,8 +22,8 @@ class OperatorEvents : public RingTranslator {
   void skip_records() override { emit_open(); }
   void finish() override {
     emit_open();
-    out_.note(endless_, "operators without their end: open when the recording ended");
-    out_.note(unmatched_, "ends of operators without their start (it was overwritten)");
+    out_.note(endless_, "operators without an end: open when the recording ended");
+    out_.note(unmatched_, "operator ends without a start (it was overwritten)");
   }
 
   void translate(const trace::OperatorBeginRecord& record, std::size_t at) {

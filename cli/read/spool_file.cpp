@@ -56,12 +56,12 @@ void SpoolFile::check_header(const trace::FileHeader& ring) {
   if (std::memcmp(header_.magic, trace::kSpoolMagic, sizeof(trace::kSpoolMagic)) != 0)
     refuse(0, "not a spool (no magic)");
   if (header_.version != trace::kSpoolVersion) {
-    refuse(8, fmt::format("version {} of the spool, this tracetool reads {}", header_.version, trace::kSpoolVersion));
+    refuse(8, fmt::format("spool version {}, but this tracetool reads {}", header_.version, trace::kSpoolVersion));
   }
   const bool sane = header_.header_bytes >= sizeof(trace::SpoolHeader) && header_.header_bytes % 8 == 0 &&
                     header_.chunk_header_bytes >= sizeof(trace::SpoolChunk) && header_.chunk_header_bytes % 8 == 0 &&
                     header_.header_bytes <= (1u << 20) && header_.chunk_header_bytes <= (1u << 20);
-  if (!sane) refuse(12, "sizes that cannot be; the header is damaged");
+  if (!sane) refuse(12, "impossible sizes; the header is damaged");
   const bool together = header_.created_real_ns == ring.created_real_ns && header_.pid == ring.pid &&
                         header_.process_start_ticks == ring.process_start_ticks;
   if (!together) refuse(16, "the spool of another recording");

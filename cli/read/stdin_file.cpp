@@ -21,7 +21,7 @@ int unlinked_file() {
   const char* directory = std::getenv("TMPDIR");
   std::string name = std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/tracetool-stdin-XXXXXX";
   const int fd = ::mkstemp(name.data());
-  if (fd < 0) fail_stdin("make a file for it at " + name + " (set TMPDIR to a directory with room)");
+  if (fd < 0) fail_stdin("create a file for it at " + name + " (set TMPDIR to a directory with enough space)");
   ::unlink(name.c_str());
   return fd;
 }
@@ -30,7 +30,7 @@ void write_all(int fd, const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t written = ::write(fd, bytes, size);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail_stdin("copy it to a file (set TMPDIR to a directory with room)");
+    if (written <= 0) fail_stdin("copy it to a file (set TMPDIR to a directory with enough space)");
     bytes += written;
     size -= static_cast<std::size_t>(written);
   }

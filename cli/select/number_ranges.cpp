@@ -30,7 +30,7 @@ NumberRanges::NumberRanges(std::string_view option, std::string_view text) : tex
     const auto last =
         dash == part.npos ? first : number(part.substr(dash + 1), std::numeric_limits<std::int64_t>::max());
     if (part.empty() || part == "-" || !first || !last || *first > *last) {
-      throw Error(Exit::usage, fmt::format("{} {}: \"{}\" is no range; expected numbers and ranges from 0, joined by "
+      throw Error(Exit::usage, fmt::format("{} {}: \"{}\" is not a range; expected numbers and ranges from 0, joined by "
                                            "commas, like 0-3,7,10-",
                                            option, text, part));
     }

@@ -24,7 +24,7 @@ KindSet kinds_option(std::string_view option, std::string_view text) {
     const std::string_view word = rest.substr(0, rest.find(','));
     const auto info = std::find_if(kKinds.begin(), kKinds.end(), [&](const KindInfo& r) { return r.name == word; });
     if (info == kKinds.end()) {
-      throw Error(Exit::usage, fmt::format("{}: there is no kind \"{}\"; there are {}", option, word, all_words()));
+      throw Error(Exit::usage, fmt::format("{}: no kind \"{}\"; kinds: {}", option, word, all_words()));
     }
     kinds.set(static_cast<std::size_t>(info - kKinds.begin()));
     if (word.size() == rest.size()) return kinds;

@@ -44,8 +44,8 @@ void check_steps_exist(const NumberRanges& wanted, const Steps& steps, const std
     for (const Step& step : steps[id]) numbers.insert(step.number);
   }
   if (numbers.empty()) {
-    throw Error(Exit::usage, fmt::format("--steps {}: no range of this trace is named as a training step is "
-                                         "(ProfilerStep#3, \"step 3\", ...: docs/export.md), and its kernels have no period; choose with --time",
+    throw Error(Exit::usage, fmt::format("--steps {}: no range of this trace is named like a training step "
+                                         "(ProfilerStep#3, \"step 3\", ...: docs/export.md), and its kernels have no period; use --time",
                                          wanted.text()));
   }
   const auto missing = wanted.first_missing(numbers);
@@ -55,7 +55,7 @@ void check_steps_exist(const NumberRanges& wanted, const Steps& steps, const std
 }
 
 [[noreturn]] void refuse_time(const TimeRange& wanted, std::int64_t span_ns) {
-  throw Error(Exit::usage, fmt::format("--time: begins {} after the trace's start, but the trace lasts {}",
+  throw Error(Exit::usage, fmt::format("--time: starts {} after the trace's start, but the trace lasts {}",
                                        duration_text(wanted.from_ns), duration_text(span_ns)));
 }
 

@@ -58,7 +58,7 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
 std::int64_t duration_option(std::string_view option, std::string_view text) {
   if (const auto ns = parse_duration(text)) return *ns;
   throw Error(Exit::usage,
-              fmt::format("{} {}: expected a time with its unit (ns, us, ms, s, min, h), like 5us", option, text));
+              fmt::format("{} {}: expected a time with a unit (ns, us, ms, s, min, h), like 5us", option, text));
 }
 
 TimeRange time_range_option(std::string_view option, std::string_view text) {

@@ -240,7 +240,7 @@ const std::vector<SourcePlace>& Symbolizer::look_up(const CodeObject& object, st
 }
 
 std::string Symbolizer::missing(const CodeObject& object) {
-  if (object.path.empty()) return "no file holds it";
+  if (object.path.empty()) return "no file contains it";
   if (state_->of(object).code.is_there()) return {};
   return object.build_id.empty() ? "no file is at its path" : "no file with build id " + hex_text(object.build_id) + " was found";
 }

@@ -133,7 +133,7 @@ def check_files(options):
         ring = again()
         shutil.copy(ring, ring.replace(".ring", "1.ring"))
         done = run([options.tracetool, "merge", f"{folder}/traces", "-o", f"{folder}/twice.ttrace"])
-        check(done.returncode == 1 and "duplicate rank 2" in done.stderr and ring in done.stderr and "leave one out" in done.stderr and
+        check(done.returncode == 1 and "duplicate rank 2" in done.stderr and ring in done.stderr and "omit one" in done.stderr and
               not os.path.exists(f"{folder}/twice.ttrace"), "duplicate rank: both files are named, and nothing is merged", done.stderr)
 
 
@@ -142,7 +142,7 @@ def check_two_jobs(options):
         recorded(options, folder)
         recorded(options, folder, "--seed", 2, steps=STEPS + 1)
         path, said = merged(options, folder, "two jobs")
-        check("2 runs; this is the newest" in said and "--run NAME" in said, "two jobs: it is said which of them is taken", said)
+        check("2 runs; using the newest" in said and "--run NAME" in said, "two jobs: it is said which of them is taken", said)
         rows = analyze(options, path, "collectives")
         check(states(rows) == {"complete": ALL + BUCKETS}, "two jobs: nothing of the other is in it", states(rows))
 

@@ -41,7 +41,7 @@ def table(options, path, name, *more):
 
 def check_info(options, what, path, truth, apart):
     done = run([options.tracetool, "info", path])
-    line = [line for line in done.stdout.splitlines() if line.startswith("beside the ranks: ")]
+    line = [line for line in done.stdout.splitlines() if line.startswith("process without a rank: ")]
     check(len(line) == 1 and f"pid {apart} " in line[0] and f" {len(truth[apart][1])} events," in line[0], f"{what}: info has a line for it", done.stdout)
     rows = [line.split() for line in done.stdout.split("\n\n")[0].splitlines()[1:]]
     check([row[0] for row in rows] == ["0", "1"] and "--rank" not in done.stdout and "unknown rank" not in done.stdout,

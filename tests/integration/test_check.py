@@ -105,16 +105,16 @@ def check_one_kernel(tool):
 def check_unjudged(tool):
     profile(f"{tool.folder}/two-steps.json", kernels=MANY, steps=2)
     profile(f"{tool.folder}/wild.json", steps=4, noise=0.4, seed=5)
-    for file, needle in (("two-steps.json", "too few steps to judge: 2 in the baseline, 2 now, and 3 are needed"), ("wild.json", "too much noise to see a regression of more than 3 %: step ")):
+    for file, needle in (("two-steps.json", "too few steps to judge: 2 in the baseline and 2 now, but 3 are needed"), ("wild.json", "too much noise to see a regression of more than 3 %: step ")):
         done = tool.check(file, file)
         check(done.returncode == 5 and done.stdout.startswith(needle) and "not judged: " in done.stderr and "--allow-unjudged" in done.stderr, f"{file}: cannot be judged", done)
         allowed = tool.check(file, file, "--allow-unjudged")
         check(allowed.returncode == 0 and allowed.stdout == done.stdout and not allowed.stderr, f"{file}: and may pass", allowed)
-    check("a change of " in done.stdout and "not judged, because of noise: the step, " in done.stdout, "what would have been seen, and what was not judged", done)
+    check("a change of " in done.stdout and "not judged because of noise: the step, " in done.stdout, "what would have been seen, and what was not judged", done)
     profile(f"{tool.folder}/idle.json", kernels=MANY, steps=4, seed=6)
     profile(f"{tool.folder}/uneven.json", kernels=MANY, steps=4, seed=7, long_steps=(1, 2, 3))
     done = tool.check("uneven.json", "idle.json")
-    check(done.returncode == 5 and "not judged, because of noise: the step" in done.stdout, "a step that seems to be longer, and may be so by chance", done)
+    check(done.returncode == 5 and "not judged because of noise: the step" in done.stdout, "a step that seems to be longer, and may be so by chance", done)
     done = tool("check", "a-1-4/rank0.json", "--baseline", "slow-1-4/rank0.json", "--max-regress", 3, "--allow-unjudged")
     check(done.returncode == 0 and "no regression" in done.stdout, "what is faster passes", done)
     check(tool("check", "slow-1-4/rank0.json", "--baseline", "a-1-4/rank0.json", "--max-regress", 3, "--allow-unjudged").returncode == 4, "a regression is never allowed", "")

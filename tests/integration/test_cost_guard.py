@@ -31,10 +31,10 @@ def test_steps_down(args):
     with Folder() as folder:
         recording, said = record(args, folder, TRACETOOL_GUARD_RATE=1000)
         told = [run([args.tracetool, *command, folder]) for command in (["info"], ["doctor"], ["analyze", "--only", "temporal"], ["diagnose"])]
-        check(all("reduced to light from here on" in done.stdout + done.stderr for done in told), "info, doctor, analyze and diagnose say so", told)
+        check(all("reduced to light from now on" in done.stdout + done.stderr for done in told), "info, doctor, analyze and diagnose say so", told)
     notices = [e for e in recording.events if e.kind == "notice" and e.code == "reduced_to_light"]
     check(len(notices) == 1, "stepping down is written once", notices)
-    check(said.count("reduced to light from here on") == 1, "and said once", said)
+    check(said.count("reduced to light from now on") == 1, "and said once", said)
     calls, kernels = calls_and_kernels_after(recording, notices[0].time)
     check(not calls, "no API call is recorded after it", calls[:3])
     check(len(kernels) > 100, "kernels are", len(kernels))
@@ -45,7 +45,7 @@ def test_busy_cupti(args):
     with Folder() as folder:
         recording, said = record(args, folder, SIM_CUPTI_BUSY_PCT=20)
     notices = [e for e in recording.events if e.kind == "notice" and e.code == "reduced_to_light"]
-    check(len(notices) == 1 and said.count("reduced to light from here on") == 1,
+    check(len(notices) == 1 and said.count("reduced to light from now on") == 1,
           "a busy thread of CUPTI's: stepping down is written and said", (notices, said))
 
 

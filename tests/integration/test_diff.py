@@ -127,7 +127,7 @@ def check_texts(options, folder, a, slow, fused):
     check({row["name"]: row["change"] for row in rows}.get(ADD) == "vanished", "CSV", done)
     done = diff(options, a, fused, "-o", f"{folder}/out.txt")
     check(done.returncode == 0 and not done.stdout and os.path.getsize(f"{folder}/out.txt") > 100, "-o", done)
-    for words, needle in (((a,), "--a-steps"), ((a, slow, fused), "two are compared"), ((), "no trace is named"), ((a, slow, "--only", "frob"), "there is no such table"), ((a, slow, "--format", "csv"), "--only"),
+    for words, needle in (((a,), "--a-steps"), ((a, slow, fused), "expected two traces"), ((), "missing traces"), ((a, slow, "--only", "frob"), "no such table"), ((a, slow, "--format", "csv"), "--only"),
                           ((a, slow, "--a-ranks", "9"), "there is no rank 9"), ((a, slow, "--b-steps", "77"), "there is no step 77"), ((a, slow, "--b-time", "x"), "--b-time"), ((a, slow, "-o", a), "also an input")):
         done = diff(options, *words)
         check(done.returncode == 1 and needle in done.stderr and not done.stdout, f"{words[2:]}: refused", done)

@@ -82,7 +82,7 @@ def check_folders(paths, doctor):
         check(said(found, "ok", "cupti", "ranks 0-1", "CUPTI"), "ranks that say the same are one line", found)
         os.chmod(traces, 0o500)
         status, found = doctor.ask(traces, limit=obey_permissions)
-        check(status == 0 and not failed(found) and said(found, "ok", "directory", "not to be written"),
+        check(status == 0 and not failed(found) and said(found, "ok", "directory", "not writable"),
               "an archive that is read-only is no failure", found)
         os.chmod(traces, 0o700)
         os.truncate(files_below(traces, ".ring")[0], 1 << 42)  # sparse: as large as no disk has room
@@ -106,7 +106,7 @@ def check_folders(paths, doctor):
 def check_without_gpu_work(paths, doctor):
     for what, words, environment in (
             ("CUPTI is taken", ("ranks 0-1", "CUPTI is in use by"), {"SIM_CUPTI_TAKEN": 1}),
-            ("no libcupti", ("ranks 0-1", "no libcupti was found"), {"TRACETOOL_CUPTI": "/nowhere/libcupti.so"}),
+            ("no libcupti", ("ranks 0-1", "no libcupti found"), {"TRACETOOL_CUPTI": "/nowhere/libcupti.so"}),
             ("no driver", ("ranks 0-1", "999"), {"SIM_CUPTI_NO_DRIVER": 1})):
         with Folder() as folder:
             train(paths, folder, *SMALL, **environment)
@@ -119,7 +119,7 @@ def check_without_nccl(paths, doctor):
     with Folder() as folder:
         train(paths, folder, *SMALL, NVTX_INJECTION64_PATH="/nowhere/none.so")
         _, found = doctor.ask(os.path.join(folder, "traces"))
-        check(said(found, "warn", "nccl", "ranks 0-1", "no call of NCCL", "NVTX_INJECTION64_PATH"),
+        check(said(found, "warn", "nccl", "ranks 0-1", "no NCCL call", "NVTX_INJECTION64_PATH"),
               "kernels of NCCL without its calls are a finding", found)
 
 
@@ -187,10 +187,10 @@ def check_machine(paths, doctor):
         status, found = doctor.ask(TRACETOOL_DIR=folder, TRACETOOL_DISABLE=1)
         check(status == 4 and said(found, "fail", "variables", "TRACETOOL_DISABLE"), "a shell that disables it", found)
         _, found = doctor.ask(TRACETOOL_DIR=folder, TRACETOOL_BUFFER="1024G")
-        check(said(found, "fail", "directory", "a ring takes 1024.0 GiB"), "no room for a ring", found)
+        check(said(found, "fail", "directory", "a ring needs 1024.0 GiB"), "no room for a ring", found)
         os.mkdir(os.path.join(folder, "closed"), 0o500)
         status, found = doctor.ask(limit=obey_permissions, TRACETOOL_DIR=os.path.join(folder, "closed"))
-        check(status == 4 and said(found, "fail", "directory", "cannot be written"), "a read-only folder", found)
+        check(status == 4 and said(found, "fail", "directory", "no permission to write"), "a read-only folder", found)
 
 
 def main():

@@ -58,14 +58,14 @@ def refused(tool, folder):
             (["--perfetto", "--ranks", "9"], 1, "there are ranks 0-2"), (["--perfetto", "--ranks", "2-1"], 1, "no range"),
             (["--perfetto", "--steps", "50"], 1, "there are 3-6"), (["--perfetto", "--time", "5s-"], 1, "the trace lasts"),
             (["--perfetto", "--time", "5"], 1, "with units"), (["--perfetto", "--kinds", "kernels"], 1, "\"kernels\""),
-            (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "no format is named"), (["--kineto", "-o", "-"], 1, "directory"),
+            (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "missing format"), (["--kineto", "-o", "-"], 1, "directory"),
             (["--kineto", "-o", f"{folder}/other"], 1, "old.json"), (["--manifest", "--kineto"], 1, "--manifest"),
             (["--kineto", "--max-size", "5MB"], 1, "--max-size"), (["--perfetto", "--json", "-o", "-"], 1, "--json"),
             (["--perfetto", "--max-size", "-1"], 1, "--max-size"), (["--perfetto", "--max-size", "1"], 1, "--max-size"),
             (["--chrome", "--gpu-tracks"], 1, "--gpu-tracks"), (["--chrome", "--compress", "zstd"], 1, "--compress"),
             (["--chrome", "--compress", "lz4"], 1, "expected deflate, zstd or none, not \"lz4\""),
-            (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "name it .tar"), (["--manifest", "--gzip"], 1, "a TAR of JSON"), (["--chrome", "-o", ""], 1, "--output: is empty"),
-            (["--perfetto", "-o", f"{folder}/x.json.zst"], 1, "name it .gz"), (["--perfetto", "--ranks", ""], 1, "is empty"),
+            (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "use the ending .tar"), (["--manifest", "--gzip"], 1, "a TAR of JSON"), (["--chrome", "-o", ""], 1, "--output: is empty"),
+            (["--perfetto", "-o", f"{folder}/x.json.zst"], 1, "use the ending .gz"), (["--perfetto", "--ranks", ""], 1, "is empty"),
             (["--perfetto", "--output="], 1, "--output: is empty"), (["--perfetto", "--steps="], 1, "--steps: is empty"),
             (["--perfetto", "--steps", ""], 1, "is empty"), (["--perfetto", "--time", ""], 1, "is empty"),
             (["--perfetto", "-o", f"{folder}/none/x.json"], 2, "none/x.json"),
@@ -107,7 +107,7 @@ def picture_as_input(tool, folder):
         tool.run("--chrome", *options, "-o", f"{folder}/picture.json")
         for command in (["info"], ["export", "--perfetto", "-o", "-"]):
             result = subprocess.run([tool.program, *command, f"{folder}/picture.json"], capture_output=True)
-            check(result.returncode == 0 and (b"like a trace that export made" in result.stderr) == told,
+            check(result.returncode == 0 and (b"like an exported trace" in result.stderr) == told,
                   f"{command[0]}: a picture {'of ranks' if told else 'of a rank'} as an input", result.stderr)
 
 

@@ -27,7 +27,7 @@ SINGLE = [
     ("offset.json", made.two_processes(False), 40, [(2.0, 3.7)] * 2, "this file holds 2 processes"),
     ("ts0.json", made.untimed_kernels(), 35, [(2.0, 3.7)], "15 events far from the rest of the trace in time"),
     ("days400.json", made.more({"ph": "X", "cat": "user_annotation", "name": "open", "pid": 4000, "tid": 4000,
-                                "ts": made.START + 100, "dur": 34560000000000.0}), 20, [(2.0, 3.7)], "more than a day from all others"),
+                                "ts": made.START + 100, "dur": 34560000000000.0}), 20, [(2.0, 3.7)], "more than a day away from all others"),
     ("overrun.json", made.overrun(), 20, [(2.05, 3.7)], "1 kernel or copy is recorded to end more than 1 s after later work"),
     ("negative.json", made.negative_times(), 20, [(2.0, 3.7)], ""),
     ("async.json", made.async_spans(), 20, [(2.0, 3.7)], ""),
@@ -195,7 +195,7 @@ def check_phases(tool, folder):
         for command in (["info"], ["merge", "-o", f"{folder}/f.ttrace"], ["analyze"], ["diagnose"], ["report", "-o", f"{folder}/r.html"],
                         ["export", "--perfetto", "-o", f"{folder}/f.json"]):
             result, text = asked(tool, command[0], where, *command[1:])
-            check(result.returncode == 0 and "3 files are taken as phases" in text, f"{name}: {command[0]} takes them as phases", text)
+            check(result.returncode == 0 and "treating 3 files as phases" in text, f"{name}: {command[0]} takes them as phases", text)
 
 
 def check_foreign(tool, folder):

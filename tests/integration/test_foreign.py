@@ -185,7 +185,7 @@ def check_refused_functions(options):
 
 
 def check_no_driver(options):
-    job, what = record(options, "early", 0, 5, SIM_CUPTI_NO_DRIVER=1), "CUPTI says 999"
+    job, what = record(options, "early", 0, 5, SIM_CUPTI_NO_DRIVER=1), "CUPTI error 999"
     check(job.done.returncode == 0 and len(job.said) == 1 and "999" in job.said[0], f"{what}: one line", job.done)
     header = job.only.header if job.only is not None else {}
     check(header.get("cupti_state") == FAILED and header.get("cupti_error") == NO_DRIVER, f"{what}: the file says so",

@@ -31,7 +31,7 @@ def main():
         os.rename(traces, f"{folder}/traces")
         check(run([options.tracetool, "traces"], cwd=folder).returncode == 0, "a directory without a slash is a path", folder)
         done = run([options.tracetool, "trases"], cwd=folder)
-        check(done.returncode == 1 and "there is no command and no file or directory trases" in done.stderr, "another word is a command that is unknown", done)
+        check(done.returncode == 1 and "no command, file or directory named trases" in done.stderr, "another word is a command that is unknown", done)
         done = run([options.tracetool, "./trases"], cwd=folder)
         check(done.returncode == 2 and "no such file" in done.stderr, "a path that does not exist is said to be one", done)
         for words, said in ((["--foo"], "unknown option --foo"), (["--verson"], "did you mean --version?"), (["--foo", "info"], "unknown option --foo")):

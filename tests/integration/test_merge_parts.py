@@ -87,12 +87,12 @@ def check_lacks(options, folder):
     os.truncate(f"{folder}/cut.ttrace", os.path.getsize(parts[2]) // 2)
     done, _ = merge(options, f"{folder}/rest.ttrace", parts[0], f"{folder}/other.ttrace", f"{folder}/cut.ttrace", parts[3])
     lines = done.stderr.splitlines()
-    check(done.returncode == 3 and any("other.ttrace: is of run" in line for line in lines) and any("cut.ttrace: byte " in line for line in lines) and
+    check(done.returncode == 3 and any("other.ttrace: belongs to run" in line for line in lines) and any("cut.ttrace: byte " in line for line in lines) and
           any("ranks 2-5 of 8 are missing" in line for line in lines) and any("2 of 4 inputs were skipped" in line for line in lines), "what cannot be merged is named", lines)
     merge(options, f"{folder}/two.ttrace", parts[0], parts[3])
     check(same_bytes(f"{folder}/rest.ttrace", f"{folder}/two.ttrace"), "and the rest is merged")
     two, _ = merge(options, f"{folder}/none.ttrace", parts[0], f"{folder}/other.ttrace")
-    check(two.returncode == 1 and "these are of different runs" in two.stderr, "of two runs nobody can tell which is meant", two.stderr)
+    check(two.returncode == 1 and "different runs: " in two.stderr, "of two runs nobody can tell which is meant", two.stderr)
     alone, _ = merge(options, f"{folder}/alone.ttrace", parts[1])
     check(alone.returncode == 0 and "ranks 0-1, 4-7 of 8 are missing" in alone.stderr, "one part alone: the ranks of the others are missing", alone.stderr)
     done, _ = merge(options, f"{folder}/none.ttrace", f"{folder}/cut.ttrace", f"{folder}/cut.ttrace")

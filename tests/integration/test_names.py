@@ -60,9 +60,9 @@ class Tool:
         for line in text.split("\n"):
             if MISLEADING.search(line) or line.lstrip(" #*-").startswith(FORGED):
                 self.wrong.append(f"{what}: {line!r}")
-        self.advised += [(what, line) for line in re.findall(r"^(?:tracetool: )?(?: *next(?:, when each node has its part)?: +)(.*)", text, re.M)]
+        self.advised += [(what, line) for line in re.findall(r"^(?:tracetool: )?(?: *next(?:, after every node has merged)?: +)(.*)", text, re.M)]
         self.advised += [(what, line) for line in re.findall(r"; next: (.*)", text)]
-        self.advised += [(what, line) for line in re.findall(r"`(tracetool (?:info|runs|diff|analyze) .*?)` (?:says|lists|compares|shows)", text)]
+        self.advised += [(what, line) for line in re.findall(r"`(tracetool (?:info|runs|diff|analyze) .*?)` (?:lists|compares|shows|summarizes)", text)]
 
     def all_held(self, what):
         check(not self.wrong, what, lambda: first(self.wrong, 12))

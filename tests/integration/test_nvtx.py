@@ -135,7 +135,7 @@ def check_endless(options):
     with Folder() as folder:
         done, recording = record(options, folder, "registered", 600_000)
         marks = [e.name for e in recording.events if e.kind == "nvtx_mark"]
-        check(marks and set(marks) == {"(more strings than are kept)"}, "600000 registered strings: the last share a name",
+        check(marks and set(marks) == {"(string limit reached)"}, "600000 registered strings: the last share a name",
               first(set(marks)))
         check(recording.header["truncated_names"] > 50_000, "600000 registered strings: those without their own are counted",
               recording.header["truncated_names"])

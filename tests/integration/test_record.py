@@ -62,7 +62,7 @@ def check_no_room(paths):
         done = run([paths.tracetool, "record", "--buffer", "1M", "--", sys.executable, PROGRAM, os.path.join(standin, "libcuda.so.1"), "10"], cwd=folder,
                    limit=limit_files, TRACETOOL_AGENT=paths.agent, LD_LIBRARY_PATH=standin)
         said = done.stderr.splitlines()
-        check((done.returncode, done.stdout) == (0, "done\n") and "no room to record" in said[0] and "File too large" in said[1] and
+        check((done.returncode, done.stdout) == (0, "done\n") and "not enough space to record" in said[0] and "File too large" in said[1] and
               "has no new recording" in said[2] and all("ulimit -f" in said[line] for line in (0, 2)) and "no process used the GPU" not in done.stderr,
               "files are limited: said before, by the agent and at the end", done)
 
@@ -201,7 +201,7 @@ def check_refused(paths):
         done = record(paths, folder)
         check(done.returncode == 1 and "missing command" in done.stderr, "a command is needed", done)
         done = record(paths, folder, "-c", "true")
-        check(done.returncode == 1 and "-c is not an option" in done.stderr and "--" in done.stderr,
+        check(done.returncode == 1 and "no option -c" in done.stderr and "--" in done.stderr,
               "what stands before it are our options", done)
         done = record(paths, folder, "--", "true", TRACETOOL_DISABLE=1)
         check(done.returncode == 0 and "nothing will be recorded" in done.stderr.splitlines()[0],
@@ -213,7 +213,7 @@ def check_refused(paths):
         done = run([paths.tracetool, "record", "--", "true"], cwd=folder, TRACETOOL_AGENT="/nowhere/libagent.so")
         check(done.returncode == 2 and "/nowhere/libagent.so" in done.stderr, "the agent must be there", done)
         done = run([paths.tracetool, "record", "--", "true"], cwd=folder, TRACETOOL_AGENT=__file__)
-        check(done.returncode == 2 and "no shared library" in done.stderr, "and be one", done)
+        check(done.returncode == 2 and "not a shared library" in done.stderr, "and be one", done)
         done = record(paths, folder, "-o", paths.tracetool + "/x", "--", "true")
         check(done.returncode == 2 and "-o" in done.stderr, "the folder must be one that can be written", done)
 

@@ -181,7 +181,7 @@ def check_losses(paths):
                      and ("rank 0: " in line or ring in line)]
             check(done.returncode == 0 and len(lines) == 1, f"{words[0]} {words[1]}: one line of rank 0's losses", done.stderr)
             if words[0] != "dump":
-                check(f"{share:.1f} %" in lines[0] and "its events begin" in lines[0],
+                check(f"{share:.1f} %" in lines[0] and "the first event is " in lines[0],
                       f"{words[0]}: the share, and since when", done.stderr)
         row = json.loads(place.tool("runs", "traces", "--json").stdout)["runs"][0]
         check(row["overwritten"] == sum(rank["overwritten"] for rank in place.info("traces")[0]["ranks"]),

@@ -96,7 +96,7 @@ def check_worked(options):
                                            "train.py(3): step:x;Model_0;Layer_1;aten::mm;cudaLaunchKernel;k": 7000,
                                            "train.py(3): step:x;Model_0;Layer_1;MmBackward;aten::mm;cudaLaunchKernel;k": 11000,
                                            "LostBackward;cudaLaunchKernel;k": 13000}, "folded, by hand", done)
-        check("speedscope" in done.stderr and "36.000 us" in done.stderr, "it says what to do next", done.stderr)
+        check("speedscope" in done.stderr and "36.00 us" in done.stderr, "it says what to do next", done.stderr)
         done = run([options.tracetool, "export", "--folded", path, "--time", "0-45us", "-o", f"{folder}/part.folded.gz"])
         check(done.returncode == 0, "a part of the time, compressed", done)
         with gzip.open(f"{folder}/part.folded.gz", "rt") as file:

@@ -166,7 +166,7 @@ def check_recorded_without_room(options, folder, traces):
     empty()
     for what, words, fill in (("a full disk", "0 bytes free", lambda: os.truncate(os.path.join(traces, "file"), 0) or
                                subprocess.run(["fallocate", "-l", "1M", os.path.join(traces, "file")], check=True)),
-                              ("a disk without an inode", "no inode", lambda: subprocess.run(["mount", "-o", "remount,nr_inodes=2", traces], check=True))):
+                              ("a disk without an inode", "no free inode", lambda: subprocess.run(["mount", "-o", "remount,nr_inodes=2", traces], check=True))):
         with open(os.path.join(traces, "file"), "wb"):
             pass
         fill()
@@ -312,7 +312,7 @@ def check_what_stays(options):
         check(newest.header["removed_runs"] == 3, "it counts the runs that it removed", newest.header["removed_runs"])
         for command in ("runs", "info"):
             said = run([options.tracetool, command, traces], cwd=folder).stdout
-            check("removed 3 earlier runs to keep within TRACETOOL_KEEP" in said, f"`{command}` says so", said[-600:])
+            check("deleted 3 earlier runs to keep within TRACETOOL_KEEP" in said, f"`{command}` says so", said[-600:])
         check(os.path.exists(closed), "where one rank still records, the file of another stays", os.listdir(traces))
         check(os.path.exists(copied), "a copy of an old run under another name stays", os.listdir(traces))
         stays = (victim, foreign, os.path.join(os.path.dirname(paths[0]), "link.ring"),

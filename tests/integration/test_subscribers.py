@@ -96,7 +96,7 @@ def check_graphs(options):
     job = beside(options, "graphs", TRACETOOL_EVENTS="default,graph_launch")
     check_end(f"{what}, and so do we", job, 0, "clean", True)
     job = beside(options, "first", TRACETOOL_EVENTS="default,graph_launch", TRACETOOL_VERBOSE=1)
-    check("CUPTI refuses some kinds" in job.done.stderr and "refuses graph_launch" in job.done.stderr,
+    check("CUPTI does not provide some kinds" in job.done.stderr and "does not provide graph_launch" in job.done.stderr,
           "another subscriber wants nodes of graphs: that whole graphs are not recorded is said", job.done)
 
 
@@ -153,7 +153,7 @@ def check_exclusive(options):
     """A subscriber that allows no other, and one of version 1: CUPTI is theirs, and ours when they leave."""
     job, what = beside(options, "alone", 9), "a subscriber that allows no other"
     check(job.done.returncode == 0 and len(job.said) == 3 and "is in use by CUPTI for another" in job.said[0] and
-          "share" in job.said[1] and "free" in job.said[2], f"{what}: it is named, and that it left", job.done)
+          "share" in job.said[1] and "has been released" in job.said[2], f"{what}: it is named, and that it left", job.done)
     check(job.only is not None and job.only.header["cupti_state"] == ON and job.only.kept["kernel"] > 0 and
           not list(faults(job.rank, job.only, False)), f"{what}: GPU work is recorded when it has left", job.done)
     job, what = beside(options, "old_first"), "a subscriber of version 1, before us"

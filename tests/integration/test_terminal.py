@@ -48,8 +48,8 @@ def main():
         narrow, status = on_terminal(160, kernels)
         lines = narrow.splitlines()
         check(status == 0 and len(lines) == len(piped.splitlines()) and max(map(len, lines)) <= 160 and "..." in narrow, "a terminal of 160 columns: each line fits", narrow)
-        starts = [line.split("  ")[-1].split("...", 1) for line in lines if "..." in line]
-        check(starts and all(any(head in whole and whole.rstrip().endswith(tail) for whole in piped.splitlines()) for head, tail in starts), "names are cut in the middle", starts)
+        starts = [line.split("  ")[0].split("...", 1) for line in lines if "..." in line]
+        check(starts and all(any(whole.startswith(head) and tail in whole for whole in piped.splitlines()) for head, tail in starts), "names are cut in the middle", starts)
         check(on_terminal(160, [*kernels, "--wide"])[0] == piped, "--wide cuts none")
         check(on_terminal(10_000, kernels)[0] == piped, "a terminal that is wide enough: nothing is cut")
         check(max(map(len, on_terminal(20, kernels)[0].splitlines())) < widest, "a terminal that is too narrow for the numbers keeps them")

@@ -108,7 +108,7 @@ def main():
             for name, paths in trace_sets.inputs(folder):
                 checks.merged(paths, name)
             twice = run(options.tracetool, "merge", f"{folder}/single", "-o", "/dev/null")
-            told = "duplicate rank" in twice.stderr or "of different runs" in twice.stderr
+            told = "duplicate rank" in twice.stderr or "different runs: " in twice.stderr
             checks.check(twice.returncode == 1 and told, f"files of several jobs are not merged: {twice.stderr}")
     print(f"{checks.passed} checks passed, {checks.failed} failed")
     return 1 if checks.failed else 0

@@ -20,11 +20,11 @@ const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
       {"perfetto", "Chrome trace JSON for ui.perfetto.dev", "ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
       {"chrome", "Chrome trace JSON for chrome://tracing", "chrome://tracing or ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
-      {"pftrace", "Perfetto's native form, for ui.perfetto.dev and trace_processor", "ui.perfetto.dev or trace_processor",
+      {"pftrace", "Perfetto's native format, for ui.perfetto.dev and trace_processor", "ui.perfetto.dev or trace_processor",
        ".pftrace", pftrace},
-      {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", "HTA, TensorBoard or TraceLens",
+      {"kineto", "One Kineto file per rank, for HTA, TensorBoard and TraceLens", "HTA, TensorBoard or TraceLens",
        ".pt.trace.json.gz", kineto_json, 0, true,
-       "ProfilerStep#N, for the steps that were found, and calls of Python, from the stacks of operators", false},
+       "ProfilerStep#N for the steps found, and Python calls from the operators' stacks", false},
   };
   return formats;
 }

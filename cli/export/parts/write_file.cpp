@@ -74,7 +74,7 @@ void note_large(std::uint64_t limit_bytes, ExportReport& report) {
   std::uint64_t largest = 0;
   for (const WrittenFile& file : report.files) largest = std::max(largest, file.bytes);
   if (largest <= limit_bytes) return;
-  report.notes.push_back(fmt::format("the largest segment is of {} bytes, more than --max-size {}", largest, limit_bytes));
+  report.notes.push_back(fmt::format("the largest segment has {} bytes, more than --max-size {}", largest, limit_bytes));
 }
 
 // Who opens all files of this name would have those of an earlier export with them.
@@ -93,7 +93,7 @@ void note_older(const std::string& output, ExportReport& report) {
   if (older.empty()) return;
   std::sort(older.begin(), older.end());
   const std::string more = older.size() == 1 ? "" : fmt::format(" and {} more of its name", older.size() - 1);
-  report.notes.push_back(fmt::format("{}{} stay from an earlier export, and are no part of this one: remove what you do not need", older[0], more));
+  report.notes.push_back(fmt::format("{}{} from an earlier export remain and are not part of this one; delete the files that you do not need", older[0], more));
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ ExportReport write_file(const ExportJob& job, const std::string& output, std::ui
   }
   if (output != "-") note_older(output, report);
   if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes) {
-    report.notes.push_back(fmt::format("stdout is never split: these are {} bytes, more than --max-size {}",
+    report.notes.push_back(fmt::format("stdout is never split: it gets {} bytes, more than --max-size {}",
                                        report.whole_bytes, limit_bytes));
   }
   return report;

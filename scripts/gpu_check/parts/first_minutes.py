@@ -15,7 +15,7 @@ SECONDS = 180  # of the whole part
 END_S, TORCH_S = 10, 45  # kept for the last recording; and for PyTorch
 GROWS = 2  # times its share of the CPU, from the first third of the soak to the last
 QUIET_MS = 100  # of CPU time in a third: below that nothing is said of a thread
-CANARY = "CUPTI tells of the call that shows whose its buffers are"
+CANARY = "CUPTI reports the call that detects who owns its buffers"
 
 Load = namedtuple("Load", "name kernel_us ms")
 LOADS = (Load("500 kernels/s, 2 s ahead", 2000, 5000), Load("20000 kernels/s, 50 ms ahead", 50, 3000))

@@ -65,7 +65,7 @@ TEST_CASE("info: people see losses, notes and what to do next") {
   CHECK_THAT(text, contains_text("12 blocks changed") && contains_text("other: 7 cpu_op"));
   CHECK_THAT(text, contains_text("note: one note"));
   CHECK_THAT(text, contains_text("kernels: 2 launch configurations, 1 cooperative, 1 in clusters of up to 4 blocks, local "
-                                 "memory of up to 48 bytes a thread\n"));
+                                 "memory of up to 48 bytes per thread\n"));
   CHECK_THAT(text, contains_text("\n   ?  -") && contains_text("--rank N=FILE"));
   CHECK_THAT(text, contains_text("next: tracetool merge a.ring b.ring"));
   CHECK_THAT(info_text(sample(), {}, {}, {false, "a/traces"}), contains_text("next: tracetool merge a/traces"));
@@ -77,9 +77,11 @@ TEST_CASE("info: durations keep the nanosecond") {
   CHECK(duration_text(999) == "999 ns");
   CHECK(duration_text(1'000) == "1.000 us");
   CHECK(duration_text(1'001) == "1.001 us");
-  CHECK(duration_text(999'999) == "999.999 us");
-  CHECK(duration_text(56'700'000) == "56.700 ms");
-  CHECK(duration_text(12'345'000'000) == "12.345 s");
+  CHECK(duration_text(99'994) == "99.99 us");
+  CHECK(duration_text(99'995) == "100.0 us");
+  CHECK(duration_text(999'999) == "1000 us");
+  CHECK(duration_text(56'700'000) == "56.70 ms");
+  CHECK(duration_text(12'345'000'000) == "12.35 s");
 }
 
 TEST_CASE("merge --report: null for what cannot be known") {
@@ -115,5 +117,5 @@ TEST_CASE("info: how clocks are aligned, in a line") {
         "clocks: 3; 1 aligned by collectives; maximum error 2.000 us; 1 not aligned (no shared collective)");
   fits[2] = fits[1], fits[2].bound_lo_ns.reset(), fits[2].later.push_back({});
   CHECK(clocks_text(catalog, fits) ==
-        "clocks: 3; 2 aligned by collectives; maximum error 2.000 us; 1 without an error bound; 1 set or changed pace during the run");
+        "clocks: 3; 2 aligned by collectives; maximum error 2.000 us; 1 without an error bound; 1 adjusted or changed rate during the run");
 }

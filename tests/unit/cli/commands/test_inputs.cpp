@@ -21,7 +21,7 @@ TEST_CASE("inputs: each file once, --rank adds or renames") {
   REQUIRE(inputs.size() == 2);
   CHECK((inputs[0].path == a && inputs[0].rank == 5));
   CHECK((inputs[1].path == b && inputs[1].rank == 6));
-  CHECK_THROWS_WITH(find_inputs({}), contains_text("no trace is named"));
+  CHECK_THROWS_WITH(find_inputs({}), contains_text("missing traces"));
 }
 
 TEST_CASE("inputs: an output never replaces an input") {

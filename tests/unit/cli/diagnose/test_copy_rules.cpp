@@ -32,7 +32,7 @@ TEST_CASE("pageable-copy: the copy, and idle time until the next launch runs") {
   CHECK(found.saving_ns == 1'042'000);
   CHECK(found.ranks == std::vector<std::int64_t>{0});
   INFO(found.title);
-  CHECK(found.title == "copies to the GPU from pageable memory run 1 time: they take 1.000 ms (1.0 %), and the GPU idles 42.000 us (0.0 %) around them");
+  CHECK(found.title == "copies to the GPU from pageable memory run 1 time: they take 1.000 ms (1.0 %), and the GPU idles 42.00 us (0.0 %) around them");
   REQUIRE(found.evidence.size() == 2);
   CHECK(found.evidence[0].end_ns - found.evidence[0].start_ns == 1'000'000);
   CHECK(has_text(found.evidence[0].what, "of 8.0 MiB, launched in aten::copy_"));
@@ -96,7 +96,7 @@ TEST_CASE("allocation-in-step: in steps after the second, as far as the GPU idle
   // Of 4800 us, from the first step to the end of the last kernel, three calls of 40 us; behind the last call no work follows.
   INFO(findings[0].title);
   CHECK(findings[0].saving_ns == 80'000);
-  CHECK(has_text(findings[0].title, "3 times in 5 steps, mostly with cudaMalloc; the calls take 24.000 us a step (2.5 %), and the GPU idles 16.000 us a step (1.7 %)"));
+  CHECK(has_text(findings[0].title, "3 times in 5 steps, mostly with cudaMalloc; the calls take 24.00 us a step (2.5 %), and the GPU idles 16.00 us a step (1.7 %)"));
   CHECK(findings[0].steps == std::vector<std::int64_t>{3, 4});  // in whose time on the GPU it idles
 }
 

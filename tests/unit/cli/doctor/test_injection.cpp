@@ -79,8 +79,8 @@ TEST_CASE("agent file: what it is not is said") {
   const Scratch scratch;
   write_file(scratch.path("text.so"), "no library");
   write_file(scratch.path("empty.so"), "");
-  CHECK(wrong_with_agent(scratch.path("text.so")) == "is no shared library");
-  CHECK(wrong_with_agent(scratch.path("empty.so")) == "is no shared library");
+  CHECK(wrong_with_agent(scratch.path("text.so")) == "is not a shared library");
+  CHECK(wrong_with_agent(scratch.path("empty.so")) == "is not a shared library");
   CHECK_THAT(wrong_with_agent(scratch.path("none.so")), contains_text("cannot be read"));
   std::string other(
       "\x7f"
@@ -90,5 +90,5 @@ TEST_CASE("agent file: what it is not is said") {
   other[16] = 3;                                       // ET_DYN
   other[18] = static_cast<char>(0xf3), other[19] = 0;  // RISC-V
   write_file(scratch.path("riscv.so"), other);
-  CHECK_THAT(wrong_with_agent(scratch.path("riscv.so")), contains_text("another machine"));
+  CHECK_THAT(wrong_with_agent(scratch.path("riscv.so")), contains_text("not built for this machine"));
 }

@@ -119,7 +119,7 @@ TEST_CASE("output file: files of one set appear together, or none does") {
   cli::Placement dropped;
   OutputFile(scratch.path("c"), &dropped).finish();
   std::filesystem::create_directory(scratch.path("c"));
-  CHECK_THROWS_WITH(put_in_place(dropped), contains_text("cannot put in place"));
+  CHECK_THROWS_WITH(put_in_place(dropped), contains_text("cannot move the output there"));
 }
 
 TEST_CASE("output file: follows a link and writes through what is no regular file") {
@@ -141,7 +141,7 @@ TEST_CASE("output file: follows a link and writes through what is no regular fil
 TEST_CASE("output file: what cannot be written says what to do") {
   const Scratch scratch;
   CHECK_THROWS_WITH(OutputFile(scratch.path("no/such/out")),
-                    contains_text("no/such/out") && contains_text("make that directory"));
+                    contains_text("no/such/out") && contains_text("create that directory"));
   CHECK_THROWS_WITH(OutputFile(scratch.folder()), contains_text("is a directory"));
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);

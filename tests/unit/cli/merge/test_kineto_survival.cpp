@@ -154,5 +154,5 @@ TEST_CASE("metadata and members at their limits go into a merged file together; 
   CHECK(process.kineto_header.size() > (4 << 20) - 100);
   CHECK(process.kineto_metadata.size() > (31 << 20));
   REQUIRE(process.notes.size() == 1);
-  CHECK_THAT(process.notes[0], contains_text("173 metadata events (M) are beyond 32 MiB"));
+  CHECK_THAT(process.notes[0], contains_text("173 metadata events (M) exceed 32 MiB"));
 }

@@ -165,5 +165,5 @@ TEST_CASE("merged file: one that is not there, or is something else") {
   CHECK_FALSE(is_merged_file(scratch.path("none")));
   write_file(scratch.path("text"), std::string(1000, 'x'));
   CHECK_FALSE(is_merged_file(scratch.path("text")));
-  CHECK_THAT(read_all(scratch.path("text")), contains_text("no merged trace"));
+  CHECK_THAT(read_all(scratch.path("text")), contains_text("not a merged trace"));
 }

@@ -109,7 +109,7 @@ TEST_CASE("phases: containers have the same process id in every run") {
   for (const auto& [a, b] : {std::pair("exp1_rank0.json", "exp2_rank0.json"), {"attempt0.json", "attempt1.json"},
                              {"run1/rank0.json", "run2/rank0.json"}, {"restart1/init.json", "restart2/init.json"},
                              {"t.json", "t_20240506-1011.json"}, {"attempt_0.json", "attempt_1.json"}, {"2024-05-06/rank0.json", "2024-05-07/rank0.json"}}) {
-    CHECK_THAT(fault(a, b), contains_text("their names tell runs apart"));
+    CHECK_THAT(fault(a, b), contains_text("their names look like runs"));
   }
   CHECK(fault("t/rank0.json", "t/rank0.json") == "they have the same name");
   for (const auto& [a, b] : {std::pair("h_1.1714838500.json", "h_1.1714848500.json"), {"rank0.100.pt.trace.json", "rank0.200.pt.trace.json"},
@@ -131,7 +131,7 @@ TEST_CASE("phases: the rule that does not hold is named") {
   here.device_name = "H100", gpu.device_name = "A100";
   CHECK(phases_fault(here, gpu) == "their GPUs differ, H100 and A100");
   CHECK(phases_fault(a, file(0, "opt.json", 0)) == "their times overlap");
-  CHECK(phases_fault(a, file(0, "opt.json", 5, 43)) == "they are of other processes, 42 and 43");
+  CHECK(phases_fault(a, file(0, "opt.json", 5, 43)) == "they belong to different processes, 42 and 43");
   b.first_ns = 1, b.first_unclamped_ns = a.last_ns;  // one event at relative time 0
   CHECK(are_phases(a, b));
 }
@@ -140,5 +140,5 @@ TEST_CASE("phases: what is taken for phases is said") {
   Catalog catalog;
   catalog.add_process(file(0, "init.json", 0));
   catalog.add_process(file(0, "opt.json", 5));
-  CHECK(name_phases(catalog) == Names{"rank 0: 2 files are taken as phases: init.json (init), opt.json (opt)"});
+  CHECK(name_phases(catalog) == Names{"rank 0: treating 2 files as phases: init.json (init), opt.json (opt)"});
 }

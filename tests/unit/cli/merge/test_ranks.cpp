@@ -46,12 +46,12 @@ TEST_CASE("ranks: run ids that differ contradict, and so do sizes of worlds") {
   catalog.processes[0].run_id = "job.1";
   CHECK(contradiction(catalog).empty());
   catalog.processes[2].run_id = "job.2";
-  CHECK_THAT(contradiction(catalog), contains_text("a is of run job.1") && contains_text("c of run job.2"));
+  CHECK_THAT(contradiction(catalog), contains_text("a is from run job.1") && contains_text("c from run job.2"));
   catalog.processes[2].run_id = "job.1";
   catalog.processes[1].world_size = 8, catalog.processes[2].world_size = 8;
   CHECK(contradiction(catalog).empty());
   catalog.processes[2].world_size = 16;
-  CHECK_THAT(contradiction(catalog), contains_text("b is of a run of 8 ranks") && contains_text("c of one of 16 ranks"));
+  CHECK_THAT(contradiction(catalog), contains_text("b is from a run of 8 ranks") && contains_text("c from a run of 16 ranks"));
 }
 
 TEST_CASE("ranks: what does not overlap in time is said with the largest gap, but phases of a rank follow each other") {

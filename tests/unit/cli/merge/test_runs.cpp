@@ -55,7 +55,7 @@ TEST_CASE("runs: what is no trace is set aside with its reason") {
   for (const SkippedFile& file : list.skipped) reasons += file.reason + "|";
   CHECK(reasons ==
         "JSON without trace events|JSON without trace events|empty|neither a recording, a merged file nor JSON|"
-        "Chrome JSON that tracetool exported; name what it was made of|");
+        "Chrome JSON exported by tracetool; use the original recordings|");
 }
 
 TEST_CASE("runs: the mark of an export is found again, whatever the run is called") {

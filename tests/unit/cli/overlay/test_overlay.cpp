@@ -60,7 +60,7 @@ TEST_CASE("overlay: idle is between work of any stream of the device, not during
   REQUIRE(idle.size() == 1);
   CHECK(idle[0].start_ns == 9000);
   CHECK(idle[0].duration_ns == 12'345);
-  CHECK(idle[0].name == "idle 12.345 us");
+  CHECK(idle[0].name == "idle 12.35 us");
   CHECK(idle[0].args == "\"ns\":12345,\"short_gaps\":1,\"short_gaps_ns\":500");
   CHECK(s.tracks.of(DerivedTrack::idle, 1).empty());
 }

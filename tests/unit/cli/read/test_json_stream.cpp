@@ -170,10 +170,10 @@ TEST_CASE("a missing bracket behind the events costs none of them and no member"
   CHECK(member.elements == Texts{"{\"a\":1}", "{\"b\":2}"});
   CHECK(member.members == Texts{"traceEvents", "rank=3", "x={\"y\": 1}"});
   REQUIRE(member.notes.size() == 1);
-  CHECK(member.notes[0] == "byte 36: expected ']'; no event is lost by that");
+  CHECK(member.notes[0] == "byte 36: expected ']'; no event is lost");
   const Walked end = walk("{\"traceEvents\": [{\"a\":1}, {\"b\":2}}\n", 16);
   CHECK(end.elements == Texts{"{\"a\":1}", "{\"b\":2}"});
-  CHECK(end.notes == Texts{"byte 33: expected ']'; no event is lost by that"});
+  CHECK(end.notes == Texts{"byte 33: expected ']'; no event is lost"});
 }
 
 TEST_CASE("time grows with the text where every member is broken", "[slow]") {

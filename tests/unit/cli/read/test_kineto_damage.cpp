@@ -102,7 +102,7 @@ TEST_CASE("an event with a fault that writers are known for is kept as it was me
     CHECK((trace->events.size() == 4 && trace->process().lost_unknown_kind == 0));
     CHECK(trace->process().state == RecordingState::recovered);
     REQUIRE(trace->process().notes.size() == 2);
-    CHECK(trace->process().notes[1] == "1 event was no valid JSON and is kept as it was meant");
+    CHECK(trace->process().notes[1] == "1 event was invalid JSON and is repaired as it was meant");
     return std::string(trace->name(2)) + "|" + trace->process().notes[0].substr(trace->process().notes[0].find(':') + 2);
   };
   for (const char* gap : {", ", ",\n  "}) {
@@ -203,7 +203,7 @@ TEST_CASE("the first five of many are named, and all are counted") {
   CHECK(trace->events.size() == 1);
   CHECK(trace->process().lost_unknown_kind == 8);
   REQUIRE(trace->process().notes.size() == 6);
-  CHECK(trace->process().notes[5] == "at least 8 events of the file could not be read and are skipped (the first 5 are named)");
+  CHECK(trace->process().notes[5] == "at least 8 events of the file could not be read and are skipped (the first 5 are listed)");
 }
 
 TEST_CASE("more open slices than are remembered are passed on") {

@@ -269,8 +269,8 @@ TEST_CASE("a missing, negative or absurd duration is 0 and counted") {
   REQUIRE(trace->events.size() == 5);
   for (const KeptEvent& kept : trace->events) CHECK(kept.event.duration_ns == 0);
   CHECK(trace->process().notes ==
-        std::vector<std::string>{"1 event has a time more than a day from all others: kept, but in no span and no sum",
-                                 "5 slices had no duration, a negative or an absurd one: taken as 0"});
+        std::vector<std::string>{"1 event is more than a day away from all others: kept, but excluded from spans and sums",
+                                 "5 slices had a missing, negative or impossible duration: using 0"});
 }
 
 // The third is like the second but for its numbers.
@@ -281,7 +281,7 @@ TEST_CASE("a duration that ends beyond the end of time is 0 and counted") {
   CHECK((trace->events[0].event.duration_ns == 807 && trace->events[1].event.duration_ns == 806));
   CHECK(trace->events[2].event.duration_ns == 0);
   CHECK(trace->process().last_ns == INT64_MAX);
-  CHECK(trace->process().notes == std::vector<std::string>{"1 slice had no duration, a negative or an absurd one: taken as 0"});
+  CHECK(trace->process().notes == std::vector<std::string>{"1 slice had a missing, negative or impossible duration: using 0"});
 }
 
 TEST_CASE("a kernel that overruns later work of its stream keeps its duration, and is no end of the process") {
@@ -388,8 +388,8 @@ TEST_CASE("a member beside the events that is too large to be kept is named") {
       read_kineto(R"({"a":1,"systemTraceEvents":)" + large + R"(,"list":[)" + large + R"(],"b":2,"traceEvents":[]})");
   CHECK(trace->process().kineto_header == R"("a": 1, "b": 2)");
   CHECK(trace->process().notes ==
-        std::vector<std::string>{"the member \"systemTraceEvents\" is too large to be kept: skipped",
-                                 "the member \"list\" is too large to be kept: skipped"});
+        std::vector<std::string>{"the member \"systemTraceEvents\" is too large: skipped",
+                                 "the member \"list\" is too large: skipped"});
 }
 
 TEST_CASE("an array of events at the top is a trace, and so is an empty one") {

@@ -93,8 +93,8 @@ TEST_CASE("ring: an operator that is open has no duration, an end without a begi
   recording.add(operator_begin(recording.name("open"), 1, 7, 10));
   CHECK(durations(recording) == std::vector<std::string>{"open -1"});
   REQUIRE(recording.process().notes.size() == 2);
-  CHECK(recording.process().notes[0] == "1 operators without their end: open when the recording ended");
-  CHECK(recording.process().notes[1] == "1 ends of operators without their start (it was overwritten)");
+  CHECK(recording.process().notes[0] == "1 operators without an end: open when the recording ended");
+  CHECK(recording.process().notes[1] == "1 operator ends without a start (it was overwritten)");
 }
 
 TEST_CASE("ring: scopes are operators or annotations, numbers of autograd are told where they are known") {
@@ -171,7 +171,7 @@ TEST_CASE("ring: a stack that names what is no frame is damage") {
   auto begin = operator_begin(recording.name("op"), 1, 1, 0);
   begin.stack_ref = recording.name({"\x20\0\0\0", 4});
   recording.add(begin);
-  CHECK_THROWS_WITH(recording.read(), contains_text("leads to no frame"));
+  CHECK_THROWS_WITH(recording.read(), contains_text("points to no frame"));
 }
 
 TEST_CASE("ring: inputs in PyTorch's words") {

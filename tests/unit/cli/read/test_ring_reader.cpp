@@ -84,8 +84,8 @@ TEST_CASE("ranges nest per thread; what lacks its other end is said") {
   CHECK(events[1].event.duration_ns == 300);
   CHECK(events[2].event.duration_ns == kUnknownDuration);
   REQUIRE(recording.catalog.processes[0].notes.size() == 2);
-  CHECK(recording.catalog.processes[0].notes[0].find("1 ranges without their end") == 0);
-  CHECK(recording.catalog.processes[0].notes[1].find("1 ends of ranges") == 0);
+  CHECK(recording.catalog.processes[0].notes[0].find("1 ranges without an end") == 0);
+  CHECK(recording.catalog.processes[0].notes[1].find("1 range ends without a start") == 0);
 }
 
 TEST_CASE("the last identity wins, field by field") {
@@ -146,8 +146,8 @@ TEST_CASE("a damaged block costs itself, from the damage on") {
     trace::payload_of(recording.memory.ring.block(1))[block->committed / 2 + 1] = std::byte{0xff};
     CHECK(recording.read().all.size() == 1);
     REQUIRE(recording.process().notes.size() == 2);
-    CHECK(recording.process().notes[0].find("1 ranges without their end") == 0);
-    CHECK(recording.process().notes[1].find(": not a record; what is behind it") != std::string::npos);
+    CHECK(recording.process().notes[0].find("1 ranges without an end") == 0);
+    CHECK(recording.process().notes[1].find(": not a record; the rest of its block") != std::string::npos);
   }
   SECTION("more records than fit") {
     recording.memory.ring.block(1)->committed = 1ull << 40;

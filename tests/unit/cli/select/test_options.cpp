@@ -32,7 +32,7 @@ TEST_CASE("ranges of numbers: what is none is named") {
     INFO(text);
     CHECK(says(refusal([&] { NumberRanges("--ranks", text); }), "--ranks"));
   }
-  CHECK(says(refusal([] { NumberRanges("--steps", "1,b-2,3"); }), "\"b-2\" is no range"));
+  CHECK(says(refusal([] { NumberRanges("--steps", "1,b-2,3"); }), "\"b-2\" is not a range"));
 }
 
 TEST_CASE("lengths of time are exact") {

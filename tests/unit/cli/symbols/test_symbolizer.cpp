@@ -135,7 +135,7 @@ TEST_CASE("symbols: a file of another build id is not believed", "[symbols][slow
   CHECK(symbols.missing({path, right}).empty());
   CHECK(symbols.missing({path, wrong}) == "no file with build id " + hex_text(wrong) + " was found");
   CHECK(symbols.missing({"/no/such/file", ""}) == "no file is at its path");
-  CHECK(symbols.missing({"", ""}) == "no file holds it");
+  CHECK(symbols.missing({"", ""}) == "no file contains it");
   CHECK(symbols.look_up({path, right}, 0).empty());
   CHECK(symbols.look_up({path, right}, ~std::uint64_t{0}).empty());
 }
