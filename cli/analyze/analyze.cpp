@@ -75,7 +75,7 @@ std::string beside_note(const Catalog& catalog) {
   for (ProcessId id = 0; id < beside.size(); ++id) {
     if (beside[id]) who += (who.empty() ? "" : ", ") + process_words(catalog.processes[id]);
   }
-  return who.empty() ? "" : who + ": no rank, and no work on a GPU, beside ranks of the same run: in no table";
+  return who.empty() ? "" : who + ": excluded from all tables (no rank, no GPU work)";
 }
 
 class AnalysisWalk : public EventSink {
@@ -499,11 +499,11 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
       collectives.clocks = clocks_of(catalog, trace.fits());
     }
     if (walk.strays() > 0) {
-      notes.push_back(count_text(walk.strays(), "event that is", "events that are") + " far from the rest of the trace in time: in no span and no sum");
+      notes.push_back(count_text(walk.strays(), "event", "events") + " far from the rest of the trace in time, excluded from spans and sums");
     }
     if (walk.endless() > 0) {
       notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
-                      " had not ended where the trace ends, and are in no sum");
+                      " had not ended when the trace ended, excluded from sums");
     }
   }
   const auto lacking = std::find_if(walks.begin(), walks.end(), [](const AnalysisWalk& walk) { return walk.without_work().are_many(); });

@@ -11,14 +11,14 @@ namespace {
 
 std::vector<Column> api_columns(RowKeys keys) {
   return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
-      {{"name", Unit::text, "Of the function, of the runtime (cuda...) or the driver (cu...)"},
-       {"count", Unit::count, "How often it was called"},
-       {"sum_ns", Unit::ns, "All these calls together, on all threads; calls of the driver lie within those of the runtime that make them"},
-       {"share_pct", Unit::percent, "Of the sum of all calls; by rank, of the rank's"},
-       {"min_ns", Unit::ns, "The shortest"},
-       {"median_ns", Unit::ns, "At least half of them took at most so long"},
-       {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
-       {"max_ns", Unit::ns, "The longest"}});
+      {{"name", Unit::text, "Function name, of the CUDA runtime (cuda...) or driver (cu...)"},
+       {"count", Unit::count, "Number of calls"},
+       {"sum_ns", Unit::ns, "Total time on all threads; driver calls are within the runtime calls that make them"},
+       {"share_pct", Unit::percent, "Share of the total time of all calls (of the rank with --by rank)"},
+       {"min_ns", Unit::ns, "Shortest call"},
+       {"median_ns", Unit::ns, "Median duration of a call"},
+       {"p95_ns", Unit::ns, "95th percentile of the duration"},
+       {"max_ns", Unit::ns, "Longest call"}});
 }
 
 class ApiTable : public Analysis {
@@ -58,7 +58,7 @@ class ApiTable : public Analysis {
       append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(durations->ns.size()), durations->sum_ns,
              percent(durations->sum_ns, sums_.at(key->first)), ns.least, ns.median, ns.p95, ns.most);
     }
-    if (endless_ > 0) table.notes.push_back(std::to_string(endless_) + " calls had not returned where the trace ends, and are in no row");
+    if (endless_ > 0) table.notes.push_back(std::to_string(endless_) + " calls had not returned when the trace ended, and are excluded");
     return table;
   }
 
@@ -80,7 +80,7 @@ class ApiTable : public Analysis {
 
 AnalysisEntry api_analysis() {
   return {.name = "api",
-          .meaning = "Each function of the CUDA runtime and driver: how often it was called, how long its calls took",
+          .meaning = "CUDA runtime and driver functions: number of calls and their duration",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = api_columns,
           .make = make_analysis<ApiTable>,

@@ -24,7 +24,7 @@ void append(std::vector<Cell>& row, Values&&... values) {
 }
 
 inline constexpr Column kRankColumn{"rank", Unit::number, "Rank of the process in the job"};
-inline constexpr Column kPhaseColumn{"phase", Unit::text, "What of the rank's run the file is of; where ranks have several"};
+inline constexpr Column kPhaseColumn{"phase", Unit::text, "Phase of the run, if a rank has several files"};
 
 // Whose a row is.
 inline std::vector<Column> process_columns(RowKeys keys) {
@@ -41,6 +41,6 @@ inline void append_process(std::vector<Cell>& row, const Process& process, RowKe
 }
 
 inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};
-inline constexpr Column kStepColumn{"step", Unit::number, "Number of the training step, as the program named it, or counted where it named none"};
+inline constexpr Column kStepColumn{"step", Unit::number, "Number of the training step, from the program or counted if the program names none"};
 
 }  // namespace cli

@@ -20,12 +20,12 @@ std::vector<Column> class_columns(RowKeys keys) {
   if (keys.by != GroupBy::none) columns = joined(process_columns(keys), {kDeviceColumn});
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
-      {"class", Unit::text, "What it is for: matmul, attention, communication, ...; other: no rule knows its name"},
-      {"names", Unit::count, "Different names of kernels and copies in it"},
-      {"count", Unit::count, "How many kernels, copies and memsets ran"},
-      {"sum_ns", Unit::ns, "All their durations together, also where several ran at once"},
-      {"share_pct", Unit::percent, "Of the sum of all classes; of the rows of the same device and step"},
-      {"union_ns", Unit::ns, "When any of them ran on a device; the sum over the devices"}});
+      {"class", Unit::text, "Class of the kernel: matmul, attention, communication, ...; other if no rule matches its name"},
+      {"names", Unit::count, "Number of different kernel and copy names"},
+      {"count", Unit::count, "Number of kernels, copies and memsets"},
+      {"sum_ns", Unit::ns, "Total duration, including work that ran at the same time"},
+      {"share_pct", Unit::percent, "Share of the total duration of all classes on the same device and in the same step"},
+      {"union_ns", Unit::ns, "Time with any work of the class on a device, summed over devices"}});
 }
 
 class Classes : public Analysis {
@@ -59,7 +59,7 @@ class Classes : public Analysis {
       for (std::size_t id = 0; id < sums.size(); ++id) row[id] += sums[id];
     }
     for (const auto& [key, sums] : rows) add_rows(key, sums, table.rows);
-    if (graphs_ > 0) table.notes.push_back("whole CUDA graphs, which were recorded instead of their kernels, are in other");
+    if (graphs_ > 0) table.notes.push_back("CUDA graphs recorded as a whole, without their kernels, are in class other");
     return table;
   }
 

@@ -10,9 +10,9 @@
 namespace cli {
 
 inline constexpr Column kCommunicatorColumn{
-    "communicator", Unit::text, "NCCL's hash of it, or PyTorch's name of the process group; empty: the trace does not name it"};
-inline constexpr Column kDescriptionColumn{"description", Unit::text, "PyTorch's description of the group"};
-inline constexpr Column kEpochColumn{"epoch", Unit::number, "How often a communicator of this hash had been made"};
+    "communicator", Unit::text, "NCCL's hash of the communicator, or PyTorch's name of the process group; empty if unknown"};
+inline constexpr Column kDescriptionColumn{"description", Unit::text, "PyTorch's description of the process group"};
+inline constexpr Column kEpochColumn{"epoch", Unit::number, "Number of this communicator among those with the same hash, from 1; empty if unknown"};
 inline constexpr Column kOperationColumn{"op", Unit::text, "Operation"};
 
 inline Cell text_cell(const std::string& text) { return text.empty() ? Cell() : Cell(text); }

@@ -8,29 +8,29 @@ namespace {
 
 constexpr Column kWaitParts[] = {
     {"rank", Unit::number, "Rank"},
-    {"wait_ns", Unit::ns, "From its start to the last one's"},
-    {"exposed_ns", Unit::ns, "How long its part ran and no compute did on its GPU"},
+    {"wait_ns", Unit::ns, "Time from its start to the last start"},
+    {"exposed_ns", Unit::ns, "Time of the collective on the rank without compute"},
 };
 
 std::vector<Column> collective_columns(RowKeys) {
   return {kCommunicatorColumn,
           kDescriptionColumn,
           kEpochColumn,
-          {"ordinal", Unit::number, "Number of the collective on the communicator, as the recording or PyTorch counts; else since the first one seen"},
+          {"ordinal", Unit::number, "Number of the collective on the communicator, as recorded, or counted from the first in the trace"},
           kOperationColumn,
-          {"bytes", Unit::bytes, "The size that nccl-tests computes bandwidth from"},
-          {"ranks", Unit::count, "Ranks of which the trace has it"},
-          {"group_ranks", Unit::count, "Ranks of the communicator, if it is known which they are"},
-          {"first_start_ns", Unit::ns, "When its work began on the first rank, since the trace's start"},
-          {"last_start_ns", Unit::ns, "When it began on the last rank"},
-          {"last_rank", Unit::number, "Which rank that was; where all are known"},
-          {"end_ns", Unit::ns, "When it ended on the last rank to end"},
-          {"transfer_ns", Unit::ns, "end - last_start; where all ranks are known, and each depends on all"},
-          {"algbw_gb_per_s", Unit::rate, "bytes / transfer"},
-          {"busbw_gb_per_s", Unit::rate, "algbw by the factor of nccl-tests for the operation and the number of ranks"},
-          {"state", Unit::text, "complete, missing_ranks, mismatch: ranks called different collectives, open: it had not ended on some rank, or no_gpu_work: that is not in the trace"},
-          {"waits", Unit::rows, "Of each rank: rank, wait_ns, exposed_ns", kWaitParts, std::size(kWaitParts)},
-          {"trouble", Unit::text, "What is wrong with it"}};
+          {"bytes", Unit::bytes, "Size from which nccl-tests computes bandwidth"},
+          {"ranks", Unit::count, "Number of ranks with this collective in the trace"},
+          {"group_ranks", Unit::count, "Number of ranks of the communicator, if known"},
+          {"first_start_ns", Unit::ns, "Start on the first rank, since the start of the trace"},
+          {"last_start_ns", Unit::ns, "Start on the last rank, since the start of the trace"},
+          {"last_rank", Unit::number, "Rank that started last, if all ranks are known"},
+          {"end_ns", Unit::ns, "End on the last rank, since the start of the trace"},
+          {"transfer_ns", Unit::ns, "end_ns - last_start_ns, if all ranks are known and each depends on all others"},
+          {"algbw_gb_per_s", Unit::rate, "Algorithm bandwidth: bytes / transfer_ns"},
+          {"busbw_gb_per_s", Unit::rate, "Bus bandwidth: algbw times the factor of nccl-tests for the operation and number of ranks"},
+          {"state", Unit::text, "complete, missing_ranks, mismatch (different calls), open (not ended on a rank) or no_gpu_work (not in the trace)"},
+          {"waits", Unit::rows, "rank, wait_ns and exposed_ns of each rank", kWaitParts, std::size(kWaitParts)},
+          {"trouble", Unit::text, "Problem with the collective"}};
 }
 
 class CollectiveTable : public Analysis {
@@ -98,7 +98,7 @@ class CollectiveTable : public Analysis {
 
 AnalysisEntry collectives_analysis() {
   return {.name = "collectives",
-          .meaning = "Each collective over its ranks: who was last, who waited, transfer and bandwidth",
+          .meaning = "Collectives over their ranks: the last rank, waits, transfer time and bandwidth",
           .by = {GroupBy::none},
           .columns = collective_columns,
           .make = make_analysis<CollectiveTable>,

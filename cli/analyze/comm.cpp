@@ -13,18 +13,18 @@ std::vector<Column> comm_columns(RowKeys) {
   return {kCommunicatorColumn,
           kDescriptionColumn,
           kEpochColumn,
-          {"group_ranks", Unit::count, "Ranks of the communicator, if it is known which they are"},
+          {"group_ranks", Unit::count, "Number of ranks of the communicator, if known"},
           kOperationColumn,
-          {"from_bytes", Unit::bytes, "Collectives of this size and of less than twice as much"},
-          {"count", Unit::count, "Collectives"},
-          {"complete", Unit::count, "Of these, such as are known of every rank, and ended"},
-          {"time_ns", Unit::ns, "What they took, summed over chosen ranks"},
-          {"wait_ns", Unit::ns, "Of that, until the last rank had started; of collectives whose ranks are all known"},
-          {"exposed_pct", Unit::percent, "Of the time: when no compute ran on the rank's GPU"},
-          {"transfer_ns", Unit::ns, "From the last start to the last end, summed over collectives"},
-          {"busbw_gb_per_s", Unit::rate, "Median bus bandwidth of those whose transfer is known"},
-          {"best_busbw_gb_per_s", Unit::rate, "The best bus bandwidth of them"},
-          {"of_best_pct", Unit::percent, "The median in the best"}};
+          {"from_bytes", Unit::bytes, "Smallest size in the row; the largest is less than twice as much"},
+          {"count", Unit::count, "Number of collectives"},
+          {"complete", Unit::count, "Number of collectives that are known on every rank and ended"},
+          {"time_ns", Unit::ns, "Total duration, summed over chosen ranks"},
+          {"wait_ns", Unit::ns, "Part of time_ns before the last rank started, if all ranks are known"},
+          {"exposed_pct", Unit::percent, "Share of time_ns without compute on the rank's GPU"},
+          {"transfer_ns", Unit::ns, "Time from the last start to the last end, summed over collectives"},
+          {"busbw_gb_per_s", Unit::rate, "Median bus bandwidth of collectives with a known transfer time"},
+          {"best_busbw_gb_per_s", Unit::rate, "Highest bus bandwidth of these collectives"},
+          {"of_best_pct", Unit::percent, "busbw_gb_per_s relative to best_busbw_gb_per_s"}};
 }
 
 struct Traffic {
@@ -104,7 +104,7 @@ class CommTable : public Analysis {
 
 AnalysisEntry comm_analysis() {
   return {.name = "comm",
-          .meaning = "What each communicator does, by operation and size: time, share exposed, bandwidth",
+          .meaning = "Communicators by operation and size: time, exposed share, bandwidth",
           .by = {GroupBy::none},
           .columns = comm_columns,
           .make = make_analysis<CommTable>,

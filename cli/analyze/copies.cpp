@@ -16,20 +16,20 @@ namespace {
 std::vector<Column> copy_columns(RowKeys keys) {
   return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
       {{"operation", Unit::text, "memcpy or memset"},
-       {"direction", Unit::text, "Of a memcpy, in CUPTI's words: HtoD, DtoH, DtoD, PtoP, ...; empty: the trace does not tell it"},
-       {"from_memory", Unit::text, "Of a memcpy: Pageable, Pinned, Device, ...; empty: the trace does not tell it"},
-       {"to_memory", Unit::text, "The same, of what is written"},
-       {"pageable", Unit::yes_no, "One of the two is pageable: the driver copies through a buffer of its own, and the call may wait"},
-       {"class", Unit::text, "comm: a call of NCCL launched it; else memory"},
-       {"from_bytes", Unit::bytes, "Those of this size and of less than twice as much; empty: of unknown size"},
-       {"count", Unit::count, "How many"},
-       {"bytes", Unit::bytes, "All their bytes"},
-       {"time_ns", Unit::ns, "All their durations together, also where several ran at once"},
-       {"share_pct", Unit::percent, "Of the time of all copies and memsets; by rank, of the rank's"},
+       {"direction", Unit::text, "Direction of a memcpy, as in CUPTI: HtoD, DtoH, DtoD, PtoP, ...; empty if unknown"},
+       {"from_memory", Unit::text, "Memory read by a memcpy: Pageable, Pinned, Device, ...; empty if unknown"},
+       {"to_memory", Unit::text, "Memory written: Pageable, Pinned, Device, ...; empty if unknown"},
+       {"pageable", Unit::yes_no, "Whether one of the two is pageable: the driver then stages the copy, and the call may block"},
+       {"class", Unit::text, "comm if an NCCL call launched it, otherwise memory"},
+       {"from_bytes", Unit::bytes, "Smallest size in the row; the largest is less than twice as much; empty if unknown"},
+       {"count", Unit::count, "Number of copies or memsets"},
+       {"bytes", Unit::bytes, "Total bytes"},
+       {"time_ns", Unit::ns, "Total duration, including copies that ran at the same time"},
+       {"share_pct", Unit::percent, "Share of the total duration of all copies and memsets (of the rank with --by rank)"},
        {"median_gb_per_s", Unit::rate, "Median of bytes / duration"},
-       {"best_gb_per_s", Unit::rate, "The best of them"},
+       {"best_gb_per_s", Unit::rate, "Highest bytes / duration"},
        {"of_peak_pct", Unit::percent,
-        "The median in the peak of the GPU's memory: copies within a GPU read and write each byte, memsets write it; else unknown"}});
+        "Median relative to the peak memory bandwidth of the GPU, for memsets and copies within a GPU"}});
 }
 
 constexpr std::uint8_t kUnknownMemory = 0, kPageable = 1;                  // CUpti_ActivityMemoryKind
@@ -133,7 +133,7 @@ class CopyTable : public Analysis {
 
 AnalysisEntry copies_analysis() {
   return {.name = "copies",
-          .meaning = "Copies and memsets by direction, memory and size: how often, how long, how fast",
+          .meaning = "Copies and memsets by direction, memory and size: count, duration, rate",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = copy_columns,
           .make = make_analysis<CopyTable>,

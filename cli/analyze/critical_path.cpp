@@ -20,15 +20,15 @@ constexpr std::array<std::string_view, 6> kPartNames{"", "launch", "queued", "ho
 std::vector<Column> path_columns(RowKeys keys) {
   std::vector<Column> columns;
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  columns.push_back({"rank", Unit::number, "That held the path; none: the transfer of a collective is of all its ranks"});
+  columns.push_back({"rank", Unit::number, "Rank on the path; empty for the transfer of a collective, which belongs to all ranks"});
   if (keys.phases) columns.push_back(kPhaseColumn);
   return joined(std::move(columns), {
-      {"class", Unit::text, "What held it: a class of kernels as classes has them, launch, queued, host, sync or unexplained"},
-      {"time_ns", Unit::ns, "How long; all rows of a step sum to it"},
-      {"share_pct", Unit::percent, "Of the step, or of all of them"},
-      {"segments", Unit::count, "In how many, each of one kernel, one call of CUDA, or of the time in one operator or range"},
-      {"top_name", Unit::text, "What has most of it: a kernel, a call, or the innermost operator or range in which the host was"},
-      {"top_ns", Unit::ns, "How long that held the path"}});
+      {"class", Unit::text, "Class of the path segment: a kernel class (see classes), launch, queued, host, sync or unexplained"},
+      {"time_ns", Unit::ns, "Time on the path; the rows of a step add up to its duration"},
+      {"share_pct", Unit::percent, "Share of the step, or of all steps"},
+      {"segments", Unit::count, "Number of segments: each is one kernel, one CUDA call, or the time in one operator or range"},
+      {"top_name", Unit::text, "Name with the most time: a kernel, a call, or the innermost operator or range of the host"},
+      {"top_ns", Unit::ns, "Time of top_name on the path"}});
 }
 
 // The chosen steps that the chosen time holds as a whole, on every rank that has them.
@@ -56,7 +56,7 @@ class CriticalPath : public Analysis {
   ResultTable finish() override {
     ResultTable table{"critical_path", path_columns(context_.keys), {}, {}};
     if (trace_.is_full()) {
-      table.notes.push_back(fmt::format("more than {} kernels, copies and calls would have to be kept: choose fewer or later steps (--steps), or fewer ranks (--ranks)", PathTrace::kMost));
+      table.notes.push_back(fmt::format("more than {} kernels, copies and calls: choose fewer or later steps (--steps), or fewer ranks (--ranks)", PathTrace::kMost));
       return table;
     }
     trace_.meet(*context_.collectives);
@@ -127,14 +127,14 @@ class CriticalPath : public Analysis {
   }
 
   std::vector<std::string> notes(const std::vector<PathSpan>& spans, std::int64_t whole_ns, std::uint64_t inferred) const {
-    if (spans.empty()) return {"no GPU work runs in the chosen steps, or in the chosen time"};
+    if (spans.empty()) return {"no GPU work in the chosen steps or time"};
     std::vector<std::string> found{most_text(spans, whole_ns)};
     if (inferred > 0) {
-      found.push_back(fmt::format("{} began behind the work of another stream, as those do that wait for an event; that they did wait for it is not in the trace", count_text(inferred, "kernel or copy", "kernels and copies")));
+      found.push_back(fmt::format("{} began right after work of another stream ended; the path assumes that they waited for it", count_text(inferred, "kernel or copy", "kernels and copies")));
     }
-    if (!trace_.knows_launches()) found.push_back("no launch is in the trace: what the host did is not known");
+    if (!trace_.knows_launches()) found.push_back("no launches in the trace: host activity is unknown");
     if (trace_.uncompared() > 0) {
-      found.push_back(fmt::format("the clocks of some ranks cannot be compared: the path does not follow {} to the rank that was last", count_text(trace_.uncompared(), "collective", "collectives")));
+      found.push_back(fmt::format("the clocks of some ranks cannot be compared; the path does not follow {} to the last rank", count_text(trace_.uncompared(), "collective", "collectives")));
     }
     const auto more = collective_notes(context_);
     found.insert(found.end(), more.begin(), more.end());
@@ -150,8 +150,8 @@ class CriticalPath : public Analysis {
     }
     const std::string of = fmt::format("{}{}", duration_text(whole_ns), spans.front().step ? " in " + count_text(spans.size(), "step", "steps") : std::string());
     const auto most = std::max_element(ranks_ns.begin(), ranks_ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::string text = most == ranks_ns.end() || most->first < 0 ? "the path lasts " + of : fmt::format("rank {} held most: {} of {}", most->first, duration_text(most->second), of);
-    if (shared_ns > 0) text += fmt::format("; transfers of collectives, which are of all ranks, {}", duration_text(shared_ns));
+    std::string text = most == ranks_ns.end() || most->first < 0 ? "the path lasts " + of : fmt::format("rank {} has the most time on the path: {} of {}", most->first, duration_text(most->second), of);
+    if (shared_ns > 0) text += fmt::format("; transfers of collectives, on all ranks, take {}", duration_text(shared_ns));
     return text;
   }
 
@@ -166,7 +166,7 @@ class CriticalPath : public Analysis {
 
 AnalysisEntry critical_path_analysis() {
   return {.name = "critical_path",
-          .meaning = "What held each step, over all ranks: kernels, copies, transfers, launches, the host, and on which rank",
+          .meaning = "Critical path of each step over all ranks: kernels, copies, transfers, launches, host",
           .by = {GroupBy::none, GroupBy::step},
           .columns = path_columns,
           .make = make_analysis<CriticalPath>,

@@ -55,7 +55,7 @@ std::vector<std::string> DeviceTimes::notes() const {
     if (first_ns - steps.front().from_ns() > longest_ns) longest_ns = first_ns - steps.front().from_ns(), number = steps.front().number;
   }
   if (devices == 0) return {};
-  return {fmt::format("step {} begins {}{} before the first GPU work in the trace; a row of the whole trace begins with that work, without the idle time before it", number,
+  return {fmt::format("step {} begins {}{} before the first GPU work in the trace; rows of the whole trace exclude that idle time", number,
                       devices > 1 ? "up to " : "", duration_text(longest_ns))};
 }
 

@@ -10,7 +10,7 @@
 namespace cli {
 
 inline void append_endless_note(std::vector<std::string>& notes, std::uint64_t count, std::string_view one) {
-  if (count > 0) notes.push_back(count_text(count, one) + " had not ended where the trace ends, and have no time on the host");
+  if (count > 0) notes.push_back(count_text(count, one) + " had not ended when the trace ended; their host time is unknown");
 }
 
 }  // namespace cli

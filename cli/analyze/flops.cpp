@@ -16,34 +16,34 @@
 namespace cli {
 namespace {
 
-const std::vector<Column> kOperatorColumns{{"name", Unit::text, "Of the operator"},
-                                           {"shape", Unit::text, "Sizes of the inputs that decide it"},
-                                           {"type", Unit::text, "In which the products are made: bf16, tf32, ...; empty: float, of which the kernels do not tell whether as tf32"},
-                                           {"count", Unit::count, "Calls of which a kernel ran"},
-                                           {"time_ns", Unit::ns, "Durations of their kernels, together"},
-                                           {"flop", Unit::count, "Floating-point operations of one call, by its sizes"},
-                                           {"tflop_per_s", Unit::number, "10^12 of them a second, over the time"}};
+const std::vector<Column> kOperatorColumns{{"name", Unit::text, "Operator name"},
+                                           {"shape", Unit::text, "Input sizes that determine the number of operations"},
+                                           {"type", Unit::text, "Number type of the products: bf16, tf32, ...; empty for float32 that may run as TF32"},
+                                           {"count", Unit::count, "Number of calls whose kernel ran"},
+                                           {"time_ns", Unit::ns, "Total duration of the kernels of these calls"},
+                                           {"flop", Unit::count, "Floating-point operations per call"},
+                                           {"tflop_per_s", Unit::number, "Achieved rate in 10^12 operations per second"}};
 
 std::vector<Column> flops_columns(RowKeys keys) {
   std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
   return joined(joined(std::move(columns), kOperatorColumns),
-                {{"peak_tflop_per_s", Unit::number, "What the GPU can do at most in this type, dense"}, {"of_peak_pct", Unit::percent, "Of that"}});
+                {{"peak_tflop_per_s", Unit::number, "Peak rate of the GPU for this type, dense"}, {"of_peak_pct", Unit::percent, "Achieved rate relative to the peak"}});
 }
 
 std::vector<Column> roofline_columns(RowKeys keys) {
   std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
   return joined(joined(std::move(columns), kOperatorColumns),
-                {{"bytes", Unit::bytes, "What one call must move at least: inputs once, outputs once"},
+                {{"bytes", Unit::bytes, "Minimum bytes that one call moves: each input and output once"},
                  {"flop_per_byte", Unit::number, "Arithmetic intensity: flop / bytes"},
-                 {"ridge_flop_per_byte", Unit::number, "From where on the GPU's arithmetic bounds, and not its memory: peak / bandwidth"},
-                 {"bound", Unit::text, "compute or memory, by the two"},
-                 {"roof_tflop_per_s", Unit::number, "What the GPU allows at this intensity: the lesser of the peak and intensity x bandwidth"},
-                 {"of_roof_pct", Unit::percent, "Of that"}});
+                 {"ridge_flop_per_byte", Unit::number, "Intensity above which the GPU's compute rate is the bound: peak / bandwidth"},
+                 {"bound", Unit::text, "Limit that applies to the operator: compute or memory"},
+                 {"roof_tflop_per_s", Unit::number, "Attainable rate at this intensity: the lower of the peak and intensity x bandwidth"},
+                 {"of_roof_pct", Unit::percent, "Achieved rate relative to the attainable rate"}});
 }
 
 void add_peak_note(const DevicePeaks& peaks, ResultTable& table) {
   const std::vector<std::string> unknown = peaks.without_peaks();
-  if (!unknown.empty()) table.notes.push_back(fmt::format("no peak is known for {}: --peak-tflops and --peak-gb-per-s give it", fmt::join(unknown, ", ")));
+  if (!unknown.empty()) table.notes.push_back(fmt::format("the peak of {} is unknown; set --peak-tflops and --peak-gb-per-s", fmt::join(unknown, ", ")));
 }
 
 class OperatorTable : public Analysis {
@@ -137,15 +137,15 @@ class OperatorTable : public Analysis {
       if (tenths(without_row_ns_[id]) > 0) without.emplace_back(-without_row_ns_[id], id);
     }
     std::sort(without.begin(), without.end());
-    std::string note = share(known_ns_) + " of the time of compute kernels is in this table, " + share(compute_ns_ - known_ns_) + " has no row";
+    std::string note = share(known_ns_) + " of compute kernel time is in this table, " + share(compute_ns_ - known_ns_) + " is not";
     for (std::size_t i = 0; i < without.size(); ++i) note += (i == 0 ? ": " : ", ") + classes_[without[i].second] + ' ' + share(-without[i].first);
     table.notes.push_back(std::move(note));
     for (const auto& [name, inputs] : calls_.without_cost()) {
       const std::string_view operator_name = context_.catalog.strings[name];
-      table.notes.push_back(fmt::format("calls of {} without a row: {}", operator_name, missing_cost(context_.catalog, operator_name, inputs)));
+      table.notes.push_back(fmt::format("calls of {} are excluded: {}", operator_name, missing_cost(context_.catalog, operator_name, inputs)));
     }
     add_peak_note(peaks_, table);
-    if (rows_.empty()) table.notes.push_back("no kernel's operator has sizes that are known: torch.profiler tells them with record_shapes=True, recordings with TRACETOOL_TORCH=shapes");
+    if (rows_.empty()) table.notes.push_back("no operators with known sizes; TRACETOOL_TORCH=shapes records sizes, and so does record_shapes=True of torch.profiler");
   }
 
   const AnalysisContext& context_;
@@ -162,11 +162,11 @@ std::vector<Column> mfu_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   return joined(joined(std::move(columns), {kDeviceColumn, kStepColumn}),
                 {{"step_ns", Unit::ns, "Duration of the step on the GPU, as in steps"},
-                 {"operator_tflop", Unit::number, "10^12 operations of operators with known sizes that were launched in the step"},
-                 {"type", Unit::text, "In which most of these are made"},
-                 {"peak_tflop_per_s", Unit::number, "What the GPU can do at most in this type, dense"},
-                 {"operator_pct", Unit::percent, "These operations in what the GPU could have done in the step"},
-                 {"mfu_pct", Unit::percent, "The model's operations (--flops-per-step) in the same: model FLOPs utilization"}});
+                 {"operator_tflop", Unit::number, "Operations (10^12) of the operators with known sizes launched in the step"},
+                 {"type", Unit::text, "Number type of most of these operations"},
+                 {"peak_tflop_per_s", Unit::number, "Peak rate of the GPU for this type, dense"},
+                 {"operator_pct", Unit::percent, "operator_tflop relative to the peak of the GPU over the step"},
+                 {"mfu_pct", Unit::percent, "Model FLOPs utilization: the model's operations (--flops-per-step) relative to the peak over the step"}});
 }
 
 class MfuTable : public Analysis {
@@ -205,7 +205,7 @@ class MfuTable : public Analysis {
                share(context_.flops_per_step));
       }
     }
-    if (context_.flops_per_step <= 0) table.notes.push_back("mfu_pct needs the operations of the model: --flops-per-step N, of one step of one rank");
+    if (context_.flops_per_step <= 0) table.notes.push_back("mfu_pct needs --flops-per-step N: the operations of the model in one step on one rank");
     add_peak_note(peaks_, table);
     return table;
   }
@@ -223,7 +223,7 @@ class MfuTable : public Analysis {
 
 AnalysisEntry mfu_analysis() {
   return {.name = "mfu",
-          .meaning = "Of each step and GPU: the operations of its operators, and of the model, in what the GPU could have done",
+          .meaning = "FLOPs of the operators and of the model in each step, relative to the peak of the GPU",
           .by = {GroupBy::step},
           .columns = mfu_columns,
           .make = make_analysis<MfuTable>,
@@ -233,7 +233,7 @@ AnalysisEntry mfu_analysis() {
 
 AnalysisEntry flops_analysis() {
   return {.name = "flops",
-          .meaning = "Floating-point operations of operators whose sizes a profile tells, how fast, and in the GPU's peak",
+          .meaning = "FLOPs of operators with known sizes: rate, and share of the peak of the GPU",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = flops_columns,
           .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, false); },
@@ -243,7 +243,7 @@ AnalysisEntry flops_analysis() {
 
 AnalysisEntry roofline_analysis() {
   return {.name = "roofline",
-          .meaning = "The same against what they must move: intensity, what bounds them, how near to the roof they are",
+          .meaning = "Roofline of operators with known sizes: intensity, bound, and share of the attainable rate",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = roofline_columns,
           .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },

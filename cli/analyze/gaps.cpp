@@ -13,18 +13,18 @@ constexpr std::size_t kMostGaps = 20;
 std::vector<Column> gap_columns(RowKeys keys) {
   return joined(process_columns(keys), {
       kDeviceColumn,
-      {"step", Unit::number, "Number of the training step in which the call that launched the next work began"},
-      {"start_ns", Unit::ns, "When the device went idle, since the trace's start"},
-      {"end_ns", Unit::ns, "When the next work began, since the trace's start"},
-      {"duration_ns", Unit::ns, "Between the two"},
-      {"cause", Unit::text, "What the longest part was: sync, copy, after_sync, host_late, launch, queued or unexplained, as idle has them"},
-      {"part_ns", Unit::ns, "How long the part of that cause was"},
-      {"call", Unit::text, "The call that launched the next work"},
-      {"thread", Unit::number, "Its thread, as the operating system numbers it"},
-      {"call_start_ns", Unit::ns, "When it began, since the trace's start"},
-      {"sync", Unit::text, "The synchronization, or blocking copy, in which the host was when the device went idle"},
-      {"before", Unit::text, "Name of the work that ended where the gap starts"},
-      {"next", Unit::text, "Name of the work that began where it ends"}});
+      {"step", Unit::number, "Training step in which the call that launched the next work began"},
+      {"start_ns", Unit::ns, "Time at which the GPU went idle, since the start of the trace"},
+      {"end_ns", Unit::ns, "Time at which the next work began, since the start of the trace"},
+      {"duration_ns", Unit::ns, "Length of the gap"},
+      {"cause", Unit::text, "Cause of the longest part: sync, copy, after_sync, host_late, launch, queued or unexplained (see idle)"},
+      {"part_ns", Unit::ns, "Length of the longest part"},
+      {"call", Unit::text, "Call that launched the next work"},
+      {"thread", Unit::number, "Operating system ID of the thread of that call"},
+      {"call_start_ns", Unit::ns, "Start of the call, since the start of the trace"},
+      {"sync", Unit::text, "Synchronization or blocking copy of the host when the GPU went idle"},
+      {"before", Unit::text, "Name of the work before the gap"},
+      {"next", Unit::text, "Name of the work after the gap"}});
 }
 
 class GapTable : public Analysis {
@@ -53,7 +53,7 @@ class GapTable : public Analysis {
     ResultTable table{"gaps", gap_columns(context_.keys), {}, {}};
     for (const Row& row : rows_) table.rows.push_back(cells(row));
     if (count_ > rows_.size()) {
-      table.notes.push_back("the " + std::to_string(rows_.size()) + " longest of " + count_text(count_, "gap", "gaps") + ", which together last " + duration_text(sum_ns_));
+      table.notes.push_back("the " + std::to_string(rows_.size()) + " longest of " + count_text(count_, "gap", "gaps") + " with a total of " + duration_text(sum_ns_));
     }
     return table;
   }
@@ -111,7 +111,7 @@ class GapTable : public Analysis {
 
 AnalysisEntry gaps_analysis() {
   return {.name = "gaps",
-          .meaning = "The 20 longest times for which a GPU idled, each with its cause and what was launched behind it",
+          .meaning = "The 20 longest idle gaps of the GPUs, with their causes and the launch that ended them",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = gap_columns,
           .make = make_analysis<GapTable>,

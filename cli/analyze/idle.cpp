@@ -15,15 +15,15 @@ std::vector<Column> idle_columns(RowKeys keys) {
   columns.push_back(kDeviceColumn);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
-      {"idle_ns", Unit::ns, "When no work ran, as temporal has it: the sum of the next seven"},
-      {"sync_ns", Unit::ns, "The host was still in the synchronization in which it was when the device went idle"},
-      {"copy_ns", Unit::ns, "It was in the call of a copy that blocks, or goes through pageable memory: the one before, or the next work"},
-      {"after_sync_ns", Unit::ns, "It had come out of that, and had not begun to launch the next work: for as long as the wait had kept it"},
-      {"host_late_ns", Unit::ns, "It had not begun to launch the next work, and had launched nothing for 30 us before it did"},
-      {"launch_ns", Unit::ns, "It was in the call that launches the next work, or between two launches at most 30 us apart"},
-      {"queued_ns", Unit::ns, "The next work was launched and had not begun, for at most 30 us"},
-      {"unexplained_ns", Unit::ns, "It had not begun for longer, the call that launched it is not known, or no work follows"},
-      {"in_gc_ns", Unit::ns, "Of after_sync and host_late: the host was in Python's garbage collector, on whichever thread; unknown where no collection is in the trace"}});
+      {"idle_ns", Unit::ns, "Time without GPU work, as in temporal; sum of the next seven columns"},
+      {"sync_ns", Unit::ns, "Idle time while the host was in a synchronization that began before the GPU went idle"},
+      {"copy_ns", Unit::ns, "Idle time while the host was in a blocking or pageable copy, before the gap or as the next work"},
+      {"after_sync_ns", Unit::ns, "Idle time from the end of such a wait to the next launch; at most the length of the wait"},
+      {"host_late_ns", Unit::ns, "Idle time until the host began the next launch, after 30 us or more without a launch"},
+      {"launch_ns", Unit::ns, "Idle time in the call that launched the next work, or between launches at most 30 us apart"},
+      {"queued_ns", Unit::ns, "Idle time from the launch to the start of the next work, if at most 30 us"},
+      {"unexplained_ns", Unit::ns, "Idle time of longer waits after a launch, of unknown launches, or without later work"},
+      {"in_gc_ns", Unit::ns, "Part of after_sync_ns and host_late_ns in Python's garbage collector on any thread; unknown without such events"}});
 }
 
 class IdleTable : public Analysis {
@@ -80,7 +80,7 @@ class IdleTable : public Analysis {
 
 AnalysisEntry idle_analysis() {
   return {.name = "idle",
-          .meaning = "Why each GPU idles: for synchronizations, for a late host, for launches",
+          .meaning = "Idle time of each GPU by cause: synchronizations, a late host, launches",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
           .columns = idle_columns,
           .make = make_analysis<IdleTable>,

@@ -11,21 +11,21 @@ namespace {
 
 std::vector<Column> kernel_columns(RowKeys keys) {
   return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
-      {{"name", Unit::text, "Of the kernel, demangled"},
+      {{"name", Unit::text, "Kernel name, demangled"},
        {"class", Unit::text, "comm or compute"},
-       {"count", Unit::count, "How often it ran"},
-       {"sum_ns", Unit::ns, "All its durations together, also where kernels ran at once"},
-       {"share_pct", Unit::percent, "Of all kernels' sum; by rank, of the rank's"},
-       {"mean_ns", Unit::ns, "Mean of its durations"},
-       {"min_ns", Unit::ns, "The shortest"},
-       {"median_ns", Unit::ns, "At least half of them took at most so long"},
-       {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
-       {"max_ns", Unit::ns, "The longest"},
-       {"stddev_ns", Unit::ns, "Sample standard deviation of their durations (n - 1, like Nsight Systems); unknown for one kernel"},
+       {"count", Unit::count, "Number of instances"},
+       {"sum_ns", Unit::ns, "Total duration, including kernels that ran at the same time"},
+       {"share_pct", Unit::percent, "Share of the total duration of all kernels (of the rank with --by rank)"},
+       {"mean_ns", Unit::ns, "Mean duration"},
+       {"min_ns", Unit::ns, "Shortest duration"},
+       {"median_ns", Unit::ns, "Median duration"},
+       {"p95_ns", Unit::ns, "95th percentile of the duration"},
+       {"max_ns", Unit::ns, "Longest duration"},
+       {"stddev_ns", Unit::ns, "Sample standard deviation of the duration (n - 1, like Nsight Systems); unknown for one instance"},
        {"configurations", Unit::count,
-        "In how many it was launched, of grid, block, registers, memory, cluster and type"},
-       {"grid", Unit::extent, "Blocks of the most frequent of these, in x, y and z"},
-       {"block", Unit::extent, "Threads of a block of it"}});
+        "Number of launch configurations (grid, block, registers, shared memory, cluster, type)"},
+       {"grid", Unit::extent, "Blocks of the most frequent launch configuration, in x, y and z"},
+       {"block", Unit::extent, "Threads per block of the most frequent launch configuration, in x, y and z"}});
 }
 
 // Of launches, what a program asks for; what follows from that for a GPU is left out.
@@ -145,7 +145,7 @@ class KernelTable : public Analysis {
 
 AnalysisEntry kernels_analysis() {
   return {.name = "kernels",
-          .meaning = "Each kernel by name: how often, how long, its share, how it was launched",
+          .meaning = "Kernels by name: count, durations, share, launch configuration",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = kernel_columns,
           .make = make_analysis<KernelTable>};

@@ -22,19 +22,19 @@ std::vector<Column> launch_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
-      {"count", Unit::count, "Launches whose work began: calls of the runtime or driver that launch a kernel, a graph, a memcpy or a memset"},
-      {"graphs", Unit::count, "Of them, launches of graphs: a launch is one, however many nodes the graph has"},
-      {"latency_min_ns", Unit::ns, "From the call's return to the start of its first work, 0 where that came first: the shortest"},
-      {"latency_median_ns", Unit::ns, "At least half of them had to wait at most so long"},
-      {"latency_p95_ns", Unit::ns, "At least 95 % of them had to wait at most so long"},
-      {"latency_max_ns", Unit::ns, "The longest"},
-      {"latency_over_100us", Unit::count, "How many had to wait for more than 100 us"},
-      {"calls_over_50us", Unit::count, "How many calls took more than 50 us themselves"},
-      {"calls_over_100us", Unit::count, "How many calls took more than 100 us"},
-      {"shorter_than_call", Unit::count, "How many launched work that ran for less time than the call took"},
-      {"queue_mean", Unit::count, "Launches that wait, from the call's begin to the start of its first work: their mean over time"},
-      {"queue_p95", Unit::count, "For at least 95 % of the time at most so many waited"},
-      {"queue_max", Unit::count, "The most that waited at once"}});
+      {"count", Unit::count, "Number of launches (kernel, graph, memcpy or memset) whose work began"},
+      {"graphs", Unit::count, "Number of graph launches; each counts once, however many nodes the graph has"},
+      {"latency_min_ns", Unit::ns, "Shortest time from the return of the call to the start of its first work; 0 if the work began earlier"},
+      {"latency_median_ns", Unit::ns, "Median latency"},
+      {"latency_p95_ns", Unit::ns, "95th percentile of the latency"},
+      {"latency_max_ns", Unit::ns, "Longest latency"},
+      {"latency_over_100us", Unit::count, "Number of launches with a latency of more than 100 us"},
+      {"calls_over_50us", Unit::count, "Number of launch calls that took more than 50 us"},
+      {"calls_over_100us", Unit::count, "Number of launch calls that took more than 100 us"},
+      {"shorter_than_call", Unit::count, "Number of launches whose work took less time than the call"},
+      {"queue_mean", Unit::count, "Mean number of waiting launches over time, from the start of the call to the start of its first work"},
+      {"queue_p95", Unit::count, "95th percentile of the number of waiting launches over time"},
+      {"queue_max", Unit::count, "Largest number of waiting launches"}});
 }
 
 // How long how many launches of a process waited, in each of its windows.
@@ -137,8 +137,8 @@ class LaunchesTable : public Analysis {
       std::move(rows_[id].begin(), rows_[id].end(), std::back_inserter(table.rows));
     }
     if (given_up_ > 0) {
-      table.notes.push_back(std::to_string(given_up_) + " launches are in no row: their work is not in the trace, or later than " +
-                            std::to_string(LaunchQueue::kMostWaiting) + " launches behind them");
+      table.notes.push_back(std::to_string(given_up_) + " launches are excluded: their work is not in the trace, or began after " +
+                            std::to_string(LaunchQueue::kMostWaiting) + " later launches");
     }
     return table;
   }
@@ -199,7 +199,7 @@ class LaunchesTable : public Analysis {
 
 AnalysisEntry launches_analysis() {
   return {.name = "launches",
-          .meaning = "How long launched work waits before it begins, and how many launches wait at once",
+          .meaning = "Latency from launch to start of GPU work, and number of waiting launches",
           .by = {GroupBy::rank, GroupBy::step},
           .columns = launch_columns,
           .make = make_analysis<LaunchesTable>,

@@ -18,22 +18,22 @@ std::vector<Column> memory_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
-      {"device", Unit::number, "CUDA ordinal of the GPU in the process; empty: the host's memory, or nothing is known"},
-      {"told_by", Unit::text, "allocator: PyTorch's, of a profile; driver: what was allocated and released, of a recording"},
-      {"start_bytes", Unit::bytes, "In use at the start of the chosen time, or as the first event of it tells it"},
-      {"peak_bytes", Unit::bytes, "In use at most"},
-      {"peak_at_ns", Unit::ns, "When it was so much for the first time, since the trace's start"},
-      {"peak_step", Unit::number, "In which training step that was"},
-      {"end_bytes", Unit::bytes, "In use at the end"},
-      {"reserved_peak_bytes", Unit::bytes, "What the allocator had taken from the driver, at most"},
-      {"reserved_end_bytes", Unit::bytes, "The same at the end"},
-      {"unused_peak_bytes", Unit::bytes, "Reserved and not in use, at most"},
-      {"unused_end_bytes", Unit::bytes, "The same at the end"},
-      {"steps", Unit::count, "Training steps that lie in the chosen time as a whole"},
-      {"growth_bytes_per_step", Unit::bytes, "Median of what was in use at the end of a step, less the same of the step before"},
-      {"grew_in_steps", Unit::count, "In how many steps that was more than 0"},
-      {"allocations", Unit::count, "Times that the driver was asked for memory of the GPU in a step after the first"},
-      {"allocation_ns", Unit::ns, "What these calls took; of recordings unknown"}});
+      {"device", Unit::number, "CUDA ordinal of the GPU in the process; empty for host memory or if unknown"},
+      {"told_by", Unit::text, "Source: allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
+      {"start_bytes", Unit::bytes, "Memory in use at the start of the chosen time, or at its first event"},
+      {"peak_bytes", Unit::bytes, "Peak memory in use"},
+      {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the trace"},
+      {"peak_step", Unit::number, "Training step of the peak"},
+      {"end_bytes", Unit::bytes, "Memory in use at the end"},
+      {"reserved_peak_bytes", Unit::bytes, "Peak memory that the allocator reserved from the driver"},
+      {"reserved_end_bytes", Unit::bytes, "Memory reserved at the end"},
+      {"unused_peak_bytes", Unit::bytes, "Peak memory that is reserved and not in use"},
+      {"unused_end_bytes", Unit::bytes, "Memory reserved and not in use at the end"},
+      {"steps", Unit::count, "Number of whole training steps in the chosen time"},
+      {"growth_bytes_per_step", Unit::bytes, "Median growth of the memory in use from the end of a step to the end of the next"},
+      {"grew_in_steps", Unit::count, "Number of steps in which the memory in use grew"},
+      {"allocations", Unit::count, "Number of allocations of GPU memory by the driver, after the first step"},
+      {"allocation_ns", Unit::ns, "Total time of these allocations; unknown in recordings"}});
 }
 
 // What a level was in each of several times.
@@ -114,8 +114,8 @@ class MemoryTable : public Analysis {
     const auto note = [&](std::size_t count, const char* what) {
       if (count > 0) table.notes.push_back(count_text(count, "process", "processes") + ": " + what);
     };
-    note(untold, "nothing in the trace tells how much memory is in use");
-    note(incomplete, "some allocations were lost or overwritten, so that what is in use is not known");
+    note(untold, "memory in use is unknown: the trace does not contain it");
+    note(incomplete, "memory in use is unknown: some allocations were lost or overwritten");
     return table;
   }
 
@@ -279,7 +279,7 @@ class MemoryTable : public Analysis {
 
 AnalysisEntry memory_analysis() {
   return {.name = "memory",
-          .meaning = "Memory of each device: at the start, at most, at the end; what is reserved and unused; whether it grows",
+          .meaning = "Memory of each device: at the start, peak and end; reserved but unused; growth per step",
           .by = {GroupBy::none, GroupBy::step},
           .columns = memory_columns,
           .make = make_analysis<MemoryTable>,

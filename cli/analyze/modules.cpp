@@ -21,16 +21,16 @@ namespace {
 
 std::vector<Column> module_columns(RowKeys keys) {
   return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(), {
-      {"module", Unit::text, "As named_modules() has it, or the classes of the modules around it and its own; the outermost has its class"},
-      {"class", Unit::text, "Of the module"},
-      {"operators", Unit::count, "Calls of operators in it, and in modules in it, forward and backward"},
-      {"cpu_forward_ns", Unit::ns, "Time of its forward operators on the host"},
-      {"cpu_backward_ns", Unit::ns, "Of its backward operators"},
-      {"gpu_forward_ns", Unit::ns, "Durations of kernels, copies and memsets that its forward operators launched"},
-      {"gpu_backward_ns", Unit::ns, "That its backward operators launched"},
-      {"gpu_self_ns", Unit::ns, "Of both, without modules in it"},
-      {"gpu_share_pct", Unit::percent, "Of gpu_forward and gpu_backward in all GPU work; by rank, of the rank's"},
-      {"gpu_count", Unit::count, "Kernels, copies and memsets"}});
+      {"module", Unit::text, "Path as in named_modules(), or the class names of the enclosing modules and its own"},
+      {"class", Unit::text, "Class of the module"},
+      {"operators", Unit::count, "Number of operator calls in the module and its submodules, forward and backward"},
+      {"cpu_forward_ns", Unit::ns, "Host time of its forward operators"},
+      {"cpu_backward_ns", Unit::ns, "Host time of its backward operators"},
+      {"gpu_forward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its forward operators"},
+      {"gpu_backward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its backward operators"},
+      {"gpu_self_ns", Unit::ns, "Forward and backward GPU time without submodules"},
+      {"gpu_share_pct", Unit::percent, "Share of forward and backward time in all GPU work (of the rank with --by rank)"},
+      {"gpu_count", Unit::count, "Number of kernels, copies and memsets"}});
 }
 
 class Modules : public Analysis {
@@ -57,7 +57,7 @@ class Modules : public Analysis {
       count(nodes, innermost, rows, id);
     }
     if (rows_.empty()) {
-      table.notes.push_back("there are no calls of modules in this trace: recordings with TRACETOOL_TORCH=stacks have them, and profiles of torch.profiler with with_stack=True");
+      table.notes.push_back("no module calls in this trace; TRACETOOL_TORCH=stacks records them, and so does with_stack=True of torch.profiler");
       return table;
     }
     std::vector<const std::pair<const Key, Row>*> sorted;
@@ -70,7 +70,7 @@ class Modules : public Analysis {
     for (const auto* row : sorted) table.rows.push_back(cells(row->first, row->second));
     append_endless_note(table.notes, paths_.endless(), "call");
     if (outside_ > 0) {
-      table.notes.push_back(fmt::format("{} ({}) of no module: their launch is not in the trace, or in no call of a module there", count_text(outside_, "kernel or copy", "kernels and copies"), duration_text(outside_ns_)));
+      table.notes.push_back(fmt::format("{} ({}) without a module: the launch is not in the trace or not inside a module call", count_text(outside_, "kernel or copy", "kernels and copies"), duration_text(outside_ns_)));
     }
     return table;
   }
@@ -134,7 +134,7 @@ class Modules : public Analysis {
 
 AnalysisEntry modules_analysis() {
   return {.name = "modules",
-          .meaning = "Each torch.nn.Module: its operators on the host, and the GPU work of its forward and backward",
+          .meaning = "torch.nn.Modules: host time of their operators, and GPU time of their forward and backward",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = module_columns,
           .make = make_analysis<Modules>,

@@ -126,10 +126,10 @@ NameRules::NameRules(std::string_view text, std::string_view source) {
     if (!is_class_name(word)) {
       refuse_line(source, number, fmt::format("'{}': expected the name of a class (letters, digits and _), then a pattern", word));
     }
-    if (pattern.empty()) refuse_line(source, number, fmt::format("expected a pattern behind '{}', as in: {} *gemm*", word, word));
+    if (pattern.empty()) refuse_line(source, number, fmt::format("expected a pattern after '{}', for example: {} *gemm*", word, word));
     Rule rule{std::string(word), written_out(lowered(pattern)), number};
     if (rule.patterns.empty()) {
-      refuse_line(source, number, fmt::format("'{}': expected braces as in {{a,b}}, not within each other, and at most {} combinations", pattern, kMostPatterns));
+      refuse_line(source, number, fmt::format("'{}': expected braces as in {{a,b}}, not nested, with at most {} combinations", pattern, kMostPatterns));
     }
     rules_.push_back(std::move(rule));
   }
@@ -153,7 +153,7 @@ NameRules read_name_rules(const std::string& name) {
   const std::string text(std::istreambuf_iterator<char>(file), {});
   if (!file.is_open() || file.bad()) throw Error(Exit::cannot_open, fmt::format("{}: cannot be read; expected a file of rules, or kempnerforge", name));
   NameRules rules(text, name);
-  if (rules.rules().empty()) throw Error(Exit::bad_content, fmt::format("{}: holds no rule; expected lines of a class and a pattern", name));
+  if (rules.rules().empty()) throw Error(Exit::bad_content, fmt::format("{}: contains no rules; expected lines with a class and a pattern", name));
   return rules;
 }
 

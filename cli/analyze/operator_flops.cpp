@@ -459,12 +459,12 @@ std::optional<OperatorCost> cost_of(const Catalog& catalog, std::string_view nam
 
 std::string_view missing_cost(const Catalog& catalog, std::string_view name, OperatorInputId inputs) {
   const AttentionOperator* const attention = find_attention(name);
-  if (inputs == 0) return "the trace has no sizes of its inputs";
-  if (attention == nullptr) return "its inputs do not fit together, or lack a value";
+  if (inputs == 0) return "input sizes are not in the trace";
+  if (attention == nullptr) return "its inputs are inconsistent or incomplete";
   const TensorInputs in = tensor_inputs(catalog, inputs);
-  if (is_cached(in, *attention)) return "the trace does not have the lengths in the KV cache";
-  if (is_packed(in, *attention)) return "its sequences differ in length, and the trace does not have the lengths";
-  return "its inputs do not fit together, or lack a value";
+  if (is_cached(in, *attention)) return "lengths in the KV cache are not in the trace";
+  if (is_packed(in, *attention)) return "sequence lengths differ and are not in the trace";
+  return "its inputs are inconsistent or incomplete";
 }
 
 MathType type_of_float(std::string_view kernel, const GpuPeaks* gpu) {

@@ -36,18 +36,18 @@ namespace {
 
 std::vector<Column> operator_columns(RowKeys keys) {
   std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
-  columns.push_back({"name", Unit::text, "Of the operator"});
-  if (keys.by == GroupBy::shape) columns.push_back({"shapes", Unit::text, "Sizes of its inputs, as PyTorch lists them: [] is no tensor; unknown where the profile has none"});
-  if (keys.by == GroupBy::stack) columns.push_back({"stack", Unit::text, "Five innermost frames that called it, the outermost first; unknown where the trace has none"});
+  columns.push_back({"name", Unit::text, "Operator name"});
+  if (keys.by == GroupBy::shape) columns.push_back({"shapes", Unit::text, "Input sizes as PyTorch lists them ([] is no tensor); unknown if the profile has none"});
+  if (keys.by == GroupBy::stack) columns.push_back({"stack", Unit::text, "Five innermost calling frames, outermost first; unknown if the trace has no stacks"});
   return joined(std::move(columns), {
-      {"calls", Unit::count, "How often it was called"},
-      {"cpu_ns", Unit::ns, "All its time on the host"},
-      {"cpu_self_ns", Unit::ns, "Without the operators, annotations, Python functions and CUDA calls directly in it"},
-      {"gpu_ns", Unit::ns, "All durations of what was launched in it: kernels, copies, memsets"},
-      {"gpu_self_ns", Unit::ns, "Of what was launched by it, and not by an operator in it"},
-      {"gpu_share_pct", Unit::percent, "Of gpu_self in that of all GPU work; by rank, of the rank's"},
-      {"gpu_count", Unit::count, "Kernels, copies and memsets in gpu_self"},
-      {"module", Unit::text, "Where TorchScript called it; only where all its calls have the same"}});
+      {"calls", Unit::count, "Number of calls"},
+      {"cpu_ns", Unit::ns, "Total time on the host"},
+      {"cpu_self_ns", Unit::ns, "Host time without the operators, annotations, Python functions and CUDA calls directly in it"},
+      {"gpu_ns", Unit::ns, "Time of kernels, copies and memsets launched in the operator"},
+      {"gpu_self_ns", Unit::ns, "Time of GPU work launched by the operator itself"},
+      {"gpu_share_pct", Unit::percent, "Share of gpu_self_ns in all GPU work (of the rank with --by rank)"},
+      {"gpu_count", Unit::count, "Number of kernels, copies and memsets in gpu_self_ns"},
+      {"module", Unit::text, "TorchScript module that called it, if it is the same for all calls"}});
 }
 
 // The text of inputs' sizes, made once for each list of inputs.
@@ -172,7 +172,7 @@ class Operators : public Analysis {
       nodes_[at].row->gpu_ns += nodes_[at].gpu_ns;
     }
     if (rows_.empty()) {
-      table.notes.push_back("there are no operators in this trace: profiles of torch.profiler have them, and recordings with TRACETOOL_TORCH=ops; ranges are in --only regions");
+      table.notes.push_back("no operators in this trace; torch.profiler and TRACETOOL_TORCH=ops record them; --only regions shows ranges");
       return table;
     }
     std::vector<std::pair<const Key*, const Row*>> sorted;
@@ -187,7 +187,7 @@ class Operators : public Analysis {
     for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row, whole_ns));
     append_endless_note(table.notes, endless_, "operator");
     if (unclaimed_ > 0) {
-      table.notes.push_back(fmt::format("{} ({}) of no operator: their launch is not in the trace, or in no operator there", count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
+      table.notes.push_back(fmt::format("{} ({}) without an operator: the launch is not in the trace or not inside an operator", count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
     }
     return table;
   }
@@ -366,7 +366,7 @@ class Operators : public Analysis {
 
 AnalysisEntry operators_analysis() {
   return {.name = "operators",
-          .meaning = "Each operator of a profile: calls, its time on the host, and that of the GPU work it launched",
+          .meaning = "Operators of a profile: calls, host time, and time of the GPU work that they launched",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::shape, GroupBy::stack},
           .columns = operator_columns,
           .make = make_analysis<Operators>,

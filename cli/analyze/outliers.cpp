@@ -31,21 +31,21 @@ constexpr std::int64_t kLeastCost = 1000;                  // 1 / so much of a r
 std::vector<Column> outlier_columns(RowKeys keys) {
   std::vector<Column> columns{{"what", Unit::text, "step or kernel"}};
   return joined(joined(std::move(columns), process_columns(keys)), {
-      {"step", Unit::number, "Of a step its number; of kernels the step that launched the longest of them"},
-      {"name", Unit::text, "Of the kernel, demangled"},
+      {"step", Unit::number, "Number of the step; for a kernel, the step that launched its longest outlier"},
+      {"name", Unit::text, "Kernel name, demangled"},
       {"grid", Unit::extent, "Blocks of the kernel, in x, y and z"},
-      {"block", Unit::extent, "Threads of a block of it"},
-      {"count", Unit::count, "Outliers in this row: 1 of a step, of a kernel all of the rank"},
-      {"of_count", Unit::count, "Values of this kind, of all chosen ranks"},
-      {"median_ns", Unit::ns, "Their median"},
-      {"mad_ns", Unit::ns, "Median distance from it"},
-      {"longest_ns", Unit::ns, "The longest outlier of this row"},
-      {"at_ns", Unit::ns, "When that began, since the trace's start"},
-      {"excess_ns", Unit::ns, "What the outliers of this row took above the median, together"},
-      {"differs", Unit::text, "Of a step, what grew most against its median: idle, compute, exposed_comm, memory (copies and memsets alone)"},
-      {"grew_ns", Unit::ns, "By how much"},
-      {"kernel", Unit::text, "Of a step, the kernel whose time in a step grew most against its median over the rank's steps"},
-      {"kernel_grew_ns", Unit::ns, "By how much"}});
+      {"block", Unit::extent, "Threads per block, in x, y and z"},
+      {"count", Unit::count, "Number of outliers in the row: 1 for a step, all of the rank for a kernel"},
+      {"of_count", Unit::count, "Number of values of this kind on all chosen ranks"},
+      {"median_ns", Unit::ns, "Median of all values of this kind"},
+      {"mad_ns", Unit::ns, "Median absolute deviation of all values of this kind"},
+      {"longest_ns", Unit::ns, "Longest outlier in the row"},
+      {"at_ns", Unit::ns, "Start of the longest outlier, since the start of the trace"},
+      {"excess_ns", Unit::ns, "Total time above the median"},
+      {"differs", Unit::text, "Part of a step that grew most above its median: idle, compute, exposed_comm or memory (copies and memsets alone)"},
+      {"grew_ns", Unit::ns, "Growth of the part in differs"},
+      {"kernel", Unit::text, "Kernel whose time in the step grew most above its median over the rank's steps"},
+      {"kernel_grew_ns", Unit::ns, "Growth of the time of that kernel"}});
 }
 
 struct Usual {
@@ -178,8 +178,8 @@ class OutlierTable : public Analysis {
       if (!context_.chosen[id]) continue;
       for (const AnalysisWindow& step : steps_.of(id)) lengths.push_back(step.to_ns - step.from_ns);
     }
-    if (lengths.empty()) table.notes.push_back("no training steps were found: only kernels are looked at");
-    if (!lengths.empty() && lengths.size() < kFewest) table.notes.push_back("fewer than " + std::to_string(kFewest) + " steps: none is called an outlier");
+    if (lengths.empty()) table.notes.push_back("no training steps were found; only kernels are compared");
+    if (!lengths.empty() && lengths.size() < kFewest) table.notes.push_back("fewer than " + std::to_string(kFewest) + " steps: no step is reported as an outlier");
     const Usual usual(std::move(lengths), kStepShare);
     const auto rows = times_.rows();
     std::vector<std::tuple<std::int64_t, ProcessId, std::size_t>> found;
@@ -267,12 +267,12 @@ class OutlierTable : public Analysis {
     });
     table.rows.insert(table.rows.end(), rows.begin(), rows.end());
     if (cheap > 0) {
-      table.notes.push_back("kernels of " + std::to_string(cheap) + " more kinds and ranks have outliers that together took less than 1/" + std::to_string(kLeastCost) +
-                            " of the time of the rank's kernels");
+      table.notes.push_back("outliers of " + std::to_string(cheap) + " more kernels and ranks are omitted: together they took less than 1/" + std::to_string(kLeastCost) +
+                            " of the rank's kernel time");
     }
     if (several_speeds > 0) {
-      table.notes.push_back(std::to_string(several_speeds) + " kernels, by name and launch, are above the limit in more than 1 of " + std::to_string(kMostOutliers) +
-                            " instances: they have several speeds, and none is called an outlier");
+      table.notes.push_back(std::to_string(several_speeds) + " kernels (by name and launch configuration) exceed the limit in more than 1 of " + std::to_string(kMostOutliers) +
+                            " instances; they have several usual durations and are not reported as outliers");
     }
   }
 

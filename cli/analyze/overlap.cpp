@@ -24,12 +24,12 @@ std::vector<Column> overlap_columns(RowKeys keys) {
       kCommunicatorColumn,
       kDescriptionColumn,
       kEpochColumn,
-      {"count", Unit::count, "Kernels and copies of the communicator, also such as run in part of the time only"},
-      {"comm_ns", Unit::ns, "When any of them ran"},
-      {"hidden_ns", Unit::ns, "Of that: when compute ran too"},
-      {"exposed_ns", Unit::ns, "Of that: when no compute ran"},
-      {"shared_ns", Unit::ns, "Of that: when work of another communicator ran too, which counts in its row as well"},
-      {"overlap_pct", Unit::percent, "Hidden in comm"}});
+      {"count", Unit::count, "Number of kernels and copies, including those partly outside the chosen time"},
+      {"comm_ns", Unit::ns, "Time with any of these kernels and copies"},
+      {"hidden_ns", Unit::ns, "Part of comm_ns with compute at the same time"},
+      {"exposed_ns", Unit::ns, "Part of comm_ns without compute"},
+      {"shared_ns", Unit::ns, "Part of comm_ns with work of another communicator, which counts in both rows"},
+      {"overlap_pct", Unit::percent, "Share of hidden_ns in comm_ns"}});
 }
 
 // How long compute had run on a device, as of a moment.
@@ -184,7 +184,7 @@ class OverlapTable : public Analysis {
         }
       }
     }
-    if (shared) table.notes.push_back("communicators worked at once on some devices: such time counts in the row of each, and is its shared time");
+    if (shared) table.notes.push_back("some communicators ran at the same time; that shared time counts in the row of each");
     return table;
   }
 
@@ -269,7 +269,7 @@ class OverlapTable : public Analysis {
 
 AnalysisEntry overlap_analysis() {
   return {.name = "overlap",
-          .meaning = "How much of the communication of each communicator compute hides, and how much is exposed",
+          .meaning = "Hidden and exposed communication time of each communicator",
           .by = {GroupBy::none, GroupBy::step},
           .columns = overlap_columns,
           .make = make_analysis<OverlapTable>,

@@ -27,25 +27,25 @@ std::vector<Column> region_columns(RowKeys keys) {
   std::vector<Column> columns = keys.by == GroupBy::none ? std::vector<Column>() : process_columns(keys);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
-      {"name", Unit::text, "Of the range"},
-      {"domain", Unit::text, "Of NVTX, where it has one"},
-      {"source", Unit::text, "nvtx or annotation (record_function, and what PyTorch itself annotates)"},
-      {"count", Unit::count, "How many ranges of the name lie there on the host, wholly or in part"},
-      {"host_ns", Unit::ns, "Their time on the host together"},
+      {"name", Unit::text, "Name of the range"},
+      {"domain", Unit::text, "NVTX domain, if any"},
+      {"source", Unit::text, "nvtx, or annotation (record_function and PyTorch's own annotations)"},
+      {"count", Unit::count, "Number of ranges with this name on the host, including those partly in the chosen time"},
+      {"host_ns", Unit::ns, "Total time on the host"},
       {"host_min_ns", Unit::ns, "Shortest host time of a range"},
-      {"host_median_ns", Unit::ns, "At least half of the ranges took at most so long on the host"},
+      {"host_median_ns", Unit::ns, "Median host time of a range"},
       {"host_max_ns", Unit::ns, "Longest host time of a range"},
-      {"host_stddev_ns", Unit::ns, "Sample standard deviation of the ranges' host times (n - 1, like Nsight Systems); unknown for one range"},
-      {"launching", Unit::count, "Ranges that launched work which ran there; by step, also ranges of earlier steps"},
-      {"gpu_span_ns", Unit::ns, "From the start of the first work launched in a range to the end of the last, added up"},
-      {"gpu_span_min_ns", Unit::ns, "Shortest span of a range that launched work"},
-      {"gpu_span_median_ns", Unit::ns, "At least half of these spans are at most so long"},
-      {"gpu_span_max_ns", Unit::ns, "Longest of these spans"},
-      {"gpu_span_stddev_ns", Unit::ns, "Sample standard deviation of these spans; unknown for one"},
-      {"gpu_busy_ns", Unit::ns, "When any of that work ran"},
-      {"gpu_gap_ns", Unit::ns, "gpu_span - gpu_busy"},
-      {"gpu_count", Unit::count, "Kernels, copies, memsets and whole graphs launched in them"},
-      {"kernels", Unit::count, "The kernels among them"}});
+      {"host_stddev_ns", Unit::ns, "Sample standard deviation of the host time (n - 1, like Nsight Systems); unknown for one range"},
+      {"launching", Unit::count, "Number of ranges that launched GPU work in this row; with --by step, also ranges of earlier steps"},
+      {"gpu_span_ns", Unit::ns, "Total GPU span: from the start of the first work launched in a range to the end of the last"},
+      {"gpu_span_min_ns", Unit::ns, "Shortest GPU span of a range"},
+      {"gpu_span_median_ns", Unit::ns, "Median GPU span of a range"},
+      {"gpu_span_max_ns", Unit::ns, "Longest GPU span of a range"},
+      {"gpu_span_stddev_ns", Unit::ns, "Sample standard deviation of the GPU span; unknown for one range"},
+      {"gpu_busy_ns", Unit::ns, "Time with any GPU work launched in the ranges"},
+      {"gpu_gap_ns", Unit::ns, "gpu_span_ns - gpu_busy_ns"},
+      {"gpu_count", Unit::count, "Number of kernels, copies, memsets and whole graphs launched in the ranges"},
+      {"kernels", Unit::count, "Number of kernels launched in the ranges"}});
 }
 
 class Regions : public Analysis {
@@ -84,7 +84,7 @@ class Regions : public Analysis {
     ResultTable table{"regions", region_columns(context_.keys), {}, {}};
     threads_.clear();
     ranges_.forget_all();  // every Region is added to its rows
-    if (rows_.empty()) table.notes.push_back("there are no NVTX ranges or annotations in this trace");
+    if (rows_.empty()) table.notes.push_back("no NVTX ranges or annotations in this trace");
     std::vector<std::pair<const Key*, Row*>> sorted;
     for (auto& [key, row] : rows_) sorted.push_back({&key, &row});
     const auto order = [&](const auto& each) {
@@ -96,7 +96,7 @@ class Regions : public Analysis {
     for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row));
     append_endless_note(table.notes, endless_, "range");
     if (deep_ > 0) {
-      table.notes.push_back(fmt::format("{} in more than {} ranges at once: their work counts in the innermost {}, and in the innermost {} that never ended",
+      table.notes.push_back(fmt::format("{} in more than {} nested ranges: their work counts in the innermost {}, and in the innermost {} that never ended",
                                         count_text(deep_, "launch", "launches"), kMostOpen, kMostOpen, kMostOpen));
     }
     return table;
@@ -269,7 +269,7 @@ class Regions : public Analysis {
 
 AnalysisEntry regions_analysis() {
   return {.name = "regions",
-          .meaning = "NVTX ranges and annotations on the GPU: what was launched in them, when it ran, its gaps",
+          .meaning = "NVTX ranges and annotations: host time, and the GPU work launched in them",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
           .columns = region_columns,
           .make = make_analysis<Regions>,

@@ -18,13 +18,13 @@ namespace {
 
 std::vector<Column> stack_columns(RowKeys keys) {
   return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(), {
-      {"frame", Unit::text, "The innermost frame: file(line): function"},
-      {"operators", Unit::count, "Calls of operators from there, and of the backward operators of these"},
-      {"cpu_ns", Unit::ns, "Their time on the host"},
-      {"gpu_ns", Unit::ns, "Durations of kernels, copies and memsets that they launched"},
-      {"gpu_share_pct", Unit::percent, "In all GPU work; by rank, of the rank's"},
-      {"gpu_count", Unit::count, "Kernels, copies and memsets"},
-      {"stack", Unit::text, "All frames, the outermost first"}});
+      {"frame", Unit::text, "Innermost frame: file(line): function"},
+      {"operators", Unit::count, "Number of operator calls from this stack, with their backward operators"},
+      {"cpu_ns", Unit::ns, "Host time of the operators"},
+      {"gpu_ns", Unit::ns, "Time of kernels, copies and memsets launched by the operators"},
+      {"gpu_share_pct", Unit::percent, "Share of gpu_ns in all GPU work (of the rank with --by rank)"},
+      {"gpu_count", Unit::count, "Number of kernels, copies and memsets"},
+      {"stack", Unit::text, "All frames, outermost first"}});
 }
 
 class Stacks : public Analysis {
@@ -55,7 +55,7 @@ class Stacks : public Analysis {
       row.gpu_count += node.gpu_count;
     }
     if (!any) {
-      table.notes.push_back("there are no stacks in this trace: recordings with TRACETOOL_TORCH=stacks have them, and profiles of torch.profiler with with_stack=True");
+      table.notes.push_back("no stacks in this trace; TRACETOOL_TORCH=stacks records them, and so does with_stack=True of torch.profiler");
       return table;
     }
     std::vector<CallPaths::NodeId> sorted;
@@ -67,7 +67,7 @@ class Stacks : public Analysis {
     for (const CallPaths::NodeId id : sorted) table.rows.push_back(cells(nodes, id, rows[id], whole_ns[nodes[id].group]));
     append_endless_note(table.notes, paths_.endless(), "call");
     if (rows[0].gpu_count > 0) {
-      table.notes.push_back(fmt::format("{} ({}) without a stack: their launch is not in the trace, or in no operator that has one", count_text(static_cast<std::uint64_t>(rows[0].gpu_count), "kernel or copy", "kernels and copies"), duration_text(rows[0].gpu_ns)));
+      table.notes.push_back(fmt::format("{} ({}) without a stack: the launch is not in the trace or not inside an operator with a stack", count_text(static_cast<std::uint64_t>(rows[0].gpu_count), "kernel or copy", "kernels and copies"), duration_text(rows[0].gpu_ns)));
     }
     return table;
   }
@@ -97,7 +97,7 @@ class Stacks : public Analysis {
 
 AnalysisEntry stacks_analysis() {
   return {.name = "stacks",
-          .meaning = "Where in the program operators and GPU work come from: each stack of frames",
+          .meaning = "Call stacks of operators: host time, and time of the GPU work that they launched",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = stack_columns,
           .make = make_analysis<Stacks>,

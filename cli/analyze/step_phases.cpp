@@ -30,12 +30,12 @@ std::vector<Column> phase_columns(RowKeys keys) {
   columns.insert(columns.begin(), kStepColumn);
   return joined(std::move(columns), {
       kDeviceColumn,
-      {"busy_ns", Unit::ns, "When any GPU work ran in the step's time; the sum of the next five"},
-      {"forward_ns", Unit::ns, "Launched by operators of the forward pass; unknown where no range of the rank tells"},
-      {"backward_ns", Unit::ns, "Launched by autograd's engine; as before"},
-      {"optimizer_ns", Unit::ns, "Launched in a step of an optimizer; as before"},
-      {"comm_ns", Unit::ns, "Communication, and nothing else"},
-      {"other_ns", Unit::ns, "Of no phase that is known"}});
+      {"busy_ns", Unit::ns, "Time with any GPU work in the step; sum of the next five columns"},
+      {"forward_ns", Unit::ns, "Time of GPU work launched by forward operators; unknown if no range identifies the pass"},
+      {"backward_ns", Unit::ns, "Time of GPU work launched by autograd's engine; unknown if no range identifies the pass"},
+      {"optimizer_ns", Unit::ns, "Time of GPU work launched in an optimizer step; unknown if no range identifies it"},
+      {"comm_ns", Unit::ns, "Time with communication and no other GPU work"},
+      {"other_ns", Unit::ns, "Time of GPU work in no known phase"}});
 }
 
 // Of names that tell it, whatever else is known of the range.
@@ -100,7 +100,7 @@ class StepPhases : public Analysis {
         if (windows[i].step) table.rows.push_back(cells(place.first, place.second, *windows[i].step, times[i]));
       }
     }
-    if (table.rows.empty()) table.notes.push_back("no training steps with GPU work were found (--only steps says more)");
+    if (table.rows.empty()) table.notes.push_back("no training steps with GPU work were found (see --only steps)");
     return table;
   }
 
@@ -159,7 +159,7 @@ class StepPhases : public Analysis {
 
 AnalysisEntry step_phases_analysis() {
   return {.name = "step_phases",
-          .meaning = "Each training step of each GPU: forward, backward, optimizer and communication, where they can be told",
+          .meaning = "GPU time of each training step in forward, backward, optimizer and communication",
           .by = {GroupBy::step},
           .columns = phase_columns,
           .make = make_analysis<StepPhases>,

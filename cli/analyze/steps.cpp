@@ -14,15 +14,15 @@ std::vector<Column> step_columns(RowKeys keys) {
   columns.insert(columns.begin(), kStepColumn);
   return joined(std::move(columns), {
       kDeviceColumn,
-      {"start_ns", Unit::ns, "When the GPU work launched before the step ended, since the trace's start"},
-      {"duration_ns", Unit::ns, "From there to the end of the last GPU work launched in the step; if the process used no GPU, the host's"},
-      {"host_start_ns", Unit::ns, "When the step began on the host, since the trace's start: its GPU work is what was launched from then on"},
-      {"host_duration_ns", Unit::ns, "From there to its end on the host"},
-      {"busy_ns", Unit::ns, "Time within duration_ns in which any GPU work ran"},
-      {"exposed_comm_ns", Unit::ns, "Time within duration_ns in which communication and no compute ran"},
+      {"start_ns", Unit::ns, "Start of the step on the GPU: end of the GPU work launched before it, since the start of the trace"},
+      {"duration_ns", Unit::ns, "Time from start_ns to the end of the last GPU work launched in the step; host time if no GPU was used"},
+      {"host_start_ns", Unit::ns, "Start of the step on the host, since the start of the trace; later launches belong to the step"},
+      {"host_duration_ns", Unit::ns, "Duration of the step on the host"},
+      {"busy_ns", Unit::ns, "Time within duration_ns with any GPU work"},
+      {"exposed_comm_ns", Unit::ns, "Time within duration_ns with communication and no compute"},
       {"kernels", Unit::count, "Kernels launched in the step"},
-      {"warm_up", Unit::yes_no, "One of the first steps, which take far longer than others"},
-      {"found_by", Unit::text, "The names of the ranges that were taken for steps, or: period of kernels"}});
+      {"warm_up", Unit::yes_no, "Whether it is one of the first steps, which take far longer than others"},
+      {"found_by", Unit::text, "Names of the ranges used as steps, or: period of kernels"}});
 }
 
 class StepTable : public Analysis {
@@ -68,7 +68,7 @@ class StepTable : public Analysis {
 
 AnalysisEntry steps_analysis() {
   return {.name = "steps",
-          .meaning = "Each training step of each rank: how long it took, how long its GPU worked",
+          .meaning = "Training steps of each rank: duration and GPU busy time",
           .by = {GroupBy::step},
           .columns = step_columns,
           .make = make_analysis<StepTable>,

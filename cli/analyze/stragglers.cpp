@@ -14,15 +14,15 @@ namespace {
 
 std::vector<Column> straggler_columns(RowKeys keys) {
   return joined(process_columns(keys),
-                {{"straggler", Unit::yes_no, "Whether the others wait for it alone for 2 % of its span at least, beyond chance"},
-                 {"late_ns", Unit::ns, "Its own start minus the median start of the ranks, above the error of their clocks, summed over collectives"},
-                 {"waited_ns", Unit::ns, "From its own starts to the last ones"},
-                 {"others_waited_ns", Unit::ns, "What the others waited for it alone: they would not have, had it come when the last of them did"},
-                 {"delayed_ns", Unit::ns, "The same for one of the others: by so much these collectives would have begun earlier"},
-                 {"times_last", Unit::count, "In how many collectives it was the last to start, of the ranks whose start is known"},
-                 {"last_completed", Unit::text, "Communicator and ordinal of the last collective that ended on it"},
+                {{"straggler", Unit::yes_no, "Whether the others wait for this rank alone for at least 2 % of its span, beyond chance"},
+                 {"late_ns", Unit::ns, "Its start minus the median start of all ranks, beyond clock error, summed over collectives"},
+                 {"waited_ns", Unit::ns, "Time from its own start to the last start, summed over collectives"},
+                 {"others_waited_ns", Unit::ns, "Time that the others waited for this rank alone, summed over them"},
+                 {"delayed_ns", Unit::ns, "Delay of the collectives that this rank alone causes"},
+                 {"times_last", Unit::count, "Number of collectives in which it was the last known rank to start"},
+                 {"last_completed", Unit::text, "Communicator and ordinal of the last collective that completed on it"},
                  {"cause", Unit::text, "Why it is late: host, slow_kernels, more_work, copy, other_collective, unknown"},
-                 {"evidence", Unit::text, "What its GPU did differently from those of the others"}});
+                 {"evidence", Unit::text, "Difference between its GPU activity and that of other ranks"}});
 }
 
 class StragglerTable : public Analysis {
@@ -98,20 +98,20 @@ class StragglerTable : public Analysis {
       case LateCause::host:
         return host_text(id, reason);
       case LateCause::slow_kernels:
-        return fmt::format("the same kernels took {} longer than on others, {} {:.2f} times as long", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
+        return fmt::format("the same kernels took {} longer than on other ranks; {} took {:.2f} times as long", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
                            mean_ns(reason.work) / reason.others_mean_ns);
       case LateCause::more_work:
-        return fmt::format("its GPU computed {} more than others: {} ran {} times, on others {}", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
+        return fmt::format("its GPU computed {} longer than others; {} ran {} times here and {} times on others", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
                            reason.work.count, reason.others_count);
       case LateCause::copy:
-        return fmt::format("its copies took {} longer than those of others: {} {} times, {} each; on others {}", duration_text(more_ns(reason.cause)),
+        return fmt::format("its copies took {} longer than on other ranks; {} ran {} times, {} each; on other ranks {}", duration_text(more_ns(reason.cause)),
                            name(reason.work.name), reason.work.count, mean_text(mean_ns(reason.work)),
                            reason.others_count == 0 ? "never" : fmt::format("{} times, {}", reason.others_count, mean_text(reason.others_mean_ns)));
       case LateCause::other_collective:
-        return fmt::format("it was {} longer than others in collectives of other communicators, longest in {}", duration_text(more_ns(reason.cause)),
+        return fmt::format("it spent {} longer than others in collectives of other communicators, most of it in {}", duration_text(more_ns(reason.cause)),
                            label(reason.waited_in));
       case LateCause::unknown:
-        return "what its GPU did does not explain it";
+        return "its GPU activity does not explain the delay";
     }
     return {};
   }
@@ -121,19 +121,19 @@ class StragglerTable : public Analysis {
 
   std::string host_text(ProcessId id, const LateReason& reason) const {
     const std::string idle = duration_text(reason.idle_ns);
-    if (!reason.knows_launches) return fmt::format("its GPU was idle {} longer than others", idle);
-    return fmt::format("its GPU was idle {} longer than others, waiting for launches {} of it; its host was then {} for most of the time", idle,
+    if (!reason.knows_launches) return fmt::format("its GPU idled {} longer than others", idle);
+    return fmt::format("its GPU idled {} longer than others, {} of it waiting for launches, while its host was mostly {}", idle,
                        duration_text(reason.more_ns[static_cast<std::size_t>(LateCause::host)]),
                        activity_text(calls().processes[id].host_delay));
   }
 
   std::string activity_text(const HostDelay& delay) const {
     if (delay.mostly_in_call()) return "in " + name(delay.in_calls[0].first);
-    return delay.mostly_collecting() ? "in Python's garbage collector" : "outside of CUDA";
+    return delay.mostly_collecting() ? "in Python's garbage collector" : "outside CUDA calls";
   }
 
   std::vector<std::string> notes(const Lateness& lateness) const {
-    if (lateness.collectives == 0) return {"no collective is known in which two ranks wait for each other: it cannot be said who is late"};
+    if (lateness.collectives == 0) return {"no collectives in which ranks wait for each other: stragglers are unknown"};
     std::vector<std::int64_t> ranks;
     for (ProcessId id = 0; id < lateness.ranks.size(); ++id) {
       if (lateness.ranks[id].straggler) ranks.push_back(context_.catalog.processes[id].rank);
@@ -142,18 +142,18 @@ class StragglerTable : public Analysis {
     std::vector<std::string> found;
     if (ranks.empty()) {
       const auto most = std::max_element(lateness.ranks.begin(), lateness.ranks.end(), [](const RankLateness& a, const RankLateness& b) { return a.delayed_ns < b.delayed_ns; });
-      std::string text = "no stragglers: for no rank alone do the others wait 2 % of its span, beyond chance";
+      std::string text = "no stragglers: no single rank makes the others wait for 2 % of its span, beyond chance";
       if (most->delayed_ns > 0) {
-        text += fmt::format("; longest for {}, {}, last in {} of {} collectives", rank_list({context_.catalog.processes[static_cast<std::size_t>(most - lateness.ranks.begin())].rank}),
+        text += fmt::format("; the longest wait is for {}: {}, last in {} of {} collectives", rank_list({context_.catalog.processes[static_cast<std::size_t>(most - lateness.ranks.begin())].rank}),
                             duration_text(most->delayed_ns), most->times_last, most->collectives);
       }
       found.push_back(std::move(text));
     } else {
-      found.push_back(fmt::format("without {} the others would have waited {} less, of {} that all ranks waited", rank_list(ranks), duration_text(lateness.set_cost_ns),
+      found.push_back(fmt::format("without {} the other ranks would have waited {} less; all ranks waited {}", rank_list(ranks), duration_text(lateness.set_cost_ns),
                                   duration_text(lateness.waited_ns)));
     }
     if (lateness.by_ends) {
-      found.push_back("the clocks of some ranks cannot be compared: their starts are measured from the ends of the same collective");
+      found.push_back("the clocks of some ranks cannot be compared; their start times are measured from the end of the same collective");
     }
     return found;
   }
@@ -165,7 +165,7 @@ class StragglerTable : public Analysis {
 
 AnalysisEntry stragglers_analysis() {
   return {.name = "stragglers",
-          .meaning = "Which ranks come late to collectives, what it costs the others, and why",
+          .meaning = "Ranks that are late to collectives: cost for the other ranks, and cause",
           .by = {GroupBy::rank},
           .columns = straggler_columns,
           .make = make_analysis<StragglerTable>,

@@ -11,13 +11,13 @@ namespace {
 
 std::vector<Column> sync_columns(RowKeys keys) {
   return joined(process_columns(keys), {
-      {"name", Unit::text, "The call: one that synchronizes, or a copy that returned when it was done"},
-      {"count", Unit::count, "How often the host waited in it"},
-      {"host_ns", Unit::ns, "How long it was in these calls, on all threads"},
-      {"median_ns", Unit::ns, "At least half of them took at most so long"},
-      {"max_ns", Unit::ns, "The longest"},
-      {"stalls", Unit::count, "How often a device of the process went idle during such a call and had to wait for it: the next work was launched behind it"},
-      {"stalled_ns", Unit::ns, "Idle time that the calls cost: each of these gaps, but no more of it than the call took"}});
+      {"name", Unit::text, "Call in which the host waits: a synchronization or a blocking copy"},
+      {"count", Unit::count, "Number of waits"},
+      {"host_ns", Unit::ns, "Total time in these calls on all threads"},
+      {"median_ns", Unit::ns, "Median duration"},
+      {"max_ns", Unit::ns, "Longest duration"},
+      {"stalls", Unit::count, "Number of idle gaps that began during such a call and ended with work launched after it"},
+      {"stalled_ns", Unit::ns, "Idle time in the gaps counted in stalls, each at most as long as its call"}});
 }
 
 class SyncTable : public Analysis {
@@ -81,7 +81,7 @@ class SyncTable : public Analysis {
 
 AnalysisEntry syncs_analysis() {
   return {.name = "syncs",
-          .meaning = "Where the host waits for its GPU: how often, how long, and how long the GPU idles for it",
+          .meaning = "Calls in which the host waits for its GPU: count, duration, and the idle time that they cause",
           .by = {GroupBy::rank},
           .columns = sync_columns,
           .make = make_analysis<SyncTable>,

@@ -10,14 +10,14 @@ std::vector<Column> temporal_columns(RowKeys keys) {
   columns.push_back(kDeviceColumn);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
-      {"span_ns", Unit::ns, "From the start of the first GPU work to the end of the last; of a step or a --time, its length"},
-      {"busy_ns", Unit::ns, "When any work ran: kernels, copies, memsets, whole graphs"},
-      {"idle_ns", Unit::ns, "span - busy"},
-      {"compute_ns", Unit::ns, "When any kernel ran that is no communication"},
-      {"comm_ns", Unit::ns, "When any communication ran"},
-      {"memory_ns", Unit::ns, "When any copy or memset ran"},
-      {"exposed_comm_ns", Unit::ns, "When communication ran, and no compute"},
-      {"overlap_pct", Unit::percent, "Of comm: when compute ran too"}});
+      {"span_ns", Unit::ns, "Time from the first to the last GPU work, or the length of the step or of --time"},
+      {"busy_ns", Unit::ns, "Time with any GPU work: kernels, copies, memsets or whole graphs"},
+      {"idle_ns", Unit::ns, "Time without GPU work: span_ns - busy_ns"},
+      {"compute_ns", Unit::ns, "Time with any kernel other than communication"},
+      {"comm_ns", Unit::ns, "Time with any communication"},
+      {"memory_ns", Unit::ns, "Time with any copy or memset"},
+      {"exposed_comm_ns", Unit::ns, "Time with communication and no compute"},
+      {"overlap_pct", Unit::percent, "Share of comm_ns with compute at the same time"}});
 }
 
 class Temporal : public Analysis {
@@ -51,7 +51,7 @@ class Temporal : public Analysis {
 
 AnalysisEntry temporal_analysis() {
   return {.name = "temporal",
-          .meaning = "How the time of each GPU divides: busy and idle, compute, communication, copies",
+          .meaning = "GPU time: busy and idle, compute, communication, copies",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
           .columns = temporal_columns,
           .make = make_analysis<Temporal>,

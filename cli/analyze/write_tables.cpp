@@ -152,7 +152,7 @@ std::string write_text(const std::vector<ResultTable>& tables) {
       lines.add(std::move(row));
     }
     out += lines.text();
-    if (!empty.empty()) add_line(out, "note: columns without a value are left out: {}", fmt::join(empty, ", "));
+    if (!empty.empty()) add_line(out, "note: columns without values are omitted: {}", fmt::join(empty, ", "));
     for (const std::string& note : table.notes) add_line(out, "note: {}", note);
   }
   return out;

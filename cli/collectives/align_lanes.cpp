@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kFewestPairs = 8;          // fewer prove nothing: they fit by chance
 constexpr std::size_t kMostShifts = 1 << 16;
 constexpr double kNearlyAll = 0.95;
-constexpr const char* kTooMany = "too many shifts are alike to compare them all";
+constexpr const char* kTooMany = "too many similar shifts to compare them all";
 constexpr std::size_t kLaneParts = 4, kLeastLanePart = kFewestPairs;  // of a lane, that are looked for alone
 // All shifts are judged by so many pairs, evenly spread; the best of them by more; and the best of these by all.
 struct Round {
@@ -61,7 +61,7 @@ class Fitter {
       if (can_be_same_what(a->what, b.what)) {
         if (a->binds && b.binds) add_pair(*a, b);
       } else if (!std::exchange(fit.differs, true)) {
-        fit.why = fmt::format("number {} of one is {}, where the other has {}", fit.pairs, what_text(whats_[a->what]), what_text(whats_[b.what]));
+        fit.why = fmt::format("call {} is {} on one rank and {} on the other", fit.pairs, what_text(whats_[a->what]), what_text(whats_[b.what]));
       }
     }
     judge(fit);
@@ -171,7 +171,7 @@ class Fitter {
   void judge(LaneFit& fit) {
     fit.binding = pairs_.size();
     if (fit.pairs == 0) {
-      fit.why = "no call is common to both";
+      fit.why = "no calls in common";
       return;
     }
     const double drift = best_drift();
@@ -182,14 +182,14 @@ class Fitter {
     fit.offset_ns = middle + static_cast<double>(origin_a_ - origin_b_);
     fit.mad_ns = mad_ns;
     if (fit.differs) return;
-    const char* const clocks = same_clock_ ? "though they have one clock" : "whatever the offset of the clocks";
+    const char* const clocks = same_clock_ ? "although they have the same clock" : "whatever the offset of the clocks";
     if (fit.width_ns < -kTimestampError_ns) {
-      fit.why = fmt::format("of {} pairs some would have ended on one rank {:.0f} us before they began on the other, {}", pairs_.size(), -fit.width_ns / 1e3,
+      fit.why = fmt::format("some of {} pairs would have ended on one rank {:.0f} us before they began on the other, {}", pairs_.size(), -fit.width_ns / 1e3,
                             clocks);
       return;
     }
     if (const double most = quantile(values_, kNearlyAll); fit.mad_ns > kTypicalSpread_ns || most > kMostSpread_ns) {
-      fit.why = fmt::format("ends of {} pairs lie {:.0f} us apart in the median and up to {:.0f} us, {}", pairs_.size(), fit.mad_ns / 1e3, most / 1e3, clocks);
+      fit.why = fmt::format("the ends of {} pairs differ by {:.0f} us in the median and by up to {:.0f} us, {}", pairs_.size(), fit.mad_ns / 1e3, most / 1e3, clocks);
       return;
     }
     fit.possible = true;
@@ -283,16 +283,16 @@ LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interne
   if (a.numbering == Numbering::counted && a.whole_beginning && b.whole_beginning) {
     best = fitter.at(0);
     budget.pairs -= std::min(budget.pairs, best.pairs);
-    if (!best.possible) best.why = "with the first ones together " + best.why;
+    if (!best.possible) best.why = "if the first calls are the same, " + best.why;
     return best;
   }
   if (!fitter.any_binds()) {
-    best.why = "calls without a number, of operations that some ranks end before others begin, prove nothing";
+    best.why = "calls without a number prove nothing if ranks can end them before others begin";
     return best;
   }
   const std::size_t fewest = std::max(kFewestPairs, (std::min(a.calls.size(), b.calls.size()) + 1) / 2);
   if (std::min(a.calls.size(), b.calls.size()) < fewest) {
-    best.why = fmt::format("fewer than {} calls without a number prove nothing", fewest);
+    best.why = fmt::format("fewer than {} calls without a number, too few to prove anything", fewest);
     return best;
   }
   const auto shifts = shifts_of(a, b, std::max(a.ordinal_step, b.ordinal_step), fewest);
@@ -309,7 +309,7 @@ LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interne
   if (possible.size() > 1 && !is_clearly_better(best.mad_ns, possible[1].mad_ns)) {
     best.possible = false;
     best.alike = true;
-    best.why = fmt::format("shifts of {} and {} are possible alike, with ends that differ by {:.1f} and {:.1f} us", best.shift, possible[1].shift,
+    best.why = fmt::format("shifts of {} and {} are equally possible: ends differ by {:.1f} and {:.1f} us", best.shift, possible[1].shift,
                            best.mad_ns / 1e3, possible[1].mad_ns / 1e3);
   }
   return best;
@@ -363,14 +363,14 @@ LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Intern
   if (!fit.possible || same_clock || is_counted_alike || !may_hide_another(a, b, whats, budget, fit)) return fit;
   fit.possible = false;
   fit.alike = true;
-  fit.why = fmt::format("the shift of {} is possible, but parts fit at others, of which a lost call may hide the right one", fit.shift);
+  fit.why = fmt::format("a shift of {} is possible, but parts fit other shifts, and a lost call may hide the right one", fit.shift);
   return fit;
 }
 
 std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, const LaneFit& fit) {
   if (fit.shifts == 0) return fit.why;
   const LaneFit last = fit_at(a, b, whats, same_clock, a.calls.back().position - b.calls.back().position);
-  return fmt::format("no shift of {} is possible; with the last ones together {}", fit.shifts, last.why.empty() ? "too few calls are common to both" : last.why);
+  return fmt::format("none of {} shifts is possible; if the last calls are the same, {}", fit.shifts, last.why.empty() ? "too few calls are in common" : last.why);
 }
 
 bool proves(const LaneFit& fit) { return fit.possible && fit.binding >= kFewestPairs; }

@@ -282,7 +282,7 @@ LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Inte
   fit.possible = placed.pairs >= kFewestKnown && 2 * placed.pairs >= std::min(a.calls.size(), b.calls.size()) && placed.mad_ns <= kTypicalSpread_ns &&
                  static_cast<double>(placed.skipped) <= 1 + kMostSkipped * static_cast<double>(placed.pairs);
   if (!fit.possible) {
-    fit.why = fmt::format("of {} and {} calls {} end at the same moment by what is known of the clocks, with {} between them that do not, and these differ by {:.1f} us",
+    fit.why = fmt::format("of {} and {} calls, {} end together within the known clock error; {} calls between them do not, and the ends differ by {:.1f} us",
                           a.calls.size(), b.calls.size(), placed.pairs, placed.skipped, placed.mad_ns / 1e3);
   }
   return fit;

@@ -147,7 +147,7 @@ class Matcher {
 
   void family(const FamilyKey& key, std::vector<LaneRef> lanes) {
     if (key.point_to_point && (key.source < 0 || key.destination < 0)) {
-      for (const LaneRef& each : lanes) refuse(each, "of sends and receives it is not known between which ranks they are");
+      for (const LaneRef& each : lanes) refuse(each, "the ranks of sends and receives are unknown");
       return;
     }
     const bool is_named = !info(key.communicator).label.empty();
@@ -207,7 +207,7 @@ class Matcher {
       const CommunicatorId communicator = lane(each).communicator;
       if (!(fit.possible || fit.alike) || fit.shift == 0 || (told.binding > 0 && !is_clearly_better(fit.mad_ns, told.mad_ns))) {
         if (!told.differs && told.width_ns < -kTimestampError_ns) {
-          out_.notes.push_back(fmt::format("numbers of {} and {} in {} are believed, but times differ: {}", rank_text(first.process), rank_text(each.process),
+          out_.notes.push_back(fmt::format("numbers of {} and {} in {} are used although times differ: {}", rank_text(first.process), rank_text(each.process),
                                            label(communicator), told.why));
         }
         continue;
@@ -216,7 +216,7 @@ class Matcher {
       if (!is_sure) unsure_.insert(first.process);
       if (fit.alike) continue;
       each.shift = fit.shift;
-      out_.notes.push_back(fmt::format("{} counted the collectives of {} from another one than {}: {} is added to its numbers", rank_text(each.process),
+      out_.notes.push_back(fmt::format("{} counts the collectives of {} from another start than {}; {} is added to its numbers", rank_text(each.process),
                                        label(communicator), rank_text(first.process), fit.shift / lane(each).ordinal_step));
     }
   }
@@ -240,8 +240,8 @@ class Matcher {
     std::erase_if(lanes, [&](const LaneRef& each) {
       if (fits(first, each)) return false;
       const LaneFit fit = as_numbered(first, each);
-      refuse(each, fmt::format("some ranks count from other calls than others, and nothing proves that numbers of {} and {} are of the same: {}",
-                               rank_text(each.process), rank_text(first.process), fit.possible ? "too few calls tell it" : fit.why));
+      refuse(each, fmt::format("ranks count from different calls, and nothing proves that the numbers of {} and {} match: {}",
+                               rank_text(each.process), rank_text(first.process), fit.possible ? "too few calls" : fit.why));
       return true;
     });
   }
@@ -397,7 +397,7 @@ class Matcher {
       if (is_one && is_mutual) {
         fitting.push_back(best);
       } else {
-        why.try_emplace(place_of(is_one ? best.ref : first), fmt::format("several streams of {} fit it alike", rank_text(is_one ? first.process : process)));
+        why.try_emplace(place_of(is_one ? best.ref : first), fmt::format("several streams of {} fit equally well", rank_text(is_one ? first.process : process)));
       }
     }
     return fitting;
@@ -498,7 +498,7 @@ class Matcher {
     for (const std::size_t each : grouping.members) noise_ns = std::max(noise_ns, each > 0 ? fitting[each - 1].mad_ns : 0);
     if (grouping.members.size() > 1 && add_parts(sequence, first, left, noise_ns, times)) grouping = group_of_first(times);
     if (grouping.members.size() > 1 && budget_.pairs == 0) {
-      why[place_of(first)] = "too many shifts are alike to compare it with all others";
+      why[place_of(first)] = "too many similar shifts to compare it with all others";
       return {};
     }
     const auto ref_of = [&](std::size_t index) -> const LaneRef& { return index == 0 ? first : fitting[index - 1].ref; };
@@ -509,7 +509,7 @@ class Matcher {
         all.push_back(rank);
         (std::binary_search(grouping.apart.begin(), grouping.apart.end(), each) ? one : other).push_back(rank);
       }
-      const std::string text = fmt::format("{} may be one communicator, or {} one and {} another: the times allow both", rank_list(all), rank_list(one), rank_list(other));
+      const std::string text = fmt::format("{} may be one communicator, or {} one and {} another; the times allow both", rank_list(all), rank_list(one), rank_list(other));
       for (const std::size_t each : grouping.together) {
         why[place_of(ref_of(each))] = text;
         ambiguous.insert(place_of(ref_of(each)));
@@ -521,7 +521,7 @@ class Matcher {
       if (each > 0) members.push_back(fitting[each - 1]);
     }
     if (members.empty()) {
-      why[place_of(first)] = fmt::format("with {}: ends differ by {:.1f} us, but too few calls whose starts disagree prove it: that may be ranks in lockstep",
+      why[place_of(first)] = fmt::format("with {}: ends differ by {:.1f} us, but too few starts differ to prove a match; the ranks may run in lockstep",
                                          rank_text(fitting[0].ref.process), fitting[0].mad_ns / 1e3);
     }
     return members;
@@ -550,7 +550,7 @@ class Matcher {
         if (!sees_all(seen) && !with_losses) seen = seen_by(each.ref, lanes, witnesses, true);
         if (sees_all(seen)) continue;
         if (seen.size() == 1 || seen.count(place_of(lanes[0])) != 0) {
-          why[place_of(lanes[0])] = fmt::format("the times of {} allow both that it is one of them and that it is not", rank_text(each.ref.process));
+          why[place_of(lanes[0])] = fmt::format("the times of {} do not show whether it is one of them", rank_text(each.ref.process));
           return {};
         }
         others.insert(place_of(each.ref));
@@ -599,7 +599,7 @@ class Matcher {
       for (const LaneRef& each : witnesses) {
         if (name_of(each) != 0) continue;
         const auto known = why.find(place_of(each));
-        refuse(each, known != why.end() ? known->second : "no other rank has anything like it");
+        refuse(each, known != why.end() ? known->second : "no other rank has similar calls");
       }
     }
     compared_.clear();
@@ -718,7 +718,7 @@ class Matcher {
       if (line && std::ssize(group->found.others) + 1 < size) {
         group->found.others.push_back({0, each, *line, false, false});
       } else {
-        refuse(each, fmt::format("{} has more ranks than its size with it", label(lane(first).communicator)));
+        refuse(each, fmt::format("with it, {} would have more ranks than its size", label(lane(first).communicator)));
       }
     }
     return true;
@@ -749,7 +749,7 @@ class Matcher {
         for (const Fitting& each : others) done.insert(place_of(each.ref));
       } else {
         const auto known = why.find(place_of(first));
-        refuse(first, known != why.end() ? known->second : "no other rank has anything like it");
+        refuse(first, known != why.end() ? known->second : "no other rank has similar calls");
       }
       std::erase_if(lanes, [&](const LaneRef& each) {
         const Place place = place_of(each);
@@ -974,7 +974,7 @@ class Matcher {
   void note_left_out() {
     for (ProcessId id = 0; id < calls_.processes.size(); ++id) {
       const std::uint64_t works = calls_.processes[id].works_without_call;
-      if (works > 0) out_.notes.push_back(fmt::format("{}: of {} kernels and copies of NCCL it is not known which call they are of", rank_text(id), works));
+      if (works > 0) out_.notes.push_back(fmt::format("{}: the calls of {} NCCL kernels and copies are unknown", rank_text(id), works));
     }
   }
 
@@ -1067,7 +1067,7 @@ std::string trouble_text(const MatchedCollectives& matched, const CollectiveCall
   }
   std::string text;
   const auto say = [&](std::string sentence) { text += (text.empty() ? "" : "; ") + std::move(sentence); };
-  for (const auto& [what, ranks] : others) say(fmt::format("{}: {}, the others {}", ranks_text(catalog, ranks), what_text(calls.whats[what]), what_text(calls.whats[collective.what])));
+  for (const auto& [what, ranks] : others) say(fmt::format("{} called {}, the others {}", ranks_text(catalog, ranks), what_text(calls.whats[what]), what_text(calls.whats[collective.what])));
   if (!open.empty()) say(fmt::format("not ended on {}", ranks_text(catalog, open)));
   if (!untimed.empty()) say(fmt::format("its GPU work is not in the trace of {}", ranks_text(catalog, untimed)));
   if (collective.point_to_point) {
@@ -1077,11 +1077,11 @@ std::string trouble_text(const MatchedCollectives& matched, const CollectiveCall
   if (!absent.empty()) say(fmt::format("not in the trace of {}", ranks_text(catalog, absent)));
   const MatchedGroup& group = matched.groups[collective.group];
   if (group.size < 0) {
-    say("its other ranks are not known");
+    say("its other ranks are unknown");
     return text;
   }
   const std::vector<ProcessId> refused = refused_of(matched, group);
-  if (!refused.empty()) say(fmt::format("of {} it could not be matched", ranks_text(catalog, refused)));
+  if (!refused.empty()) say(fmt::format("could not be matched on {}", ranks_text(catalog, refused)));
   const std::int64_t foreign = group.size - std::ssize(group.members) - std::ssize(refused);
   if (foreign > 0) say(fmt::format("{} of {} ranks are not in the trace", foreign, group.size));
   return text;

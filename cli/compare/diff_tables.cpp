@@ -29,12 +29,12 @@ constexpr std::array<GroupTable, 6> kGroupTables{{{QuantityGroup::step, "step", 
                                                   {QuantityGroup::collective, "collectives", true}}};
 constexpr std::string_view kRuns = "runs", kParts = "parts", kSequence = "sequence";
 
-constexpr Column kChange{"change", Unit::text, "grew, shrank, appeared (it was in no step of A), vanished; empty: the same"};
-constexpr Column kOld{"old_ns", Unit::ns, "In A: the median over the steps, of the mean over the GPUs"};
-constexpr Column kNew{"new_ns", Unit::ns, "In B"};
-constexpr Column kDifference{"difference_ns", Unit::ns, "new - old"};
-constexpr Column kNoise{"noise_ns", Unit::ns, "What the difference may be of runs that do not differ; of 3 to 7 steps the most it may be; empty: a side has fewer than 3"};
-constexpr Column kRelative{"relative_pct", Unit::percent, "The difference, of old"};
+constexpr Column kChange{"change", Unit::text, "grew, shrank, appeared (in no step of A) or vanished; empty if unchanged"};
+constexpr Column kOld{"old_ns", Unit::ns, "Value in A: median over the steps of the mean over the GPUs"};
+constexpr Column kNew{"new_ns", Unit::ns, "Value in B: median over the steps of the mean over the GPUs"};
+constexpr Column kDifference{"difference_ns", Unit::ns, "new_ns - old_ns"};
+constexpr Column kNoise{"noise_ns", Unit::ns, "Largest difference expected between identical runs; an upper bound for 3 to 7 steps; empty for fewer"};
+constexpr Column kRelative{"relative_pct", Unit::percent, "Difference relative to old_ns"};
 
 Cell rounded(double value) { return Cell(static_cast<std::int64_t>(std::llround(value))); }
 
@@ -44,17 +44,17 @@ Cell count_cell(double count) { return count == std::floor(count) ? Cell(static_
 std::vector<Column> change_columns(const GroupTable& table) {
   std::vector<Column> columns{kChange, kOld, kNew, kDifference, kNoise, kRelative};
   if (table.has_counts) {
-    columns.push_back({"old_count", Unit::count, "How many in a step of A: the median over the steps, of the mean over the GPUs"});
-    columns.push_back({"new_count", Unit::count, "In B"});
+    columns.push_back({"old_count", Unit::count, "Number per step of A: median over the steps of the mean over the GPUs"});
+    columns.push_back({"new_count", Unit::count, "Number per step of B: median over the steps of the mean over the GPUs"});
   }
   if (table.group == QuantityGroup::collective) {
-    columns.push_back({"measure", Unit::text, "time on the GPU; wait for the last rank; transfer from there on: in a step, of all such collectives together"});
-    columns.push_back({"from_bytes", Unit::bytes, "Size, which is less than twice that; empty: it is not known"});
+    columns.push_back({"measure", Unit::text, "time (on the GPU), wait (for the last rank) or transfer (after it), over all such collectives of a step"});
+    columns.push_back({"from_bytes", Unit::bytes, "Smallest size in the row; the largest is less than twice as much; empty if unknown"});
   }
   if (table.group == QuantityGroup::operation) {
-    columns.push_back({"measure", Unit::text, "host: time without what lies in it, as cpu_self of operators; gpu: of what it launched itself"});
+    columns.push_back({"measure", Unit::text, "host (time without nested calls, like cpu_self_ns of operators) or gpu (time of GPU work that it launched itself)"});
   }
-  columns.push_back({"name", Unit::text, "What: a kernel, a class, a cause, an operation"});
+  columns.push_back({"name", Unit::text, "Name of the kernel, class, cause or operation"});
   return columns;
 }
 
@@ -74,7 +74,7 @@ ResultTable group_table(const GroupTable& entry, const Comparison& comparison, b
     if (entry.group == QuantityGroup::operation) cells.emplace_back(std::string(change.quantity->measure));
     cells.emplace_back(change.quantity->name);
   }
-  if (same > 0) table.notes.push_back(count_text(same, "row is", "rows are") + " the same");
+  if (same > 0) table.notes.push_back(count_text(same, "row is", "rows are") + " unchanged");
   return table;
 }
 
@@ -84,13 +84,13 @@ std::string ranks_text(const RunProfile& run) { return run.ranks == std::vector<
 ResultTable runs_table(const RunProfile& a, const RunProfile& b, const Comparison& comparison) {
   ResultTable table{kRuns,
                     {{"run", Unit::text, "A or B"},
-                     {"gpus", Unit::count, "Over which values are means"},
-                     {"ranks", Unit::text, "Their ranks"},
-                     {"steps", Unit::count, "Over which values are medians; empty: the trace as a whole"},
-                     {"warm_up", Unit::text, "Numbers of first steps that are excluded"},
-                     {"step_ns", Unit::ns, "Median of their times"},
-                     {"error_ns", Unit::ns, "Standard error of that; empty: fewer than 8 steps"},
-                     {"source", Unit::text, "As it was named"}},
+                     {"gpus", Unit::count, "Number of GPUs over which values are means"},
+                     {"ranks", Unit::text, "Ranks of these GPUs"},
+                     {"steps", Unit::count, "Number of steps over which values are medians; empty for the whole trace"},
+                     {"warm_up", Unit::text, "Numbers of the excluded warm-up steps"},
+                     {"step_ns", Unit::ns, "Median step time"},
+                     {"error_ns", Unit::ns, "Standard error of the median; empty for fewer than 8 steps"},
+                     {"source", Unit::text, "Input as named on the command line"}},
                     {},
                     {}};
   const auto add = [&](std::string_view side, const RunProfile& run, const StepSample& step) {
@@ -104,11 +104,11 @@ ResultTable runs_table(const RunProfile& a, const RunProfile& b, const Compariso
 
 ResultTable parts_table(const Comparison& comparison, bool all) {
   ResultTable table{kParts,
-                    {{"old_ns", Unit::ns, "In a step of A: the mean over steps and GPUs"},
-                     {"new_ns", Unit::ns, "In B"},
-                     {"difference_ns", Unit::ns, "new - old"},
-                     {"share_pct", Unit::percent, "Of the difference of the mean step"},
-                     {"name", Unit::text, "Part of the step: compute by class, communication that no compute covers, copies and memsets that run alone, idle by cause"}},
+                    {{"old_ns", Unit::ns, "Time per step of A: mean over steps and GPUs"},
+                     {"new_ns", Unit::ns, "Time per step of B: mean over steps and GPUs"},
+                     {"difference_ns", Unit::ns, "new_ns - old_ns"},
+                     {"share_pct", Unit::percent, "Share of the difference of the mean step"},
+                     {"name", Unit::text, "Part of the step: compute by class, exposed communication, copies and memsets alone, idle by cause"}},
                     {},
                     {}};
   std::int64_t whole_a = 0, whole_b = 0;
@@ -123,7 +123,7 @@ ResultTable parts_table(const Comparison& comparison, bool all) {
     append(table.rows.emplace_back(), part.a_ns, part.b_ns, difference,
            whole_a != whole_b ? Cell(100.0 * static_cast<double>(difference) / static_cast<double>(whole_b - whole_a)) : Cell(), part.name);
   }
-  table.notes.push_back(fmt::format("{}the mean step takes {} in A, {} in B: all parts sum to it", small > 0 ? count_text(small, "row is", "rows are") + " skipped as small; " : "",
+  table.notes.push_back(fmt::format("{}the mean step takes {} in A and {} in B, the sum of all parts", small > 0 ? count_text(small, "small row is", "small rows are") + " skipped; " : "",
                                     duration_text(whole_a), duration_text(whole_b)));
   return table;
 }
@@ -140,22 +140,22 @@ std::string kernel_names(const std::vector<SequenceKernel>& kernels, const RunPr
 
 ResultTable sequence_table(const RunProfile& a, const RunProfile& b) {
   ResultTable table{kSequence,
-                    {{"change", Unit::text, "replaced, removed or added; grid: the same kernels with other grids"},
-                     {"times", Unit::count, "In how many places of the step"},
-                     {"at_old", Unit::number, "Number of the kernel in the step of A at which the first of them is, from 1"},
-                     {"at_new", Unit::number, "In the step of B"},
-                     {"old_count", Unit::count, "Kernels of A that are removed there"},
-                     {"new_count", Unit::count, "Kernels of B that are there in their place"},
-                     {"old_kernels", Unit::text, "Their names, the first 8"},
-                     {"new_kernels", Unit::text, "Of B"}},
+                    {{"change", Unit::text, "replaced, removed, added, or grid (the same kernels with other grids)"},
+                     {"times", Unit::count, "Number of places in the step"},
+                     {"at_old", Unit::number, "Position of the first of these places among the kernels of the step of A, from 1"},
+                     {"at_new", Unit::number, "Position of the first of these places among the kernels of the step of B, from 1"},
+                     {"old_count", Unit::count, "Number of kernels of A that are removed"},
+                     {"new_count", Unit::count, "Number of kernels of B that replace them"},
+                     {"old_kernels", Unit::text, "Names of the removed kernels, at most 8"},
+                     {"new_kernels", Unit::text, "Names of the kernels of B, at most 8"}},
                     {},
                     {}};
   const auto compared = compare_sequences(a, b);
   if (!compared) return table;
-  table.notes.push_back(fmt::format("of A the {} of step {}{}, of B the {} of step {}{}: by name and grid, in the order of their launches", count_text(compared->kernels_a, "kernel"), compared->step_a,
+  table.notes.push_back(fmt::format("compares {} of step {}{} in A with {} of step {}{} in B, by name and grid, in launch order", count_text(compared->kernels_a, "kernel"), compared->step_a,
                                     of_rank(a.sequence_rank), count_text(compared->kernels_b, "kernel"), compared->step_b, of_rank(b.sequence_rank)));
   if (!compared->changes) {
-    table.notes.push_back(fmt::format("they differ in more than {} places, and are not aligned", kMostDifferences));
+    table.notes.push_back(fmt::format("the sequences differ in more than {} places and are not aligned", kMostDifferences));
     return table;
   }
   for (const KernelChange& change : *compared->changes) {
@@ -168,7 +168,7 @@ ResultTable sequence_table(const RunProfile& a, const RunProfile& b) {
 
 std::string signed_duration(std::int64_t ns) { return (ns > 0 ? "+" : "") + duration_text(ns); }
 
-// "; of the mean step's -72.7 ms: idle host_late -70.2 ms, ..."
+// "; the mean step changed by -72.7 ms: idle host_late -70.2 ms, ..."
 std::string parts_text(const Comparison& comparison) {
   constexpr std::size_t kMost = 3;
   constexpr std::int64_t kLeastShare = 20;
@@ -181,7 +181,7 @@ std::string parts_text(const Comparison& comparison) {
     if (std::abs(difference) < (std::abs(whole) + kLeastShare - 1) / kLeastShare) break;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", part.name, signed_duration(difference));
   }
-  return out.empty() ? out : fmt::format("; of the mean step's {}: {}", signed_duration(whole), out);
+  return out.empty() ? out : fmt::format("; the mean step changed by {}: {}", signed_duration(whole), out);
 }
 
 std::size_t changed_rows(const Comparison& comparison) {
@@ -201,17 +201,17 @@ std::string ratio_text(double a, double b) {
 std::string run_text(std::string_view side, const RunProfile& run) {
   std::string text = fmt::format("{}: {}{}{}, {}", side, run.source, ranks_text(run).empty() ? "" : ", ", ranks_text(run), count_text(static_cast<std::uint64_t>(run.gpus), "GPU"));
   if (!run.whole) text += ", " + count_text(run.steps.size(), "step");
-  if (!run.warm_up.empty()) text += fmt::format("; without warm-up: {} {}", run.warm_up.size() == 1 ? "step" : "steps", number_list(run.warm_up));
-  if (run.not_everywhere > 0) text += fmt::format("; without {} that not all ranks have", count_text(run.not_everywhere, "step"));
+  if (!run.warm_up.empty()) text += fmt::format("; without warm-up {} {}", run.warm_up.size() == 1 ? "step" : "steps", number_list(run.warm_up));
+  if (run.not_everywhere > 0) text += fmt::format("; without {} missing on some ranks", count_text(run.not_everywhere, "step"));
   for (const std::string& note : run.notes) text += "; " + note;
   return text;
 }
 
 std::string method_text(const RunProfile& a, const Comparison& comparison) {
-  if (a.whole) return "no steps: totals are compared, without a noise model\n";
+  if (a.whole) return "no steps: comparing totals, without a noise model\n";
   if (comparison.has_noise) return "";
-  return fmt::format("fewer than {} steps on a side: {}; rows where the steps of A and of B do not mix are shown\n", kFewestSteps,
-                     comparison.step().noise_ns ? "the noise is the most that it may be" : "no noise is known");
+  return fmt::format("fewer than {} steps on a side: {}; showing rows whose values in A and B do not overlap\n", kFewestSteps,
+                     comparison.step().noise_ns ? "noise is an upper bound" : "noise is unknown");
 }
 
 }  // namespace
@@ -247,11 +247,11 @@ std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Compari
   const std::string summary = change_summary(a.whole ? "the whole trace" : "step", step);
   std::string out;
   if (!comparison.has_noise) {
-    const std::string why = a.whole ? "no steps to know the noise from" : fmt::format("too few steps to know the noise: {} and {}", a.steps.size(), b.steps.size());
+    const std::string why = a.whole ? "no steps to estimate the noise" : fmt::format("too few steps to estimate the noise: {} and {}", a.steps.size(), b.steps.size());
     add_line(out, "{}; {}{}", why, summary, parts_text(comparison));
   } else if (step.word == ChangeWord::same) {
     const std::size_t changed = changed_rows(comparison);
-    add_line(out, "no difference beyond noise: {}{}", summary, changed == 0 ? "" : fmt::format("; {} in it changed", count_text(changed, "time")));
+    add_line(out, "no significant difference: {}{}", summary, changed == 0 ? "" : fmt::format("; {} changed", count_text(changed, "component")));
   } else {
     add_line(out, "{}: {}{}", ratio_text(step.a.median, step.b.median), summary, parts_text(comparison));
   }

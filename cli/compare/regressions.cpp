@@ -68,17 +68,17 @@ Judgement verdict_of(const std::vector<JudgedChange>& changes, const Comparison&
   return changes.front().judgement == Judgement::passed || most_compute_passed(changes, comparison, limits) ? Judgement::passed : Judgement::unclear;
 }
 
-constexpr Column kRegressed{"regressed", Unit::yes_no, "By more than is allowed, and beyond the noise"};
+constexpr Column kRegressed{"regressed", Unit::yes_no, "Whether it takes longer than allowed, beyond noise"};
 constexpr Column kWhat{"what", Unit::text, "step, class or kernel"};
-constexpr Column kBaseline{"baseline_ns", Unit::ns, "Median over the steps: of the mean over the GPUs; of a kernel, of the mean duration of a launch"};
-constexpr Column kNow{"now_ns", Unit::ns, "The same"};
-constexpr Column kChangePct{"change_pct", Unit::percent, "The difference, of the baseline"};
-constexpr Column kNoisePct{"noise_pct", Unit::percent, "What the difference may be of runs that do not differ; of 3 to 7 steps the most it may be; empty: fewer steps"};
-constexpr Column kJudgement{"judgement", Unit::text, "regressed; passed: it does not take longer by more than is allowed; unclear: too much noise to say"};
-constexpr Column kSeenFrom{"seen_from_pct", Unit::percent, "The smallest change that would have been a regression; empty: fewer than 3 steps"};
-constexpr Column kConfiguration{"configuration", Unit::text, "Grid and block; empty: unknown"};
+constexpr Column kBaseline{"baseline_ns", Unit::ns, "Median over the steps of the mean over the GPUs; for a kernel, of its mean duration per launch"};
+constexpr Column kNow{"now_ns", Unit::ns, "The same value in the checked run"};
+constexpr Column kChangePct{"change_pct", Unit::percent, "Difference relative to the baseline"};
+constexpr Column kNoisePct{"noise_pct", Unit::percent, "Largest difference expected between identical runs; an upper bound for 3 to 7 steps; empty for fewer"};
+constexpr Column kJudgement{"judgement", Unit::text, "regressed, passed (not longer than allowed) or unclear (too much noise)"};
+constexpr Column kSeenFrom{"seen_from_pct", Unit::percent, "Smallest change that would have been a regression; empty for fewer than 3 steps"};
+constexpr Column kConfiguration{"configuration", Unit::text, "Grid and block; empty if unknown"};
 constexpr Column kClass{"class", Unit::text, "Class of the kernel"};
-constexpr Column kName{"name", Unit::text, "Of the class or the kernel"};
+constexpr Column kName{"name", Unit::text, "Name of the class or kernel"};
 
 std::string_view what_text(JudgedWhat what) { return what == JudgedWhat::step ? "step" : what == JudgedWhat::work_class ? "class" : "kernel"; }
 
@@ -161,7 +161,7 @@ std::string seen_text(const Judgements& judgements) {
     if (pct.empty()) continue;
     const auto [least, most] = std::minmax_element(pct.begin(), pct.end());
     const std::string where = what == JudgedWhat::step ? "the step" : what == JudgedWhat::work_class ? count_text(pct.size(), "class", "classes") : count_text(pct.size(), "kernel");
-    text += fmt::format("{} {} % {}in {}", text.empty() ? "a change of" : ", of", range_text(*least, *most), text.empty() ? "would have been seen " : "", where);
+    text += fmt::format("{} {} % {}in {}", text.empty() ? "a change of" : ", of", range_text(*least, *most), text.empty() ? "would have been detected " : "", where);
   }
   return text;
 }

@@ -50,7 +50,7 @@ ResultTable regressed_table(const Judgements& judgements);
 // All that was judged: the step and classes; kernels.
 std::vector<ResultTable> judged_tables(const Judgements& judgements);
 
-// "a change of 2.1 % would have been seen in the step, of 1.5 to 4 % in 3 classes". Empty: too few steps.
+// "a change of 2.1 % would have been detected in the step, of 1.5 to 4 % in 3 classes". Empty: too few steps.
 std::string seen_text(const Judgements& judgements);
 
 }  // namespace cli

@@ -139,7 +139,7 @@ class StepProfile : public TablesObserver {
       idle.push_back(context_.catalog.processes[id].rank);
       for (std::size_t i = 0; i < windows.size(); ++i) steps[i].idle[static_cast<std::size_t>(IdleCause::unexplained)] = windows[i].to_ns - windows[i].from_ns;
     }
-    if (!idle.empty()) profile_.notes.push_back("no GPU work of " + rank_list(idle));
+    if (!idle.empty()) profile_.notes.push_back("no GPU work on " + rank_list(idle));
   }
 
   void finish(ProcessId process, std::size_t window, std::size_t place, DeviceStep& step) {
@@ -245,7 +245,7 @@ class StepProfile : public TablesObserver {
     for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
       if (context_.chosen[id] && !kept_.takes_part(id)) without.push_back(context_.catalog.processes[id].rank);
     }
-    if (!without.empty()) profile_.notes.push_back("no steps of " + rank_list(without) + ", which are excluded");
+    if (!without.empty()) profile_.notes.push_back("no steps on " + rank_list(without) + " (excluded)");
   }
 
   struct Launched {

@@ -1,5 +1,5 @@
-// allocation-in-step: the driver is asked for memory of the GPU, or given it back, in training steps after the first two, when a
-// caching allocator has all that it needs. Releasing memory waits for the GPU, so that it idles afterwards.
+// allocation-in-step: the driver allocates or releases GPU memory in training steps after the first two, when a caching allocator
+// has all the memory that it needs. Releasing memory waits for the GPU, so the GPU idles afterwards.
 #include <fmt/format.h>
 
 #include <map>
@@ -11,7 +11,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastAllocationShare = 100;  // 1 / so much of the time: of idle time in and after the calls
+constexpr std::int64_t kLeastAllocationShare = 100;  // as 1 / N of the time: of idle time in and after the calls
 
 class AllocationInStep : public Rule {
  public:
@@ -44,12 +44,12 @@ class AllocationInStep : public Rule {
     for (const auto& [name, count] : most.counts) {
       if (count > most.counts.at(often)) often = name;
     }
-    finding.title = fmt::format("memory of the GPU is allocated or released by the driver {}, mostly by {}: the calls take {}, the GPU idles {} in and after them",
+    finding.title = fmt::format("the program allocates or releases GPU memory through the driver {}, mostly with {}; the calls take {}, and the GPU idles {} in and after them",
                                 times_text(scope, most.count), std::string(context_.catalog.strings[often]), per_step_text(scope, most.time_ns),
                                 per_step_text(scope, fired.most_ns));
     finding.advice =
-        "Allocate by PyTorch's caching allocator, once: no torch.cuda.empty_cache() in the step, buffers that are kept, sizes that do not change (pad batches), "
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; in CUDA programs cudaMallocAsync, or allocation before the loop.";
+        "Remove torch.cuda.empty_cache() from the step, reuse buffers, keep sizes constant (pad batches), and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. "
+        "CUDA programs can use cudaMallocAsync, or allocate before the loop.";
     return {finding};
   }
 
@@ -71,7 +71,7 @@ class AllocationInStep : public Rule {
 
 RuleEntry allocation_in_step_rule() {
   return {.name = "allocation-in-step",
-          .fires = "a GPU idles for 1 % of the time in, or after, calls that allocate or release its memory in steps after the second",
+          .fires = "a GPU idles for more than 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
           .source = "PyTorch, CUDA semantics, memory management: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
           .inputs = {RuleInput::launches, RuleInput::steps},
           .gap_owner = GapOwner::allocation,

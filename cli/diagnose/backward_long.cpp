@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kMostBackward = 3;        // times the forward pass
-constexpr std::int64_t kLeastBackwardShare = 5;  // 1 / so much of the time, of the backward pass
+constexpr std::int64_t kLeastBackwardShare = 5;  // as 1 / N of the time, of the backward pass
 
 class BackwardLong : public Rule {
  public:
@@ -40,11 +40,11 @@ class BackwardLong : public Rule {
     finding.steps = most->second.steps;
     std::sort(finding.steps.begin(), finding.steps.end());
     finding.steps.erase(std::unique(finding.steps.begin(), finding.steps.end()), finding.steps.end());
-    finding.title = fmt::format("the backward pass takes {:.1f} times as long on the GPU as the forward pass: {}, the forward pass {}", most->second.ratio(),
+    finding.title = fmt::format("the backward pass takes {:.1f} times as long on the GPU as the forward pass: {} against {}", most->second.ratio(),
                                 per_step_text(scope, most->second.backward_ns), per_step_text(scope, most->second.forward_ns));
     finding.advice =
-        "With activation checkpointing the backward pass computes the forward pass again: checkpoint fewer layers where memory is left. Else look which backward kernels are slow "
-        "(scatters and index_put with atomics, deterministic algorithms, layouts that are copied).";
+        "If the model uses activation checkpointing and memory is free, checkpoint fewer layers: the backward pass computes checkpointed layers again. Otherwise find the slow backward "
+        "kernels (scatters and index_put with atomics, deterministic algorithms, layout copies).";
     return {finding};
   }
 
@@ -60,7 +60,7 @@ class BackwardLong : public Rule {
 
 RuleEntry backward_long_rule() {
   return {.name = "backward-long",
-          .fires = "GPU work of the backward pass takes more than 3 times as long as that of the forward pass, and 20 % of the time",
+          .fires = "the backward pass takes more than 3 times as long on the GPU as the forward pass, and more than 20 % of the time",
           .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
           .inputs = {RuleInput::passes},
           .tables = {"step_phases"},

@@ -1,6 +1,6 @@
-// comm-exposed: communication that no compute hides, without what is waiting for other ranks: no overlap hides that. Of a collective in which every
-// rank depends on all, only what follows the last rank's start counts. Where that start is unknown (ranks that are not in the trace, calls that are not
-// matched, broadcasts, sends and receives), so is how much of the communication is waiting: it saves nothing that is known.
+// comm-exposed: exposed communication without waiting for other ranks, which no overlap hides. If every rank of a collective depends on all, only
+// the time after the last rank's start counts. If that start is unknown (ranks that are not in the trace, calls that are not matched, broadcasts,
+// sends and receives), the waiting time is unknown, and so is the saving.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kMostExposedShare = 5;  // 1 / so much of the time
-constexpr std::int64_t kLeastHiddenShare = 2;  // 1 / so much of the communication
+constexpr std::int64_t kMostExposedShare = 5;  // as 1 / N of the time
+constexpr std::int64_t kLeastHiddenShare = 2;  // as 1 / N of the communication
 
 class CommExposed : public Rule {
  public:
@@ -42,11 +42,11 @@ class CommExposed : public Rule {
 
  private:
   struct Times {
-    std::int64_t exposed_ns = 0, comm_ns = 0;  // behind the last start
+    std::int64_t exposed_ns = 0, comm_ns = 0;  // after the last start
     std::int64_t waited_ns = 0;                // before it, and exposed
     std::pair<std::int64_t, std::int64_t> order() const { return {exposed_ns, waited_ns}; }
-    std::int64_t unknown_exposed_ns = 0, unknown_comm_ns = 0;  // where the last start is unknown
-    std::int64_t known_exposed_ns = 0, known_comm_ns = 0;      // else, with waits
+    std::int64_t unknown_exposed_ns = 0, unknown_comm_ns = 0;  // if the last start is unknown
+    std::int64_t known_exposed_ns = 0, known_comm_ns = 0;      // if it is known, with waits
   };
 
   void look(const MatchedCollective& collective) {
@@ -55,7 +55,7 @@ class CommExposed : public Rule {
     const auto some = matched.calls_of(collective);
     const CollectiveTimes times = times_of(matched, calls, collective);
     if (!times.all_started || !times.all_ended || collective.state == CollectiveState::mismatch || !all_depend_on_all(calls.whats[collective.what].operation)) return look_alone(collective);
-    // By clocks that cannot be compared the ranks still end together: the shortest call is that of the last rank.
+    // If clocks cannot be compared, the ranks still end together: the shortest call is that of the last rank.
     const bool by_ends = std::any_of(some.begin(), some.end(), [&](const MatchedCall& each) { return !context_.collectives->clocks.error_between(each.process, some[0].process); });
     std::int64_t shortest_ns = kLatest_ns;
     for (const MatchedCall& each : some) shortest_ns = std::min(shortest_ns, call_of(calls, each).gpu_end_ns - call_of(calls, each).gpu_start_ns);
@@ -109,10 +109,10 @@ class CommExposed : public Rule {
     const Times& times = times_.at(*most);
     Finding finding = finding_of(scope, processes, evidence_);
     finding.saving_ns = times.exposed_ns;
-    finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; compute covers {:.0f} % of it", per_step_text(scope, times.exposed_ns),
+    finding.title = fmt::format("communication is exposed for {}; compute hides {:.0f} % of it", per_step_text(scope, times.exposed_ns),
                                 100.0 - 100.0 * static_cast<double>(times.exposed_ns) / static_cast<double>(std::max<std::int64_t>(1, times.comm_ns)));
-    if (times.waited_ns > 0) finding.title += fmt::format("; waiting for other ranks, {}, is excluded", per_step_text(scope, times.waited_ns));
-    if (times.unknown_exposed_ns > 0) finding.title += fmt::format("; of another {} it is unknown how much is waiting", per_step_text(scope, times.unknown_exposed_ns));
+    if (times.waited_ns > 0) finding.title += fmt::format("; {} of waiting for other ranks is excluded", per_step_text(scope, times.waited_ns));
+    if (times.unknown_exposed_ns > 0) finding.title += fmt::format("; another {} may be waiting for other ranks", per_step_text(scope, times.unknown_exposed_ns));
     return finding;
   }
 
@@ -120,7 +120,7 @@ class CommExposed : public Rule {
     const auto of_both = [&](ProcessId id) { return times_.at(id).exposed_ns + times_.at(id).unknown_exposed_ns; };
     const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) { return of_both(a) < of_both(b); });
     Finding finding = finding_of(scope, processes, unknown_evidence_);
-    finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; how much of it is waiting for other ranks is unknown", per_step_text(scope, of_both(*most)));
+    finding.title = fmt::format("communication is exposed for {}, which includes an unknown amount of waiting for other ranks", per_step_text(scope, of_both(*most)));
     return finding;
   }
 
@@ -129,21 +129,21 @@ class CommExposed : public Rule {
     for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
     finding.evidence = evidence.of(scope, processes);
     finding.advice =
-        "Overlap it with compute: DDP's bucket_cap_mb and gradient_as_bucket_view, FSDP's prefetch (backward_prefetch, reshard_after_forward), asynchronous tensor "
-        "parallelism; communicate less: larger batches or accumulated gradients, compressed gradients (bf16).";
+        "Overlap communication with compute: DDP buckets (bucket_cap_mb, gradient_as_bucket_view), FSDP prefetching (backward_prefetch, reshard_after_forward) or asynchronous tensor "
+        "parallelism. Communicate less: larger batches, gradient accumulation or compressed gradients (bf16).";
     return finding;
   }
 
   const AnalysisContext& context_;
   std::map<ProcessId, Times> times_;
-  LongestEvidence evidence_, unknown_evidence_;  // behind the last start; where it is unknown
+  LongestEvidence evidence_, unknown_evidence_;  // after the last start; if it is unknown
 };
 
 }  // namespace
 
 RuleEntry comm_exposed_rule() {
   return {.name = "comm-exposed",
-          .fires = "communication without waiting for other ranks runs alone for 20 % of the time, and compute covers less than half of it",
+          .fires = "exposed communication, without waiting for other ranks, takes more than 20 % of the time, and compute hides less than half of the communication",
           .source = "PyTorch, DistributedDataParallel: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
           .tables = {"temporal"},
           .needs = {.collectives = true},

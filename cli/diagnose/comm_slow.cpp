@@ -1,5 +1,5 @@
-// comm-slow: a communicator moves its data slower than others of the same size do in the same operation on messages of the same size.
-// What is compared is the transfer, from the last start to the end (collectives/match.h); the links that it goes over are not known.
+// comm-slow: a communicator transfers data slower than others of the same size in the same operation on messages of the same size.
+// Compares the transfer, from the last start to the end (collectives/match.h); the links are unknown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kFewestGroups = 3, kFewestTransfers = 4;
 constexpr std::int64_t kSlowPercent = 60;        // of the bandwidth of the median group
-constexpr std::int64_t kLeastSlowShare = 100;  // 1 / so much of the time
+constexpr std::int64_t kLeastSlowShare = 100;  // as 1 / N of the time
 
 class CommSlow : public Rule {
  public:
@@ -75,9 +75,9 @@ class CommSlow : public Rule {
     Finding finding;
     for (const ProcessId id : matched.groups[group].members) finding.ranks.push_back(scope.rank(id));
     finding.saving_ns = slow.excess_ns;
-    finding.title = fmt::format("communicator {} of {} is slow: {} takes {} there, in like communicators {}", label, rank_list(finding.ranks), operation_name(slow.operation),
+    finding.title = fmt::format("communicator {} of {} is slow: {} takes {}, in similar communicators {}", label, rank_list(finding.ranks), operation_name(slow.operation),
                                 duration_text(slow.own_ns), duration_text(slow.usual_ns));
-    finding.advice = "Compare links and adapters of these hosts (nvidia-smi topo -m, nvidia-smi nvlink -e, ibstat) with those of the others; run nccl-tests on them alone; see NCCL_DEBUG=INFO for the transport that was chosen.";
+    finding.advice = "Compare links and network adapters of these hosts with other hosts (nvidia-smi topo -m, nvidia-smi nvlink -e, ibstat). Run nccl-tests on these hosts alone. NCCL_DEBUG=INFO prints the chosen transport.";
     LongestEvidence evidence;
     const ProcessId shown = matched.groups[group].members.front();
     for (const MatchedCollective& each : matched.collectives) {
@@ -97,7 +97,7 @@ class CommSlow : public Rule {
 
 RuleEntry comm_slow_rule() {
   return {.name = "comm-slow",
-          .fires = "a communicator has less than 60 % of the bandwidth of the median of like ones, for 1 % of the time",
+          .fires = "a communicator reaches less than 60 % of the median bandwidth of similar communicators, and this costs more than 1 % of the time",
           .source = "NVIDIA nccl-tests, Performance: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md",
           .inputs = {RuleInput::matched_collectives},
           .needs = {.collectives = true},

@@ -7,7 +7,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastStarvedShare = 20;  // 1 / so much of the time
+constexpr std::int64_t kLeastStarvedShare = 20;  // as 1 / N of the time
 
 class DataStarved : public IdleRule {
  public:
@@ -25,8 +25,8 @@ class DataStarved : public IdleRule {
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("the GPU waits for data: it idles {} while the host is in {}", per_step_text(scope, sum.ns), std::string(context_.catalog.strings[*name_]));
     finding.advice =
-        "Give the DataLoader workers (num_workers=4 and up, prefetch_factor), pin_memory=True and persistent_workers=True; copy with non_blocking=True; "
-        "where workers are busy already, decode and augment on the GPU (DALI) or prepare the data beforehand.";
+        "Use DataLoader workers (num_workers=4 or more, prefetch_factor) with pin_memory=True and persistent_workers=True, and copy with non_blocking=True. "
+        "If the workers are already busy, decode and augment on the GPU (DALI) or preprocess the data.";
   }
 
   std::optional<StringId> name_;  // of the newest range that loaded data while a GPU idled
@@ -36,7 +36,7 @@ class DataStarved : public IdleRule {
 
 RuleEntry data_starved_rule() {
   return {.name = "data-starved",
-          .fires = "a GPU idles for 5 % of the time while its host loads data",
+          .fires = "a GPU idles for more than 5 % of the time while its host loads data",
           .source = "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
           .inputs = {RuleInput::launches, RuleInput::host_ranges},
           .gap_owner = GapOwner::data_loading,

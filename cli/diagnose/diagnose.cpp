@@ -17,7 +17,7 @@ namespace cli {
 namespace {
 
 constexpr double kNearlyAll = 0.9;  // a smaller share of time within steps is reported
-constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // 1 / so much of the time
+constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // as 1 / N of the time
 
 // What is diagnosed of each process.
 class Extents : public TablesObserver {
@@ -284,7 +284,7 @@ std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const Trac
     notes.push_back(fmt::format("{} {} {} warm-up and excluded", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
   }
   if (const double share = share_of_steps(catalog, facts, chosen); share < kNearlyAll) {
-    notes.push_back(fmt::format("the steps are {:.0f} % of the time; what runs outside of them is not looked at (--time 0s- looks at all)", 100 * share));
+    notes.push_back(fmt::format("the steps cover {:.0f} % of the time; the rest is not diagnosed (--time 0s- includes it)", 100 * share));
   }
   return NumberRanges("--steps", fmt::format("{}-", *first));
 }

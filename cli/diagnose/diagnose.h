@@ -1,4 +1,4 @@
-// Runs the rules over a trace, in the one walk in which the tables are made that they read.
+// Runs the rules over a trace, in the same walk as the tables that they read.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ struct DiagnosisRequest {
   const OwnPeaks* own_peaks = nullptr;     // AnalysisRequest
 };
 
-// A rule that could not look.
+// A rule that could not check the trace.
 struct NotChecked {
   std::string_view rule;
   std::string reason;  // "no launch calls in the trace"
@@ -26,16 +26,16 @@ struct NotChecked {
 struct Diagnosis {
   std::vector<Finding> findings;  // the largest saving first, unknown ones last
   std::size_t processes = 0;      // with GPU work, of the chosen ones
-  std::int64_t length_ns = 0;     // what was looked at, of the process of which it is most
+  std::int64_t length_ns = 0;     // the longest diagnosed time of a process
   std::vector<std::int64_t> steps;  // in it, ascending
   std::vector<NotChecked> not_checked;  // in the order of the rules
-  std::vector<std::string> notes;   // what the findings do not hold; a sentence each
+  std::vector<std::string> notes;   // facts outside the findings; a sentence each
 };
 
-// What one rule says, after the walk.
+// The result of one rule, after the walk.
 struct RuleResult {
   std::vector<Finding> findings;
-  std::string not_checked;  // why; "": it looked
+  std::string not_checked;  // the reason; "" if it was checked
 };
 
 std::vector<const RuleEntry*> all_rules();

@@ -1,5 +1,5 @@
-// fp32-matmul: products of matrices and convolutions of float that run without tensor cores, on a GPU whose tensor cores take
-// float as TF32 (compute capability 8.0 and up).
+// fp32-matmul: float32 matrix multiplications and convolutions without tensor cores, on a GPU whose tensor cores support TF32
+// (compute capability 8.0 and up).
 #include <fmt/format.h>
 
 #include <map>
@@ -13,10 +13,10 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastFp32Share = 20;  // 1 / so much of the time
+constexpr std::int64_t kLeastFp32Share = 20;  // as 1 / N of the time
 constexpr std::uint32_t kTf32Capability = 8;
 
-// What is multiplied in fp32, by names of cuBLAS, CUTLASS and cuDNN: "s" before gemm is single, simt and ffma are the ordinary units,
+// Kernels that multiply in fp32, by names of cuBLAS, CUTLASS and cuDNN: "s" before gemm is single, simt and ffma are the ordinary units,
 // f32f32_f32f32_f32 is types of in- and output, of the product and of sums. tensorop and s1688 are tensor cores, tf32f32 is TF32.
 // In the format of name_rules.h; the first line that matches counts.
 constexpr std::string_view kProductNames = R"(
@@ -26,7 +26,7 @@ fp32          *f32f32_f32f32_f32_*
 fp32          gemmsn_{nn,nt,tn,tt}_kernel<float,*
 )";
 
-// Kernels that were compiled for these run on no GPU of less.
+// Kernels compiled for these need a GPU of at least this capability.
 constexpr std::string_view kArchitectureNames = R"(
 tf32  *{ampere_,hopper_,blackwell_,sm80_,sm86_,sm90_,sm100_,cutlass_80_,cutlass_90_}*
 )";
@@ -48,10 +48,10 @@ class Fp32Matmul : public WorkRule {
   }
   bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns > length_ns / kLeastFp32Share; }
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("matrix products of float run without tensor cores {}: {}, most in {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
+    finding.title = fmt::format("float32 matrix multiplications run without tensor cores {}; they take {}, mostly in {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
                                 short_name(context_.catalog.strings[longest(most)]));
     finding.advice =
-        "Where the model allows it: torch.set_float32_matmul_precision(\"high\") (TF32), or bfloat16 by torch.autocast; of convolutions torch.backends.cudnn.allow_tf32.";
+        "If the model tolerates it, use TF32 (torch.set_float32_matmul_precision(\"high\"); for convolutions torch.backends.cudnn.allow_tf32) or bfloat16 (torch.autocast).";
     finding.saving_ns.reset();
     const GpuPeaks* gpu = peaks_of(context_.catalog.processes[most], device);
     if (gpu == nullptr || gpu->tf32 <= gpu->fp32) return;
@@ -84,7 +84,7 @@ class Fp32Matmul : public WorkRule {
 
 RuleEntry fp32_matmul_rule() {
   return {.name = "fp32-matmul",
-          .fires = "matrix products of float run for 5 % of the time without tensor cores, on a GPU that has them for TF32",
+          .fires = "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU whose tensor cores support TF32",
           .source = "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
           .needs = WorkRule::needs(),
           .make = make_rule<Fp32Matmul>};

@@ -1,5 +1,5 @@
-// fragmentation: the allocator took far more from the driver than was ever in use, and the GPU is nearly full of it. Memory that is reserved
-// and not in use is the allocator's cache, and does no harm where there is room.
+// fragmentation: the allocator reserved far more memory than was ever in use, and the GPU is nearly full. Memory that is reserved and not
+// in use is the allocator's cache, and does no harm if the GPU has free memory.
 #include <fmt/format.h>
 
 #include "cli/diagnose/memory_rule.h"
@@ -27,11 +27,11 @@ class Fragmentation : public MemoryRule {
   }
   void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
     const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<std::uint64_t>(bytes)); };
-    finding.title = fmt::format("the allocator holds {} of the {} of GPU {}{}, of which never more than {} is in use", text(*worst.reserved_peak_bytes),
+    finding.title = fmt::format("the allocator reserves {} of {} on GPU {}{}, but at most {} is in use", text(*worst.reserved_peak_bytes),
                                 text(*worst.device_bytes), worst.device, of_rank(worst.rank), text(*worst.peak_bytes));
     finding.advice =
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; sizes that come again (pad batches to a few lengths); what only start-up needed is given back by "
-        "torch.cuda.empty_cache() once, before the first step.";
+        "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. Use few different sizes (pad batches to a few lengths). Call torch.cuda.empty_cache() once before the first step, "
+        "to release memory that only start-up needed.";
   }
 };
 
@@ -39,7 +39,7 @@ class Fragmentation : public MemoryRule {
 
 RuleEntry fragmentation_rule() {
   return {.name = "fragmentation",
-          .fires = "80 % of the memory of a GPU is reserved, and 20 % (1 GiB and more) of it was never in use",
+          .fires = "more than 80 % of a GPU's memory is reserved, and more than 20 % (and 1 GiB) of it is never in use",
           .source = "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
           .inputs = {RuleInput::device_memory},
           .tables = {"memory"},

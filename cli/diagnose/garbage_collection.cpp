@@ -6,7 +6,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastCollectingShare = 50;  // 1 / so much of the time
+constexpr std::int64_t kLeastCollectingShare = 50;  // as 1 / N of the time
 
 class GarbageCollection : public IdleRule {
  public:
@@ -16,7 +16,7 @@ class GarbageCollection : public IdleRule {
   std::string describe(const ClaimedGap& claim) const override { return "in Python's garbage collector; " + around_text(context_.catalog, claim.gap); }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastCollectingShare; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("Python's garbage collector holds up the host: the GPU idles {} meanwhile, {}", per_step_text(scope, sum.ns), times_text(scope, sum.count));
+    finding.title = fmt::format("Python's garbage collector delays the host {}, and the GPU idles {}", times_text(scope, sum.count), per_step_text(scope, sum.ns));
     finding.advice = kGarbageCollectionAdvice;
   }
 };
@@ -25,7 +25,7 @@ class GarbageCollection : public IdleRule {
 
 RuleEntry garbage_collection_rule() {
   return {.name = "garbage-collection",
-          .fires = "a GPU idles for 2 % of the time because its host is in Python's garbage collector",
+          .fires = "a GPU idles for more than 2 % of the time because its host runs Python's garbage collector",
           .source = "Python, gc: https://docs.python.org/3/library/gc.html#gc.freeze",
           .inputs = {RuleInput::launches, RuleInput::garbage_collections},
           .gap_owner = GapOwner::garbage_collection,

@@ -1,8 +1,8 @@
-// gpu-idle: the GPU idles, and nothing that was recorded says why: the call that launched the next work is not in the trace, or had
-// returned long before that began.
+// gpu-idle: the GPU idles, and the trace does not contain the cause: the call that launched the next work is not in the trace, or
+// returned long before the work began.
 //
 // If that is the first work of its stream in the trace, the stream may have run work that was launched before the trace began, which profilers
-// do not record. The GPU may have been busy then, so nothing is known to be saved.
+// do not record. The GPU may have been busy then, so the saving is unknown.
 #include <fmt/format.h>
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastIdleShare = 5;  // 1 / so much of the time: busy for less than 80 %
+constexpr std::int64_t kLeastIdleShare = 5;  // as 1 / N of the time: busy for less than 80 %
 
 class GpuIdle : public IdleRule {
  public:
@@ -31,7 +31,7 @@ class GpuIdle : public IdleRule {
  private:
   bool is_first_of_stream(const ClaimedGap& claim) const { return claim.gap.next->call != nullptr && !streams_.contains(claim.gap.next->event->track); }
   std::string describe(const ClaimedGap& claim) const override {
-    const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "launched long before, on a stream without earlier work in the trace; " : "launched long before; ";
+    const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "the next work was launched long before it began, on a stream without earlier work in the trace; " : "the next work was launched long before it began; ";
     return std::string(why) + around_text(context_.catalog, claim.gap);
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastIdleShare; }
@@ -39,17 +39,17 @@ class GpuIdle : public IdleRule {
     const auto first = first_ns_.find(most);
     if (first != first_ns_.end() && 2 * first->second > sum.ns) {
       finding.saving_ns.reset();
-      finding.title = fmt::format("no GPU work is in the trace for {}, mostly before the first work of a stream, which may have run what was launched before the trace began", per_step_text(scope, sum.ns));
-      finding.advice = "Synchronize before the profile begins, or profile more steps and leave the first one out (--steps).";
+      finding.title = fmt::format("the trace has no GPU work for {}, mostly before the first work of a stream; work launched before the trace began may have run then", per_step_text(scope, sum.ns));
+      finding.advice = "Synchronize before the profile begins, or profile more steps and exclude the first one (--steps).";
       return;
     }
-    finding.title = fmt::format("the GPU idles {}, and the trace does not say why", per_step_text(scope, sum.ns));
+    finding.title = fmt::format("the GPU idles {}, and the trace does not contain the cause", per_step_text(scope, sum.ns));
     finding.advice =
-        "Record what launches, too: the default TRACETOOL_EVENTS, or ProfilerActivity.CPU beside CUDA. Work that was launched long before it began waits for an event of "
-        "another stream, or for a GPU that another process uses.";
+        "Record launches too: use the default TRACETOOL_EVENTS, or ProfilerActivity.CPU in addition to CUDA. Work that begins long after its launch waits for an event of another "
+        "stream, or for another process on the GPU.";
   }
 
-  std::set<TrackId> streams_;                      // that have run anything so far
+  std::set<TrackId> streams_;                      // streams that have run anything so far
   std::map<ProcessId, std::int64_t> first_ns_;  // idle time before the first work of a stream
 };
 
@@ -57,7 +57,7 @@ class GpuIdle : public IdleRule {
 
 RuleEntry gpu_idle_rule() {
   return {.name = "gpu-idle",
-          .fires = "a GPU idles for 20 % of the time, and nothing that was recorded explains it",
+          .fires = "a GPU idles for more than 20 % of the time, and the trace does not contain the cause",
           .source = "docs/tables.md, table idle (unexplained)",
           .gap_owner = GapOwner::unexplained,
           .make = make_rule<GpuIdle>};

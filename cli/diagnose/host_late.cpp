@@ -1,5 +1,5 @@
-// host-late: the GPU idles because its host had not begun to launch: it did something else, and was neither in a synchronization nor
-// in a range that loads data, nor in Python's garbage collector (host-sync, data-starved, garbage-collection).
+// host-late: the GPU idles because its host has not begun to launch. The host is neither in a synchronization nor in a range that
+// loads data nor in Python's garbage collector (host-sync, data-starved, garbage-collection).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastLateShare = 20;  // 1 / so much of the time
+constexpr std::int64_t kLeastLateShare = 20;  // as 1 / N of the time
 
 class HostLate : public IdleRule {
  public:
@@ -22,10 +22,10 @@ class HostLate : public IdleRule {
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastLateShare; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("the host is late: the GPU idles {} before its next launch", per_step_text(scope, sum.ns));
+    finding.title = fmt::format("the host launches late: the GPU idles {} before the next launch", per_step_text(scope, sum.ns));
     finding.advice =
-        "See what the host did in these ranges (Python, logging, checkpoints, a busy CPU). Move it to another thread or to every N steps; "
-        "let the host run ahead of the GPU: fewer operators by torch.compile or CUDA graphs, fused optimizers.";
+        "See what the host did in these ranges (Python, logging, checkpoints, a busy CPU). Move it to another thread, or do it every N steps. "
+        "Use torch.compile, CUDA graphs or fused optimizers to launch less, so that the host runs ahead of the GPU.";
   }
 };
 
@@ -33,7 +33,7 @@ class HostLate : public IdleRule {
 
 RuleEntry host_late_rule() {
   return {.name = "host-late",
-          .fires = "a GPU idles for 5 % of the time because its host had not begun to launch",
+          .fires = "a GPU idles for more than 5 % of the time because its host has not begun to launch the next work",
           .source = "docs/tables.md, table idle (host_late)",
           .inputs = {RuleInput::launches},
           .gap_owner = GapOwner::host_late,

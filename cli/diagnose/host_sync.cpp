@@ -1,6 +1,6 @@
-// host-sync: the host waits for its GPU, so that the GPU has nothing to do until the host has come back and launched more. A
-// synchronization alone is none: what counts is how long the GPU idles from the end of what was waited for to its next work. Waits in copies
-// to the device are pageable-copy's.
+// host-sync: the host waits for its GPU, so the GPU idles until the host returns and launches more work. A synchronization alone is
+// not a finding: the idle time from the end of the awaited work to the next work counts. Waits in copies to the device belong to
+// pageable-copy.
 #include <fmt/format.h>
 
 #include "cli/diagnose/idle_rule.h"
@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastSyncShare = 100;  // 1 / so much of the time
+constexpr std::int64_t kLeastSyncShare = 100;  // as 1 / N of the time
 
 class HostSync : public IdleRule {
  public:
@@ -34,8 +34,8 @@ class HostSync : public IdleRule {
     finding.title = fmt::format("the host waits for the GPU {}, mostly in {}: the GPU then idles {}", times_text(scope, sum.count),
                                 std::string(context_.catalog.strings[often.second]), per_step_text(scope, sum.ns));
     finding.advice =
-        "Look for .item(), .cpu(), .tolist(), print(tensor), boolean masks and torch.cuda.synchronize() in the step; keep values on the GPU and read them every N steps, "
-        "copy to pinned memory with non_blocking=True. torch.cuda.set_sync_debug_mode(\"warn\") names the lines.";
+        "Look for .item(), .cpu(), .tolist(), print(tensor), boolean masks and torch.cuda.synchronize() in the step. Keep values on the GPU and read them every N steps, or "
+        "copy them to pinned memory with non_blocking=True. torch.cuda.set_sync_debug_mode(\"warn\") prints the lines.";
   }
 
   std::map<std::pair<ProcessId, StringId>, std::int64_t> calls_;
@@ -45,7 +45,7 @@ class HostSync : public IdleRule {
 
 RuleEntry host_sync_rule() {
   return {.name = "host-sync",
-          .fires = "a GPU idles for 1 % of the time between what its host waits for and its next work",
+          .fires = "a GPU idles for more than 1 % of the time after its host waited for it",
           .source = "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (avoid unnecessary CPU-GPU synchronization)",
           .inputs = {RuleInput::launches},
           .gap_owner = GapOwner::host_sync,

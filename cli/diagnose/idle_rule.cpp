@@ -43,7 +43,7 @@ std::vector<Finding> IdleRule::find(const DiagnosisScope& scope, const std::vect
   if (fired.empty()) return {};
   Finding finding = fired.finding(scope, owned_.evidence);
   explain(scope, fired.most, *most, finding);
-  if (most->count > 1 && 2 * most->longest_ns > most->ns) finding.title += fmt::format("; {} of it at once", duration_text(most->longest_ns));
+  if (most->count > 1 && 2 * most->longest_ns > most->ns) finding.title += fmt::format("; {} of it in one gap", duration_text(most->longest_ns));
   return {finding};
 }
 

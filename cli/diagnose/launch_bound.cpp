@@ -1,5 +1,5 @@
-// launch-bound: kernels are so short that the GPU waits for each launch. Of idle times the parts are summed in which the host launched
-// one piece of work after the other, or the work was launched and had not begun (causes launch and queued).
+// launch-bound: kernels are so short that the GPU waits for each launch. Sums idle time in which the host launched work continuously,
+// or the work was launched and had not begun (causes launch and queued).
 #include <fmt/format.h>
 
 #include "cli/diagnose/idle_rule.h"
@@ -7,9 +7,9 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastLaunchShare = 10;    // 1 / so much of the time
-constexpr std::int64_t kShort_ns = 10'000;  // a kernel that is hardly longer than a launch takes
-constexpr std::int64_t kShortPercent = 30;  // so many kernels must be
+constexpr std::int64_t kLeastLaunchShare = 10;    // as 1 / N of the time
+constexpr std::int64_t kShort_ns = 10'000;  // such a kernel is hardly longer than a launch
+constexpr std::int64_t kShortPercent = 30;  // of all kernels, at least
 
 class LaunchBound : public IdleRule {
  public:
@@ -36,7 +36,7 @@ class LaunchBound : public IdleRule {
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const Kernels& kernels = kernels_.at(most);
-    finding.title = fmt::format("the GPU waits for launches: it idles {} between kernels that the host launches one after the other; {} % of {} kernels take less than 10 us",
+    finding.title = fmt::format("the GPU waits for launches: it idles {} between consecutive launches; {} % of {} kernels take less than 10 us",
                                 per_step_text(scope, sum.ns), kernels.percent(), kernels.all);
     finding.advice = "Launch fewer and larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), foreach or fused optimizers, larger batches.";
   }
@@ -48,7 +48,7 @@ class LaunchBound : public IdleRule {
 
 RuleEntry launch_bound_rule() {
   return {.name = "launch-bound",
-          .fires = "a GPU idles for 10 % of the time between launches that follow each other, and 30 % of its kernels take less than 10 us",
+          .fires = "a GPU idles for more than 10 % of the time between consecutive launches, and more than 30 % of its kernels take less than 10 us",
           .source = "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
           .inputs = {RuleInput::launches},
           .gap_owner = GapOwner::launches,

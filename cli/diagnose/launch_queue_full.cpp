@@ -1,5 +1,5 @@
-// launch-queue-full: the host is so far ahead of the GPU that the queue of a stream is full, and each launch waits until a piece of
-// work begins. The GPU is busy meanwhile: the time of these calls is no launch overhead, and nothing is lost.
+// launch-queue-full: the host is so far ahead of the GPU that the queue of a stream is full, and each launch waits until earlier
+// work begins. The GPU is busy during these calls: their time is not launch overhead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastFullShare = 10;  // 1 / so much of the time, of such calls
+constexpr std::int64_t kLeastFullShare = 10;  // as 1 / N of the time, of such calls
 // A queue holds about 1,024 launches that have not begun ("CUDA stream is blocked when launching many kernels", below, measured 1,022 to 1,024).
 constexpr std::size_t kFullQueue = 1'000;
 
@@ -50,10 +50,10 @@ class LaunchQueueFull : public Rule {
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
     finding.saving_ns = 0;
-    finding.title = fmt::format("the launch queue is full: the host waits in {} launches for {}, and the GPU is busy meanwhile", sums_.at(fired.most).count, per_step_text(scope, fired.most_ns));
+    finding.title = fmt::format("the launch queue is full: the host waits in {} launches for {} while the GPU is busy", sums_.at(fired.most).count, per_step_text(scope, fired.most_ns));
     finding.advice =
-        "Nothing is lost: the GPU has work. Do not count the time of these calls as launch overhead; kernels, not launches, are what to make faster. "
-        "The host sees results, errors and Ctrl-C only after about 1,000 launches.";
+        "Make kernels faster, not launches: the GPU has work all the time. Do not count the time of these calls as launch overhead. "
+        "The host sees results, errors and Ctrl-C about 1,000 launches late.";
     return {finding};
   }
 
@@ -90,7 +90,7 @@ class LaunchQueueFull : public Rule {
 
 RuleEntry launch_queue_full_rule() {
   return {.name = "launch-queue-full",
-          .fires = "launches wait for 10 % of the time because a thousand launches before them have not begun",
+          .fires = "launches wait for more than 10 % of the time because 1,000 earlier launches have not begun",
           .source = "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
           .inputs = {RuleInput::launches},
           .needs = {.kinds = HostActivity::kinds(), .any_time = true},

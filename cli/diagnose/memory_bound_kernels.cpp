@@ -1,6 +1,6 @@
-// memory-bound-kernels: kernels that wait for the GPU's memory more than they compute. Of operators with known inputs the table
-// roofline tells it, and how near to the memory's rate they come; of others their class does: operations on each element, reductions and
-// normalizations do little with what they read.
+// memory-bound-kernels: kernels that wait for the GPU's memory more than they compute. Operators with known inputs are judged by the
+// table roofline, which contains their share of the memory bandwidth. Other kernels are judged by their class: elementwise, reduction and
+// normalization kernels compute little per byte.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace cli {
 namespace {
 
 constexpr double kMostOfRoofPercent = 60;            // what runs nearer to its roof is as good as it gets
-constexpr std::int64_t kLeastOperatorShare = 10;     // 1 / so much of the time, of such operators
+constexpr std::int64_t kLeastOperatorShare = 10;     // as 1 / N of the time, of such operators
 constexpr std::int64_t kLeastClassesPercent = 40;    // of all kernels and copies
-constexpr std::int64_t kLeastClassesShare = 5;       // 1 / so much of the time: of a GPU that idles, they are not what is wrong
+constexpr std::int64_t kLeastClassesShare = 5;       // as 1 / N of the time: of a GPU that idles, they are not what is wrong
 constexpr std::int64_t kFewestKernels = 20;
 constexpr std::array<std::string_view, 3> kClasses{"elementwise", "normalization", "reduction"};
 constexpr std::int64_t kSkippedSteps = 2;  // by ncu: warm-up
@@ -128,12 +128,12 @@ class MemoryBoundKernels : public Rule {
     Finding finding;
     for (const auto& [rank, operators] : ranks) finding.ranks.push_back(rank);
     finding.saving_ns = most->second.saving_ns;
-    finding.title = fmt::format("operators that memory bounds reach less than {:.0f} % of its rate: {} in {}, most in {} of {}, at {:.1f} %", kMostOfRoofPercent,
+    finding.title = fmt::format("memory-bound operators reach less than {:.0f} % of the memory bandwidth: {} in {}, mostly in {} of {}, which reaches {:.1f} %", kMostOfRoofPercent,
                                 per_step_text(scope, most->second.time_ns), count_text(most->second.rows, "shape"), name, shape,
                                 roofline.get<double>(top, "of_roof_pct").value_or(0));
     finding.advice =
-        "Larger or padded shapes (multiples of 8 for tensor cores), several small products as one (torch.bmm, grouped products), operands that are contiguous; "
-        "torch.compile fuses what comes before and after.";
+        "Use larger or padded shapes (multiples of 8 for tensor cores), combine small matrix multiplications (torch.bmm, grouped GEMM), and keep operands contiguous. "
+        "torch.compile fuses the operators before and after.";
     name_kernels(scope, most->first, name, shape, finding);
     return finding;
   }
@@ -158,12 +158,12 @@ class MemoryBoundKernels : public Rule {
     Finding finding = fired.finding(scope, evidence_of_classes_);
     const TopKernel& top = top_of_classes_.at(fired.most);
     const ExposedWork::Sum& sum = in_classes_.sums().at({fired.most, fired.device});
-    finding.title = fmt::format("operations on each element, reductions and normalizations take {} % of the time of kernels and copies, {}; most is {}, {}",
+    finding.title = fmt::format("elementwise, reduction and normalization kernels take {} % of the time of kernels and copies, {}; the longest is {}, {}",
                                 100 * sum.time_ns / all_ns_.at({fired.most, fired.device}), per_step_text(scope, sum.time_ns),
                                 short_name(context_.catalog.strings[top.name]), per_step_text(scope, top.ns));
     finding.advice =
-        "Fuse them, so that what one writes the next does not read from memory again: torch.compile, fused kernels (FlashAttention, fused normalization, loss and optimizer); "
-        "bfloat16 halves the bytes; for convolutions memory_format=torch.channels_last.";
+        "Fuse these kernels so that intermediate results stay on the chip: torch.compile, or fused kernels (FlashAttention; fused normalization, loss and optimizer). "
+        "Use bfloat16 to halve the bytes, and memory_format=torch.channels_last for convolutions.";
     finding.next_command = ncu_of(scope, fired.most, top);
     return finding;
   }
@@ -202,8 +202,8 @@ class MemoryBoundKernels : public Rule {
 
 RuleEntry memory_bound_kernels_rule() {
   return {.name = "memory-bound-kernels",
-          .fires = "operators that memory bounds (table roofline) and that reach less than 60 % of its rate take 10 % of the time; or operations on each element, reductions and normalizations "
-          "take 40 % of that of kernels",
+          .fires = "memory-bound operators (table roofline) that reach less than 60 % of the memory bandwidth take more than 10 % of the time, or elementwise, reduction and normalization kernels "
+          "take more than 40 % of the kernel time",
           .source = "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
           .tables = {"roofline"},
           .needs = MemoryBoundKernels::needs(),

@@ -1,4 +1,4 @@
-// memory-growth: what is in use at the end of a step grows from step to step.
+// memory-growth: the memory in use at the end of a step grows from step to step.
 #include <fmt/format.h>
 
 #include "cli/diagnose/memory_rule.h"
@@ -23,14 +23,14 @@ class MemoryGrowth : public MemoryRule {
     return steady && bytes >= kLeastGrowth ? std::optional(static_cast<double>(bytes)) : std::nullopt;
   }
   void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
-    finding.title = fmt::format("memory of GPU {}{} grows by {} a step, in {} of {} steps", worst.device, of_rank(worst.rank),
+    finding.title = fmt::format("memory in use on GPU {}{} grows by {} a step, in {} of {} steps", worst.device, of_rank(worst.rank),
                                 bytes_text(static_cast<std::uint64_t>(*worst.growth_bytes_per_step)), *worst.grew_in_steps, worst.steps - 1);
     if (worst.device_bytes && worst.end_bytes && *worst.device_bytes > *worst.end_bytes) {
-      finding.title += fmt::format(": it is full after {} more steps", (*worst.device_bytes - *worst.end_bytes) / *worst.growth_bytes_per_step);
+      finding.title += fmt::format("; it will be full after {} more steps", (*worst.device_bytes - *worst.end_bytes) / *worst.growth_bytes_per_step);
     }
     finding.advice =
-        "Something keeps tensors of each step: losses or outputs in a list (store loss.item() or loss.detach()), a graph that is retained, caches by shape. "
-        "torch.cuda.memory._record_memory_history tells which lines allocated what is left.";
+        "Find the tensors that each step keeps: losses or outputs in a list (store loss.item() or loss.detach()), a retained graph, caches by shape. "
+        "torch.cuda.memory._record_memory_history shows which lines allocated them.";
   }
 };
 
@@ -38,7 +38,7 @@ class MemoryGrowth : public MemoryRule {
 
 RuleEntry memory_growth_rule() {
   return {.name = "memory-growth",
-          .fires = "the memory in use at the end of a step grows by 1 MiB and more in 9 of 10 steps, of 8 and more",
+          .fires = "memory in use at the end of a step grows by at least 1 MiB in 9 of 10 steps; at least 8 steps are needed",
           .source = "PyTorch, Understanding CUDA Memory Usage: https://pytorch.org/docs/stable/torch_cuda_memory.html",
           .inputs = {RuleInput::memory, RuleInput::steps},
           .tables = {"memory"},

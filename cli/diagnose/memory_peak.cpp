@@ -1,4 +1,4 @@
-// memory-peak: nearly all memory of a GPU is in use at some moment.
+// memory-peak: nearly all memory of a GPU is in use at the peak.
 #include <fmt/format.h>
 
 #include "cli/diagnose/memory_rule.h"
@@ -26,8 +26,8 @@ class MemoryPeak : public MemoryRule {
                                 bytes_text(static_cast<std::uint64_t>(*worst.peak_bytes)), bytes_text(static_cast<std::uint64_t>(*worst.device_bytes)),
                                 worst.peak_step ? fmt::format(", in step {}", *worst.peak_step) : "");
     finding.advice =
-        "The next longer batch runs out of memory, and the allocator may already release and allocate again (allocation-in-step): activation checkpointing, a smaller micro-batch with "
-        "gradient accumulation, sharded optimizer state (FSDP, ZeRO), bfloat16.";
+        "Use activation checkpointing, a smaller micro-batch with gradient accumulation, sharded optimizer state (FSDP, ZeRO) or bfloat16. A slightly larger batch may run out of memory, "
+        "and the allocator may already release memory in steps (see allocation-in-step).";
   }
 };
 
@@ -35,7 +35,7 @@ class MemoryPeak : public MemoryRule {
 
 RuleEntry memory_peak_rule() {
   return {.name = "memory-peak",
-          .fires = "more than 90 % of the memory of a GPU is in use at some moment",
+          .fires = "more than 90 % of a GPU's memory is in use at the peak",
           .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
           .inputs = {RuleInput::device_memory},
           .tables = {"memory"},

@@ -1,5 +1,5 @@
-// pageable-copy: copies to the GPU for which the host waits: of memory that is pageable, or by a call that blocks. The GPU copies and
-// does nothing else, and idles until the host has come back and launched again.
+// pageable-copy: copies to the GPU from pageable memory or by a blocking call. The host waits for them, so the GPU does nothing else and
+// idles until the host returns and launches again.
 #include <fmt/format.h>
 
 #include <map>
@@ -14,8 +14,8 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastCopyShare = 100;  // 1 / so much of the time, of copies and idle time
-constexpr std::int64_t kLeastSlowShare = 500;  // where those of pageable memory run at less than so many percent of the rate of pinned ones of their size
+constexpr std::int64_t kLeastCopyShare = 100;  // as 1 / N of the time, of copies and idle time
+constexpr std::int64_t kLeastSlowShare = 500;  // if pageable copies run at less than kSlowPercent of the rate of pinned copies of the same size
 constexpr double kSlowPercent = 30;
 
 class PageableCopy : public Rule {
@@ -67,7 +67,7 @@ class PageableCopy : public Rule {
     return found == idle_ns_.end() ? 0 : found->second;
   }
 
-  // Of the size of which most time goes by: "those of 1.0 MiB and up run at 2.0 GB/s, pinned ones at 12.0"; "" where none is slow.
+  // For the slow size that takes the most time: "pageable copies of at least 1.0 MiB run at 2.0 GB/s, pinned copies at 12.0 GB/s". Returns "" if none is slow.
   static std::string slow_text(const TableReading& rates, const std::vector<std::size_t>& rows) {
     std::pair<std::int64_t, std::string> most{0, ""};
     const auto is_to_device = [&](std::size_t row, std::string_view from) {
@@ -80,7 +80,7 @@ class PageableCopy : public Rule {
         if (!size || !is_to_device(fast, "Pinned") || rates.get<std::int64_t>(fast, "from_bytes") != size) continue;
         const double rate = rates.get<double>(slow, "median_gb_per_s").value_or(0), pinned = rates.get<double>(fast, "median_gb_per_s").value_or(0);
         if (rate <= 0 || 100 * rate >= kSlowPercent * pinned || rates.number(slow, "time_ns") <= most.first) continue;
-        most = {rates.number(slow, "time_ns"), fmt::format("those of {} and up run at {:.3g} GB/s, pinned ones at {:.3g}", bytes_text(static_cast<std::uint64_t>(*size)), rate, pinned)};
+        most = {rates.number(slow, "time_ns"), fmt::format("pageable copies of at least {} run at {:.3g} GB/s, pinned copies at {:.3g} GB/s", bytes_text(static_cast<std::uint64_t>(*size)), rate, pinned)};
       }
     }
     return most.second;
@@ -93,13 +93,13 @@ class PageableCopy : public Rule {
       return found == counts.end() ? 0 : found->second;
     };
     const std::int64_t pageable = count_of(pageable_), pinned = count_of(pinned_);
-    const std::string what = pageable == 0 ? "by calls that block" : pinned == 0 ? "of pageable memory" : "of pageable memory, or by calls that block";
-    finding.title = fmt::format("copies to the GPU {} {}: they take {} of the GPU, which idles {} around them", what, times_text(scope, copies.count),
+    const std::string what = pageable == 0 ? "by blocking calls" : pinned == 0 ? "from pageable memory" : "from pageable memory or by blocking calls";
+    finding.title = fmt::format("copies to the GPU {} run {}: they take {}, and the GPU idles {} around them", what, times_text(scope, copies.count),
                                 per_step_text(scope, copies.exposed_ns), per_step_text(scope, idle_of({fired.most, fired.device})));
     if (!slow.empty()) finding.title += "; " + slow;
     finding.advice =
-        "Let the DataLoader pin its batches (pin_memory=True, or tensor.pin_memory()) and copy them with .to(device, non_blocking=True), one batch ahead; "
-        "make small tensors on the GPU (device=\"cuda\") in place of copying them.";
+        "Pin batches (pin_memory=True of the DataLoader, or tensor.pin_memory()) and copy them with .to(device, non_blocking=True), one batch ahead. "
+        "Create small tensors on the GPU (device=\"cuda\") instead of copying them.";
   }
 
   const AnalysisContext& context_;
@@ -114,7 +114,7 @@ class PageableCopy : public Rule {
 
 RuleEntry pageable_copy_rule() {
   return {.name = "pageable-copy",
-          .fires = "copies to a GPU for which the host waits, and idle time around them, take 1 % of the time; or those of pageable memory run at less than 30 % of the rate of pinned ones",
+          .fires = "blocking copies to a GPU, with the idle time around them, take more than 1 % of the time, or pageable copies run at less than 30 % of the rate of pinned copies",
           .source = "PyTorch, pin_memory() and non_blocking: https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
           .inputs = {RuleInput::launches},
           .tables = {"copies"},

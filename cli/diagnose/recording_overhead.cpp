@@ -1,4 +1,4 @@
-// recording-overhead: the profiler itself takes time of the run, so that the numbers are larger than without it.
+// recording-overhead: the profiler takes time of the run, so times are longer than without it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastOverheadShare = 50;  // 1 / so much of the time
+constexpr std::int64_t kLeastOverheadShare = 50;  // as 1 / N of the time
 // CUpti_ActivityOverheadKind as Kineto and device_words.h spell it. The others are the program's own: what the driver compiles and loads, and
 // "Command Buffer Full", in which the host waits for the GPU.
 constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};
@@ -51,10 +51,10 @@ class RecordingOverhead : public Rule {
     finding.saving_ns.reset();  // the run without the profiler does not have it
     const auto& names = processes_.at(fired.most).names_ns;
     const auto most = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    finding.title = fmt::format("the recording itself takes {}, most in {}: the numbers are larger than without it", per_step_text(scope, fired.most_ns),
+    finding.title = fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording", per_step_text(scope, fired.most_ns),
                                 std::string(context_.catalog.strings[most->first]));
     finding.advice =
-        "Record fewer kinds: TRACETOOL_EVENTS=light; of torch.profiler no with_stack, record_shapes and profile_memory, and fewer steps. Compare times of kernels, not of the host.";
+        "Record fewer kinds: TRACETOOL_EVENTS=light, or torch.profiler without with_stack, record_shapes and profile_memory. Profile fewer steps. Compare kernel times, not host times.";
     return {finding};
   }
 
@@ -79,7 +79,7 @@ class RecordingOverhead : public Rule {
 
 RuleEntry recording_overhead_rule() {
   return {.name = "recording-overhead",
-          .fires = "what CUPTI tells of its own overhead, on threads of the program, takes 2 % of the time",
+          .fires = "overhead that CUPTI reports on threads of the program takes more than 2 % of the time",
           .source = "NVIDIA CUPTI documentation, CUpti_ActivityOverheadKind: https://docs.nvidia.com/cupti/",
           .inputs = {RuleInput::overhead_records},
           .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})},

@@ -1,6 +1,6 @@
-// A rule of diagnose: a symptom, by what it is known, and what to do. A rule is a file and a line in rules.cpp. It looks at
-// the trace in the one walk of all analyses, takes what their tables say already, and gives findings. It finds nothing where nothing
-// is wrong: what it compares with is a constant of its file, beside who says so.
+// A rule of diagnose: a symptom, how it is recognized, and what to do. A rule is a file and a line in rules.cpp. It reads
+// the trace in the one walk of all analyses, uses their tables, and returns findings. It returns none if nothing is wrong: its
+// thresholds are constants of its file, next to their source.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,24 +17,24 @@
 
 namespace cli {
 
-// Of a time in all of it: "12.300 ms a step (8.1 %)"; "12.300 ms (8.1 %)" where no steps are known.
+// A time and its share of the diagnosed time: "12.300 ms a step (8.1 %)", or "12.300 ms (8.1 %)" if no steps are known.
 std::string per_step_text(const DiagnosisScope& scope, std::int64_t ns);
 // "12 times a step", "3 times in 40 steps", "7 times".
 std::string times_text(const DiagnosisScope& scope, std::int64_t count);
 
 class Rule : public TraceObserver {
  public:
-  // After the walk. `tables`: of RuleEntry::tables at least, with a row for each rank where they can. What it leaves empty of
-  // ranks, steps, source and next_command is filled in of the evidence and the entry.
+  // Called after the walk. `tables` contains at least RuleEntry::tables, with a row for each rank if possible. Empty ranks,
+  // steps, source and next_command are filled in from the evidence and the entry.
   virtual std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) = 0;
-  // After find(): why it could not look, besides RuleEntry::inputs. "": it looked.
+  // Called after find(). Returns why the rule could not check the trace, other than RuleEntry::inputs; "" if it did.
   virtual std::string not_checked(const DiagnosisScope& /*scope*/, const std::vector<ResultTable>& /*tables*/) const { return {}; }
 
-  // If RuleEntry::gap_owner is set. Before all events; `claims` outlives the rule.
+  // Called before all events if RuleEntry::gap_owner is set; `claims` outlives the rule.
   virtual void use(GapClaims& /*claims*/) {}
   // Idle time of RuleEntry::gap_owner.
   virtual void claimed(const ClaimedGap& /*claim*/) {}
-  // Before find(), once: claims with if_no_optimizer count for the processes for which this is true.
+  // Called once before find(). Claims with if_no_optimizer count for the processes for which this is true.
   virtual void keep_without_optimizer(const std::vector<bool>& /*processes*/) {}
 };
 
@@ -46,21 +46,21 @@ std::unique_ptr<Rule> make_rule(const AnalysisContext& context) {
 
 struct RuleEntry {
   std::string_view name;    // "host-sync"
-  std::string_view fires;   // when: a sentence
-  std::string_view source{};  // a document that a reader can open; "": none
-  std::vector<RuleInput> inputs{};  // without which it cannot look
-  std::vector<std::string_view> tables{};  // that it reads
-  ObserverNeeds needs{};  // of gap_owner: as GapClaims has them
-  std::optional<GapOwner> gap_owner{};  // whose idle time it judges
+  std::string_view fires;   // the condition: a sentence
+  std::string_view source{};  // a document that a reader can open; "" if none
+  std::vector<RuleInput> inputs{};  // without them it is not checked
+  std::vector<std::string_view> tables{};  // tables that it reads
+  ObserverNeeds needs{};  // for gap_owner: those of GapClaims
+  std::optional<GapOwner> gap_owner{};  // the owner of the idle time that it judges
   std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context outlives it
 };
 
 const std::vector<RuleEntry>& rules();
 
-// Of more than one rule.
+// Used by more than one rule.
 inline constexpr std::string_view kGarbageCollectionAdvice =
-    "After the model is built, gc.collect() and gc.freeze(), so that what stays is not looked at again. gc.disable(), and gc.collect() every N steps, in the same "
-    "step on all ranks: collections at different times delay all ranks one after the other.";
+    "Call gc.collect() and gc.freeze() after the model is built, so that later collections skip its objects. Then call gc.disable(), and gc.collect() every N steps, in the same "
+    "step on all ranks: collections at different times delay all ranks in turn.";
 
 // One per file.
 RuleEntry stuck_rule();

@@ -59,13 +59,13 @@ bool knows_memory_size(const DiagnosisScope& scope, const std::vector<ResultTabl
 std::string missing_collectives(const DiagnosisScope& scope) {
   const auto ranks = std::count_if(scope.trace.catalog.processes.begin(), scope.trace.catalog.processes.end(), [](const Process& process) { return process.rank >= 0; });
   const TraceCollectives* collectives = scope.trace.collectives;
-  const std::string none = scope.time.has_communication ? "no collectives that can be matched; the table overlap has the time of communication" : "no collectives in the trace";
+  const std::string none = scope.time.has_communication ? "no collectives that can be matched; table overlap shows communication time" : "no collectives in the trace";
   if (collectives == nullptr) return none;
   const auto& matched = collectives->matched;
   const bool has_match = std::any_of(matched.collectives.begin(), matched.collectives.end(), [](const MatchedCollective& each) { return each.calls > 1; });
   if (has_match) return {};
   if (matched.collectives.empty() && matched.refusals.empty()) return none;
-  return ranks < 2 ? "collectives of a single rank" : "collectives are not matched across ranks";
+  return ranks < 2 ? "only one rank in the trace" : "collectives are not matched across ranks";
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ std::string missing_input(RuleInput input, const DiagnosisScope& scope, const st
   switch (input) {
     case RuleInput::launches: return missing_kinds("launch calls", kinds_of({Kind::runtime, Kind::driver}), scope);
     case RuleInput::host_ranges: return missing_kinds("operators or ranges", kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::nvtx}), scope);
-    case RuleInput::garbage_collections: return missing_kinds("runs of Python's garbage collector", kinds_of({Kind::garbage_collection}), scope);
-    case RuleInput::overhead_records: return missing_kinds("overhead records of CUPTI", kinds_of({Kind::overhead}), scope);
+    case RuleInput::garbage_collections: return missing_kinds("Python garbage collections", kinds_of({Kind::garbage_collection}), scope);
+    case RuleInput::overhead_records: return missing_kinds("CUPTI overhead records", kinds_of({Kind::overhead}), scope);
     case RuleInput::steps: return scope.time.steps > 0 ? "" : "no steps found";
     case RuleInput::passes: return has_value(tables, "step_phases", "backward_ns") ? "" : "forward and backward passes are unknown";
     case RuleInput::memory: return has_value(tables, "memory", "peak_bytes") ? "" : "no memory events in the trace";

@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kMostTiny = 200;               // a step
-constexpr std::int64_t kLeastOptimizerShare = 100;    // 1 / so much of the time, of the idle time between them
+constexpr std::int64_t kLeastOptimizerShare = 100;    // as 1 / N of the time, of the idle time between them
 
 class SingleTensorOptimizer : public Rule {
  public:
@@ -37,9 +37,9 @@ class SingleTensorOptimizer : public Rule {
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
     const ExposedWork::Sum& sum = tiny_.sums().at({fired.most, fired.device});
-    finding.title = fmt::format("the optimizer launches {} kernels of less than 10 us a step: they take {}, the GPU idles {} between them", sum.count / scope.time.steps,
+    finding.title = fmt::format("the optimizer launches {} kernels shorter than 10 us per step; they take {}, and the GPU idles {} between them", sum.count / scope.time.steps,
                                 per_step_text(scope, sum.exposed_ns), per_step_text(scope, fired.most_ns));
-    finding.advice = "One kernel for many parameters: fused=True or foreach=True of torch.optim, apex.optimizers.FusedAdam, or torch.compile of the optimizer's step.";
+    finding.advice = "Use one kernel for many parameters: fused=True or foreach=True in torch.optim, apex.optimizers.FusedAdam, or torch.compile for the optimizer step.";
     return {finding};
   }
 
@@ -60,7 +60,7 @@ class SingleTensorOptimizer : public Rule {
 
 RuleEntry single_tensor_optimizer_rule() {
   return {.name = "single-tensor-optimizer",
-          .fires = "an optimizer launches more than 200 kernels of less than 10 us a step, none of them for many parameters, and the GPU idles 1 % of the time between them",
+          .fires = "an optimizer launches more than 200 kernels shorter than 10 us per step and no multi-tensor kernel, and the GPU idles for more than 1 % of the time between them",
           .source = "PyTorch, torch.optim (foreach and fused): https://pytorch.org/docs/stable/optim.html",
           .inputs = {RuleInput::launches, RuleInput::host_ranges, RuleInput::steps},
           .gap_owner = GapOwner::optimizer,

@@ -1,5 +1,5 @@
-// slow-first: the first steps, in which programs compile and allocate, are in the numbers: they were asked for by --steps or --time, or
-// are too few to tell that they are warm-up.
+// slow-first: the results include the first steps, in which programs compile and allocate: --steps or --time selected them, or there
+// are too few steps to recognize warm-up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class SlowFirst : public Rule {
       finding.ranks.push_back(scope.rank(id));
       const std::int64_t median_ns = median_of_others(steps, slow);
       if (finding.title.empty()) {
-        finding.title = fmt::format("the numbers hold {} of warm-up: step {} takes {}, the median of the others is {}", count_text(slow, "step"), steps.front().step.value_or(0),
+        finding.title = fmt::format("the results include {}: step {} takes {}, the median of the others is {}", count_text(slow, "warm-up step"), steps.front().step.value_or(0),
                                     duration_text(steps.front().to_ns - steps.front().from_ns), duration_text(median_ns));
       }
       if (finding.evidence.size() < kMostEvidence) {
@@ -40,13 +40,13 @@ class SlowFirst : public Rule {
     if (finding.ranks.empty()) return {};
     std::sort(finding.steps.begin(), finding.steps.end());
     finding.steps.erase(std::unique(finding.steps.begin(), finding.steps.end()), finding.steps.end());
-    finding.advice = fmt::format("Leave it out: --steps {}- (or record later steps: torch.profiler.schedule(wait=..., warmup=...)); what is said of the time of a step holds for no later one.",
+    finding.advice = fmt::format("Exclude warm-up with --steps {}-, or record later steps: torch.profiler.schedule(wait=..., warmup=...). Times of warm-up steps do not apply to later steps.",
                                  finding.steps.back() + 1);
     return {finding};
   }
 
  private:
-  // So many of the first diagnosed steps are warm-up; those are the first of the trace, too.
+  // Returns the number of warm-up steps at the start of the diagnosed steps, which must be the first of the trace.
   std::size_t slow_steps(ProcessId id) const {
     const std::vector<Step>& found = context_.steps_found[id].steps;
     const std::vector<AnalysisWindow>& steps = steps_.of(id);
@@ -72,7 +72,7 @@ class SlowFirst : public Rule {
 
 RuleEntry slow_first_rule() {
   return {.name = "slow-first",
-          .fires = "warm-up steps were chosen, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
+          .fires = "warm-up steps are selected, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
           .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
           .inputs = {RuleInput::steps},
           .make = make_rule<SlowFirst>};

@@ -13,9 +13,9 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kMuchLonger = 5;          // by 1 / so much of the median
-constexpr std::int64_t kLeastKernelShare = 10;   // 1 / so much of a step's excess: a kernel that grew less does not explain it
-constexpr std::int64_t kLeastExcessShare = 100;  // 1 / so much of the time, of a rank's outliers together
+constexpr std::int64_t kMuchLonger = 5;          // by 1 / N of the median
+constexpr std::int64_t kLeastKernelShare = 10;   // as 1 / N of a step's excess: a kernel that grew less does not explain it
+constexpr std::int64_t kLeastExcessShare = 100;  // as 1 / N of the time, of a rank's outliers together
 
 class StepOutlier : public Rule {
  public:
@@ -55,22 +55,22 @@ class StepOutlier : public Rule {
       finding.evidence.push_back({outliers.get<std::int64_t>(row, "rank").value_or(-1), at_ns, at_ns + outliers.number(row, "longest_ns"), describe(outliers, row)});
     }
     const std::size_t longest = rows.front();
-    finding.title = fmt::format("{} took far longer than the median of {}: the longest {}; {}",
+    finding.title = fmt::format("{} took far longer than the median of {}; the longest took {}: {}",
                                 finding.steps.size() == 1 ? fmt::format("step {}", finding.steps.front()) : fmt::format("steps {}", number_list(finding.steps)),
                                 duration_text(outliers.number(longest, "median_ns")), duration_text(outliers.number(longest, "longest_ns")), describe(outliers, longest));
     finding.advice =
-        "See what these steps do that others do not: a checkpoint, an evaluation, logging, the garbage collector (gc.freeze, gc.collect every N steps), a new shape that is "
-        "compiled or allocated for; move it out of the step or to a thread of its own.";
+        "See what only these steps do: a checkpoint, an evaluation, logging, garbage collection (gc.freeze, gc.collect every N steps), or compilation and allocation for a new shape. "
+        "Move it out of the step or to another thread.";
     return {finding};
   }
 
  private:
-  // "idle grew most, by 3.000 ms; of kernels gemm, by 1.000 ms"
+  // "idle grew most, by 3.000 ms; among kernels gemm, by 1.000 ms"
   static std::string describe(const TableReading& outliers, std::size_t row) {
     const auto differs = outliers.get<std::string>(row, "differs"), kernel = outliers.get<std::string>(row, "kernel");
-    if (!differs) return "nothing of its GPU tells why";
-    std::string text = fmt::format("{} grew most, by {}", *differs == "exposed_comm" ? "communication that nothing covers" : *differs, duration_text(outliers.number(row, "grew_ns")));
-    if (kernel && outliers.number(row, "kernel_grew_ns") >= outliers.number(row, "excess_ns") / kLeastKernelShare) text += fmt::format("; of kernels {}, by {}", short_name(*kernel), duration_text(outliers.number(row, "kernel_grew_ns")));
+    if (!differs) return "its GPU activity does not explain it";
+    std::string text = fmt::format("{} grew most, by {}", *differs == "exposed_comm" ? "exposed communication" : *differs, duration_text(outliers.number(row, "grew_ns")));
+    if (kernel && outliers.number(row, "kernel_grew_ns") >= outliers.number(row, "excess_ns") / kLeastKernelShare) text += fmt::format("; among kernels {}, by {}", short_name(*kernel), duration_text(outliers.number(row, "kernel_grew_ns")));
     return text;
   }
 };
@@ -79,7 +79,7 @@ class StepOutlier : public Rule {
 
 RuleEntry step_outlier_rule() {
   return {.name = "step-outlier",
-          .fires = "steps of a rank that are outliers (median + 5 MAD) and 20 % above the median together take 1 % of the time more than that",
+          .fires = "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by more than 1 % of the time",
           .source = "docs/tables.md, table outliers",
           .inputs = {RuleInput::steps},
           .tables = {"outliers"},

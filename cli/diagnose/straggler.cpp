@@ -1,5 +1,5 @@
-// straggler: a rank comes late to collectives, and the others wait for it. Who is one, and why, is as the table `stragglers` says
-// (collectives/stragglers.h).
+// straggler: a rank is late to collectives, and the others wait for it. Takes stragglers and their causes from the table
+// `stragglers` (collectives/stragglers.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastDelayShare = 100;  // 1 / so much of the time
+constexpr std::int64_t kLeastDelayShare = 100;  // as 1 / N of the time
 
 std::string_view advice_of(std::string_view cause) {
   if (cause == "host") {
-    return "See what the host of this rank did before these collectives: data loading, garbage collection, logging or checkpoints on one rank alone; other programs, "
-           "CPU frequency and NUMA placement of that machine.";
+    return "See what the host of this rank did before these collectives: data loading, garbage collection, logging or checkpoints on one rank alone. "
+           "Check other programs, CPU frequency and NUMA placement on that machine.";
   }
-  if (cause == "slow_kernels") return "The same kernels take longer there: compare clocks, temperature and power limit of this GPU (nvidia-smi -q -d CLOCK,PERFORMANCE), and errors (nvidia-smi -q -d ECC); move the rank to another GPU.";
-  if (cause == "more_work") return "It computes more than the others: balance layers, sequence lengths or experts over the ranks.";
-  if (cause == "copy") return "Its copies take longer: pinned memory, non_blocking=True, and the PCIe link of this GPU (nvidia-smi -q -d PCIE).";
-  if (cause == "other_collective") return "It waits in another communicator first: look at the rank that is late there.";
-  return "What its GPU did does not explain it: record NVTX ranges or operators on this rank.";
+  if (cause == "slow_kernels") return "Compare clocks, temperature and power limit of this GPU with others (nvidia-smi -q -d CLOCK,PERFORMANCE), and check for errors (nvidia-smi -q -d ECC). Try the rank on another GPU.";
+  if (cause == "more_work") return "Balance layers, sequence lengths or experts over the ranks: this rank computes more than the others.";
+  if (cause == "copy") return "Use pinned memory and non_blocking=True, and check the PCIe link of this GPU (nvidia-smi -q -d PCIE): its copies take longer.";
+  if (cause == "other_collective") return "Look at the rank that is late in the other communicator: this rank waits there first.";
+  return "Record NVTX ranges or operators on this rank: its GPU activity does not explain the delay.";
 }
 
 class Straggler : public Rule {
@@ -43,7 +43,7 @@ class Straggler : public Rule {
         finding.saving_ns = delayed_ns;
         const std::string cause = ranks.get<std::string>(row, "cause").value_or("unknown"), evidence = ranks.get<std::string>(row, "evidence").value_or("");
         finding.title = fmt::format("{} is late to collectives: the others wait {} for it; cause: {}{}", ranks.rank(row), per_step_text(scope, delayed_ns), cause,
-                                    evidence.empty() ? "" : ": " + evidence);
+                                    evidence.empty() ? "" : " (" + evidence + ")");
         const bool collects = cause == "host" && context_.collectives->calls.processes[id].host_delay.mostly_collecting();
         if (cause == "host") finding.cause_rule = "host-late";
         finding.advice = collects ? kGarbageCollectionAdvice : advice_of(cause);
@@ -82,7 +82,7 @@ class Straggler : public Rule {
 
 RuleEntry straggler_rule() {
   return {.name = "straggler",
-          .fires = "a rank comes late to collectives, as the table stragglers says, and the others wait for it for 1 % of the time",
+          .fires = "a rank is late to collectives (table stragglers), and the others wait for it for more than 1 % of the time",
           .source = "docs/collectives.md, who is late, and why",
           .inputs = {RuleInput::matched_collectives},
           .tables = {"stragglers"},

@@ -1,6 +1,5 @@
-// stuck: a recorded job stands still in a collective, or ended so: some ranks have entered it and others have not, or all have and it
-// did not end. What counts is how long: of recordings the heartbeat tells how long a process lived on. Profiles end anywhere, and say nothing
-// of this.
+// stuck: a recorded job hangs in a collective, or ended that way: some ranks have entered it and others have not, or all have and it
+// did not end. The waiting time counts, up to the last heartbeat of the recording. Profiles have no heartbeat and may end anywhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kLeastWait_ns = 1'000'000'000;
-constexpr std::int64_t kLeastSteps = 5;  // so many of the median step a wait must last, too
+constexpr std::int64_t kLeastSteps = 5;  // a wait must also last this many median steps
 
 class Stuck : public Rule {
  public:
@@ -36,7 +35,7 @@ class Stuck : public Rule {
     }
     const std::int64_t step_ns = median(lengths_ns);
     find_last_completed();
-    // Of each communicator the first one behind the last that ended.
+    // For each communicator, the first collective after the last that ended.
     std::map<std::uint32_t, const MatchedCollective*> open;
     for (const MatchedCollective& each : matched.collectives) {
       if (each.state == CollectiveState::complete || each.state == CollectiveState::no_gpu_work) {
@@ -51,7 +50,7 @@ class Stuck : public Rule {
       const bool is_long = entry.waited_ns >= kLeastWait_ns && entry.waited_ns >= kLeastSteps * step_ns;
       if (entry.are_recordings && is_long) findings.push_back(finding(scope, *collective, entry));
     }
-    // That which was entered first is where it began; the others wait behind it.
+    // The job hangs in the collective that was entered first; later ones wait for it.
     std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.evidence.front().start_ns < b.evidence.front().start_ns; });
     return findings;
   }
@@ -108,7 +107,7 @@ class Stuck : public Rule {
     return rank_list(ranks);
   }
 
-  // Of each process the collective that ended last.
+  // Finds the collective that ended last on each process.
   void find_last_completed() {
     const auto& [calls, matched, clocks] = *context_.collectives;
     last_completed_.assign(context_.catalog.processes.size(), {kNoTime, nullptr});
@@ -121,17 +120,17 @@ class Stuck : public Rule {
   }
   std::string last_completed(ProcessId id) const {
     const auto& last = last_completed_[id];
-    return last.second == nullptr ? "no collective ended on it" : "the last collective that ended on it: " + collective_text(*context_.collectives, *last.second);
+    return last.second == nullptr ? "no collective completed" : "last completed collective: " + collective_text(*context_.collectives, *last.second);
   }
 
   Finding finding(const DiagnosisScope& scope, const MatchedCollective& collective, const Entry& entry) const {
     Finding finding;
     const std::string what = collective_text(*context_.collectives, collective);
     if (entry.missing.empty() && entry.unknown > 0) {
-      finding.title = fmt::format("{} waited {} in {}, and {} of its communicator nothing is known", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what,
-                                  "of " + count_text(static_cast<std::uint64_t>(entry.unknown), "more rank"));
+      finding.title = fmt::format("{} waited {} in {}; nothing is known about {} of its communicator", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what,
+                                  count_text(static_cast<std::uint64_t>(entry.unknown), "more rank"));
     } else if (entry.missing.empty()) {
-      finding.title = fmt::format("{} did not end in {}, though all ranks entered it", what, duration_text(entry.waited_ns));
+      finding.title = fmt::format("{} did not end within {}, although all ranks entered it", what, duration_text(entry.waited_ns));
     } else {
       finding.title = fmt::format("{} waited {} in {}, which {} had not entered", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what, ranks_text(scope, entry.missing));
     }
@@ -143,13 +142,13 @@ class Stuck : public Rule {
         const bool came = ids == &entry.entered;
         const std::int64_t from_ns = came || last_did_ns_[id] == kNoTime ? entry.first_ns : last_did_ns_[id];
         finding.evidence.push_back({scope.rank(id), from_ns - context_.origin_ns, std::max(from_ns + 1, last_seen_ns(id)) - context_.origin_ns,
-                                    (came ? "entered it; " : "behind its last call or range; ") + last_completed(id)});
+                                    (came ? "entered it; " : "after its last call or range; ") + last_completed(id)});
       }
     }
     finding.severity = Severity::high;
-    finding.advice = entry.missing.empty() ? "Look at the links and errors of these GPUs (dmesg, nvidia-smi -q -d ECC), and at NCCL's log (NCCL_DEBUG=INFO)."
-                                           : "See what the ranks did that had not entered: their last calls are at the end of their recordings. A crash, another order of collectives, a branch that "
-                                             "not all ranks take, or data that ran out on some.";
+    finding.advice = entry.missing.empty() ? "Check the links and errors of these GPUs (dmesg, nvidia-smi -q -d ECC), and NCCL's log (NCCL_DEBUG=INFO)."
+                                           : "Look at the last calls of the ranks that had not entered, at the end of their recordings. Usual causes: a crash, collectives in a different order, a branch "
+                                             "that not all ranks take, or data that ran out on some ranks.";
     return finding;
   }
 
@@ -162,7 +161,7 @@ class Stuck : public Rule {
 
 RuleEntry stuck_rule() {
   return {.name = "stuck",
-          .fires = "ranks of a recording wait for a second, and five steps, in a collective that others have not entered, or that does not end",
+          .fires = "ranks of a recording wait for at least one second and five steps in a collective that other ranks have not entered or that does not end",
           .source = "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
           .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
           .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},

@@ -1,5 +1,5 @@
-// unaligned-matmul: matrix products on tensor cores whose rows do not begin at multiples of 16 bytes, because a size is no multiple of 8
-// elements of 16 bits (4 of TF32, 16 of 8 bits). Such a kernel loads one, two or four elements at a time.
+// unaligned-matmul: matrix multiplications on tensor cores whose rows do not begin at multiples of 16 bytes, because a size is not a
+// multiple of 8 elements of 16 bits (4 of TF32, 16 of 8 bits). Such a kernel loads one, two or four elements at a time.
 //
 // The names of CUTLASS and cuBLAS say how many elements a kernel loads at a time (align1, aligna2). If the name does not, the operator's shape
 // says whether the rows of the second operand and of the output are unaligned: N is the size of both. The sizes M and K do not tell, as
@@ -27,7 +27,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastUnalignedShare = 20;  // 1 / so much of the time
+constexpr std::int64_t kLeastUnalignedShare = 20;  // as 1 / N of the time
 
 struct Alignment {
   std::int64_t elements = 0, wanted = 0;  // wanted: 0: unknown
@@ -76,7 +76,7 @@ class UnalignedMatmul : public WorkRule {
     calls_.end_of(process);
   }
   std::string not_checked(const DiagnosisScope&, const std::vector<ResultTable>&) const override {
-    return products_ > 0 && told_ == 0 ? "neither kernel names nor operator shapes tell the sizes of matrix products" : "";
+    return products_ > 0 && told_ == 0 ? "matrix sizes are in neither kernel names nor operator shapes" : "";
   }
 
  private:
@@ -98,7 +98,7 @@ class UnalignedMatmul : public WorkRule {
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
     const Loss& loss = losses_.at({most, device});
     finding.saving_ns = static_cast<std::int64_t>(static_cast<double>(sum.exposed_ns) * (static_cast<double>(loss.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, loss.time_ns))));
-    finding.title = fmt::format("matrix products have sizes for which tensor cores load few elements at a time, {}: {}, most in {}", times_text(scope, sum.count),
+    finding.title = fmt::format("matrix multiplications with sizes that slow down tensor cores run {}; they take {}, mostly in {}", times_text(scope, sum.count),
                                 per_step_text(scope, sum.exposed_ns), short_name(context_.catalog.strings[longest(most)]));
     std::pair<std::int64_t, std::uint32_t> longest_shape{0, 0};
     for (const auto& [key, ns] : shapes_ns_) {
@@ -109,7 +109,7 @@ class UnalignedMatmul : public WorkRule {
       finding.title += fmt::format(", {} of {}", std::string(context_.catalog.strings[kind.name]), kind.cost.shape);
     }
     finding.advice =
-        "Pad hidden sizes, the vocabulary, head sizes and batches to multiples of 8 elements of float16 or bfloat16 (4 of TF32, 16 of 8 bits), better of 64, "
+        "Pad hidden sizes, the vocabulary, head sizes and batch sizes to multiples of 64 elements, or at least of 8 (TF32: 4, 8-bit types: 16), "
         "so that each row begins at a multiple of 16 bytes.";
   }
 
@@ -156,7 +156,7 @@ class UnalignedMatmul : public WorkRule {
 
 RuleEntry unaligned_matmul_rule() {
   return {.name = "unaligned-matmul",
-          .fires = "matrix products on tensor cores whose sizes are no multiple of 8 (4 of TF32, 16 of 8 bits) take 5 % of the time",
+          .fires = "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take more than 5 % of the time",
           .source = "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
           .needs = UnalignedMatmul::needs(),
           .make = make_rule<UnalignedMatmul>};

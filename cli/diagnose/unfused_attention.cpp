@@ -1,7 +1,7 @@
-// unfused-attention: attention as two batched matrix products with a softmax between them, so that the S x S matrix of scores goes
+// unfused-attention: attention as two batched matrix multiplications with a softmax between them, so that the S x S score matrix goes
 // through the GPU's memory for each kernel. A fused kernel (FlashAttention) keeps it on the chip.
 //
-// Of a stream, kernels of this order are one: a matrix product; then a softmax, and before and after it operations on each element alone
+// Finds this order of kernels on a stream: a matrix product; then a softmax, with only elementwise kernels before and after it
 // (scale, mask, casts, dropout); then a matrix product. If operators are in the trace, both products must be of aten::bmm or
 // aten::baddbmm: other products around a softmax are routers and losses.
 //
@@ -27,7 +27,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastAttentionShare = 20;  // 1 / so much of the time, of the saving
+constexpr std::int64_t kLeastAttentionShare = 20;  // as 1 / N of the time, of the saving
 constexpr std::size_t kMostBetween = 12;           // kernels between the products: scale, bias, mask, casts, softmax, dropout
 
 class UnfusedAttention : public Rule {
@@ -83,11 +83,11 @@ class UnfusedAttention : public Rule {
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
     const Sum& sum = sums_.at({fired.most, fired.device});
-    finding.title = fmt::format("attention runs as separate kernels {}: matrix product, softmax, matrix product; the softmax and what is between the products take {}", times_text(scope, sum.count),
+    finding.title = fmt::format("attention runs as separate kernels {}; the softmax and other kernels between the two matrix multiplications take {}", times_text(scope, sum.count),
                                 per_step_text(scope, sum.between_ns));
     finding.advice =
-        "Use torch.nn.functional.scaled_dot_product_attention with is_causal=True or a mask: its fused kernels (FlashAttention, memory-efficient, cuDNN) never write the matrix of scores. "
-        "If the model calls it already, its math backend ran: use float16 or bfloat16, a supported mask and head size, or see why by torch.nn.attention.sdpa_kernel.";
+        "Use torch.nn.functional.scaled_dot_product_attention with is_causal=True or a mask: its fused kernels (FlashAttention, memory-efficient, cuDNN) never write the score matrix. "
+        "If the model already calls it, the math backend ran: use float16 or bfloat16 and a supported mask and head size, or find the reason with torch.nn.attention.sdpa_kernel.";
     return {finding};
   }
 
@@ -188,7 +188,7 @@ class UnfusedAttention : public Rule {
 
 RuleEntry unfused_attention_rule() {
   return {.name = "unfused-attention",
-          .fires = "attention runs as matrix product, softmax, matrix product, and a fused kernel would save up to 5 % of the time",
+          .fires = "attention runs as matrix multiplication, softmax, matrix multiplication, and a fused kernel could save more than 5 % of the time",
           .source = "PyTorch, torch.nn.functional.scaled_dot_product_attention: https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
           .needs = UnfusedAttention::needs(),
           .make = make_rule<UnfusedAttention>};

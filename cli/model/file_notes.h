@@ -9,7 +9,7 @@
 namespace cli {
 
 // How they begin and end.
-inline constexpr std::string_view kNoKnownGpuCategory = "no GPU work of a category that this version knows";
+inline constexpr std::string_view kNoKnownGpuCategory = "no GPU work in a known category";
 inline constexpr std::string_view kOverrunsAreCut = "such work counts until then";
 
 inline std::vector<std::string> notes_for_analyses(const Process& process) {

@@ -132,11 +132,11 @@ class Joiner {
 
   void note() {
     if (divided_ < known_) {
-      joined_.notes.push_back(fmt::format("{} of {} collectives have no wait and transfer: only some ranks depend on others, or some are not known", known_ - divided_, known_));
+      joined_.notes.push_back(fmt::format("{} of {} collectives have no wait and transfer: some ranks do not depend on all others, or are unknown", known_ - divided_, known_));
     }
     std::uint64_t refused = 0;
     for (const MatchRefusal& each : matched_.refusals) refused += each.calls;
-    if (refused > 0) joined_.notes.push_back(fmt::format("{} calls of collectives are not matched over ranks: analyze --only collectives says why", refused));
+    if (refused > 0) joined_.notes.push_back(fmt::format("{} collective calls are not matched across ranks: analyze --only collectives prints the reasons", refused));
   }
 
   const CollectiveCalls& calls_;
@@ -174,7 +174,7 @@ void CollectiveJoin::event(const Event& event, const Facts& facts) {
 JoinedCollectives CollectiveJoin::take(const Wanted& chosen) {
   if (collector_ != nullptr) return join_collectives(collector_->take(), catalog_, chosen);
   JoinedCollectives none;
-  none.notes.push_back("there are too many calls of collectives to join them over ranks: nothing is written of it");
+  none.notes.push_back("too many collective calls to match across ranks: no tracks of collectives are written");
   return none;
 }
 

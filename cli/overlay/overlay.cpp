@@ -62,7 +62,7 @@ class Overlay::Rooms {
       if (queues_[id].given_up() == 0) continue;
       const Process& process = catalog_.processes[id];
       notes.push_back((process.rank >= 0 ? rank_list({process.rank}) : process.source) + ": " + std::to_string(queues_[id].given_up()) +
-                      " launches are not counted as queued: their work is not in the trace, or much later");
+                      " launches are not counted as queued: their work is not in the trace, or began much later");
     }
     return notes;
   }

@@ -45,7 +45,7 @@ void write_before_and_after(Html& page, const ResultTable& parts) {
   const std::vector<ResultTable> one{parts};
   const TableReading rows(one, parts.name);
   BarChart chart;
-  chart.title = "The mean step of A and of B";
+  chart.title = "Mean steps of A and B";
   chart.description = "Two bars, A above B: compute, exposed communication, copies and memsets alone, and idle time by its cause.";
   chart.quantity = "mean step";
   chart.parts = {BarPart(Fill::compute), BarPart(Fill::exposed), {"copies and memsets alone", Fill::memory}};
@@ -74,7 +74,7 @@ void write_changes(Html& page, const ResultTable& table) {
   const auto most = static_cast<double>(-order.front().first);
   order.resize(std::min(order.size(), kMostChangeBars));
   page.open("figure");
-  open_chart(page, {table_title(table.name), "A bar for each of the largest changes: to the left of the middle what takes less time in B, to the right what takes more.", kChangeRow * static_cast<double>(order.size()) + 4, 0});
+  open_chart(page, {table_title(table.name), "Bars of the largest changes: to the left, less time in B; to the right, more time.", kChangeRow * static_cast<double>(order.size()) + 4, 0});
   double y = 0;
   for (const auto& [minus_ns, row] : order) {
     const std::int64_t ns = rows.number(row, "difference_ns");

@@ -94,7 +94,7 @@ void write_marks(Html& page, Pattern marks, int tile) {
 
 std::string_view fill_name(Fill fill) {
   static constexpr std::array<std::string_view, static_cast<std::size_t>(Fill::count_)> kNames{
-      "compute", "matrix products", "communication", "exposed communication", "copies and memsets", "idle", "host in a synchronization", "host in a copy that blocks",
+      "compute", "matrix multiplications", "communication", "exposed communication", "copies and memsets", "idle", "host in a synchronization", "host in a blocking copy",
       "host after a synchronization", "host late", "launching", "launched, not begun", "unexplained",
       "waiting for the latest rank", "waiting for the next rank", "waiting for a third rank", "waiting for other ranks", "forward", "backward", "optimizer", "other"};
   return kNames[static_cast<std::size_t>(fill)];

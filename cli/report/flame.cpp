@@ -90,7 +90,7 @@ class FlameSink : public ByteSink {
   void add_longest(FlameTree& tree) {
     std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     tree.longest = {"flame",
-                    {{"gpu_ns", Unit::ns, "Durations of the kernel, copy or memset launched there"}, {"gpu_share_pct", Unit::percent, "In all GPU work"}, {"stack", Unit::text, "From the outermost name to the kernel"}},
+                    {{"gpu_ns", Unit::ns, "Time of the kernels, copies or memsets launched there"}, {"gpu_share_pct", Unit::percent, "Share in all GPU work"}, {"stack", Unit::text, "Names from the outermost to the kernel"}},
                     {},
                     {}};
     for (auto& [ns, path] : lines_) tree.longest.rows.push_back({ns, percent(ns, total_ns_), std::move(path)});

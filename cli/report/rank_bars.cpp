@@ -28,7 +28,7 @@ std::vector<Bar> gpu_bars(const TableReading& gpus, const std::function<std::vec
 
 std::string grouping_text(std::size_t rows) {
   const std::size_t each = (rows + kMostBars - 1) / kMostBars;
-  return rows <= kMostBars ? "" : fmt::format("Each bar is the mean of {} neighbouring GPUs; the table has each of them.", each);
+  return rows <= kMostBars ? "" : fmt::format("Each bar is the mean of {} neighboring GPUs; the table lists every GPU.", each);
 }
 
 }  // namespace cli

@@ -33,17 +33,17 @@ void write_bandwidth(const ReportFacts& facts, Html& page) {
   order.resize(std::min(order.size(), kMostBandwidths));
   BarChart chart;
   chart.title = "Bus bandwidth of collectives";
-  chart.description = fmt::format("Of the {} kinds of collectives that took most time and whose transfer is known: the median, and from there to the best one.", order.size());
+  chart.description = fmt::format("Median and best bus bandwidth of the {} kinds of collectives that took the most time and have a known transfer time.", order.size());
   chart.quantity = "bus bandwidth";
   chart.unit = Unit::rate;
   chart.labels_above = true;
-  chart.parts = {{"median", Fill::communication}, {"more in the best one", Fill::idle}};
+  chart.parts = {{"median", Fill::communication}, {"up to the best", Fill::idle}};
   for (const auto& [time, row] : order) {
     const double median = *comm.get<double>(row, "busbw_gb_per_s"), best = comm.get<double>(row, "best_busbw_gb_per_s").value_or(median);
     chart.bars.push_back({bandwidth_label(comm, row), {median, std::max(0.0, best - median)}});
   }
   if (chart.bars.empty()) {
-    write_paragraph(page, "The bandwidth of no collective is known: its size is not in the trace, or not all of its ranks are.");
+    write_paragraph(page, "No collective has a known bandwidth: sizes or ranks are missing from the trace.");
   } else {
     write_bars(page, chart);
   }

@@ -16,7 +16,7 @@ Fill class_fill(const TableReading& classes, std::size_t row) {
 bool has_classes(const ReportFacts& facts) { return find_table(facts, "classes") != nullptr; }
 
 void write_classes(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"classes", "class", "sum_ns", "Classes of GPU activity", "sum of durations over all ranks", 20, class_fill});
+  write_top_bars(page, facts, {"classes", "class", "sum_ns", "Classes of GPU activity", "total duration over all ranks", 20, class_fill});
 }
 
 }  // namespace

@@ -15,16 +15,16 @@ namespace cli {
 namespace {
 
 std::vector<Column> clock_columns() {
-  return {{"host", Unit::text, "Whose clock it is"},
-          {"ranks", Unit::text, "Which read it"},
-          {"offset_ns", Unit::ns, "What is added to its times, in the middle of its samples"},
-          {"drift_ppm", Unit::text, "Millionths by which that grows with time"},
-          {"samples", Unit::count, "On which the estimate rests; 0: nothing was estimated"},
+  return {{"host", Unit::text, "Host of the clock"},
+          {"ranks", Unit::text, "Ranks that use the clock"},
+          {"offset_ns", Unit::ns, "Offset added to its times, in the middle of its samples"},
+          {"drift_ppm", Unit::text, "Growth of the offset over time, in parts per million"},
+          {"samples", Unit::count, "Number of samples in the estimate; 0 if nothing was estimated"},
           {"mad_ns", Unit::ns, "Median absolute deviation of the samples"},
-          {"bound_lo_ns", Unit::ns, "The true offset is at least so much; unknown where nothing bounds it"},
-          {"bound_hi_ns", Unit::ns, "And at most so much"},
-          {"method", Unit::text, "How it was estimated"},
-          {"later", Unit::count, "How often the clock was set, or changed its pace, on the way"}};
+          {"bound_lo_ns", Unit::ns, "Lower bound of the true offset; unknown if it has none"},
+          {"bound_hi_ns", Unit::ns, "Upper bound of the true offset; unknown if it has none"},
+          {"method", Unit::text, "Method of the estimate"},
+          {"later", Unit::count, "Number of times that the clock was set or changed its rate"}};
 }
 
 // Those that a chosen rank reads; where all are chosen, also those of unknown ranks.
@@ -55,7 +55,7 @@ void write_clocks_section(const ReportFacts& facts, Html& page) {
     append(cells, fit.host, rank_list(fit.ranks), fit.offset_ns, fit.drift_ppm, static_cast<std::int64_t>(fit.samples), known(fit.mad_ns), known(fit.bound_lo_ns),
            known(fit.bound_hi_ns), fit.method, static_cast<std::int64_t>(fit.later.size()));
   }
-  write_folded_table(page, table, facts, "how each clock is aligned", {.command = fmt::format("tracetool merge {} -o merged.ttrace --report -", facts.inputs)});
+  write_folded_table(page, table, facts, "alignment of each clock", {.command = fmt::format("tracetool merge {} -o merged.ttrace --report -", facts.inputs)});
 }
 
 }  // namespace

@@ -76,14 +76,14 @@ void write_next_step(const ReportFacts& facts, Html& page) {
   const auto& findings = facts.diagnosis.findings;
   if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.severity == Severity::high; })) return;
   page.open("p", {{"class", "next"}});
-  page.text("Next step: how near do the operators come to what the GPU allows? ");
+  page.text("Next: compare the operators with the limits of the GPU. ");
   if (has_roofline(facts)) {
     page.element("a", {{"href", "#roofline"}}, "Roofline");
-    if (const auto share = mean_use_of_peak(facts)) page.text(fmt::format(": operators of known sizes use {:.1f} % of the GPU's peak in the mean step", *share));
+    if (const auto share = mean_use_of_peak(facts)) page.text(fmt::format(": operators with known sizes use {:.1f} % of the GPU's peak in the mean step", *share));
     page.text(". The model's own share (MFU): ");
     page.element("code", fmt::format("tracetool analyze {}{} --only mfu --flops-per-step N", facts.inputs, facts.selected));
   } else {
-    page.text("That needs the operators' input sizes: record with TRACETOOL_TORCH=shapes, or with record_shapes=True in torch.profiler, and then ");
+    page.text("This needs the input sizes of operators: record with TRACETOOL_TORCH=shapes, or with record_shapes=True in torch.profiler, then run ");
     page.element("code", "tracetool analyze PATH --only roofline,mfu");
   }
   page.close("p");

@@ -33,7 +33,7 @@ std::string_view flame_class(const FlameNode& node) {
 void draw_flame(Html& page, const FlameTree& tree) {
   std::size_t depth = 0;
   for (const FlameNode& node : tree.nodes) depth = std::max(depth, node.depth + 1);
-  open_chart(page, {"GPU time by where it was launched", "A box for each frame, module, range, operator and call, as wide as the GPU time of all work that was launched in it. What it called is below it; kernels are at the end.",
+  open_chart(page, {"GPU time by call path", "Each box is a frame, module, range, operator or call. Its width is the GPU time of the work launched in it. Callees are below it; kernels are at the end.",
                     kFlameRow * static_cast<double>(depth), 0});
   const auto total = static_cast<double>(tree.total_ns);
   for (const FlameNode& node : tree.nodes) {
@@ -50,7 +50,7 @@ void draw_flame(Html& page, const FlameTree& tree) {
 
 void write_flame(const ReportFacts& facts, Html& page) {
   const FlameTree& tree = facts.flame;
-  std::string text = fmt::format("{} of GPU work by where it was launched; boxes of less than {} are omitted.", duration_text(tree.total_ns), duration_text(tree.least_ns));
+  std::string text = fmt::format("{} of GPU work by call path; boxes of less than {} are omitted.", duration_text(tree.total_ns), duration_text(tree.least_ns));
   write_paragraph(page, text);
   if (!tree.common.empty()) {
     std::string common;

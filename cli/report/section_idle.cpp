@@ -15,8 +15,8 @@ bool has_idle(const ReportFacts& facts) { return TableReading(facts.tables, "idl
 void write_idle(const ReportFacts& facts, Html& page) {
   const TableReading gpus(facts.tables, "idle");
   BarChart chart;
-  chart.title = "Idle time of each GPU by its cause";
-  chart.description = fmt::format("Of {}: idle time by what the host did meanwhile.", count_text(gpus.rows(), "GPU"));
+  chart.title = "Idle time of each GPU by cause";
+  chart.description = fmt::format("Idle time of {} by host activity.", count_text(gpus.rows(), "GPU"));
   chart.note = grouping_text(gpus.rows());
   chart.quantity = "idle time";
   for (const IdleFill& cause : kIdleFills) chart.parts.emplace_back(cause.fill);

@@ -16,7 +16,7 @@ Fill kernel_fill(const TableReading& kernels, std::size_t row) {
 bool has_kernels(const ReportFacts& facts) { return find_table(facts, "kernels") != nullptr; }
 
 void write_kernels(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"kernels", "name", "sum_ns", "Kernels that took most time", "sum of durations over all ranks", 15, kernel_fill, [](const std::string& name) { return short_name(name); }});
+  write_top_bars(page, facts, {"kernels", "name", "sum_ns", "Kernels with the most time", "total duration over all ranks", 15, kernel_fill, [](const std::string& name) { return short_name(name); }});
 }
 
 }  // namespace

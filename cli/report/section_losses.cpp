@@ -17,13 +17,13 @@ Cell counted(std::uint64_t number) { return Cell(static_cast<std::int64_t>(numbe
 
 std::vector<Column> loss_columns() {
   return {kRankColumn,
-          {"host", Unit::text, "On which it ran"},
-          {"pid", Unit::number, "Its process"},
-          {"gpu", Unit::text, "Its GPU"},
-          {"state", Unit::text, "live, clean (closed), recovered (its writer was killed), unknown"},
-          {"overwritten", Unit::count, "Events that the ring replaced by newer ones"},
-          {"lost", Unit::count, "Events that never reached the recording, and were counted"},
-          {"what", Unit::text, "Of what these are, and how the file ends"}};
+          {"host", Unit::text, "Host of the process"},
+          {"pid", Unit::number, "Process ID"},
+          {"gpu", Unit::text, "GPU of the process"},
+          {"state", Unit::text, "live, clean (closed), recovered (the writer was killed) or unknown"},
+          {"overwritten", Unit::count, "Events that the ring replaced with newer ones"},
+          {"lost", Unit::count, "Counted events that never reached the recording"},
+          {"what", Unit::text, "Kinds of these events, and how the file ends"}};
 }
 
 std::string what_is_missing(const Process& process) {
@@ -36,8 +36,8 @@ std::string what_is_missing(const Process& process) {
 // Of a file that is cut, nobody counted what is gone.
 std::string losses_text(std::uint64_t overwritten, std::uint64_t lost, std::uint64_t cut) {
   std::string text = overwritten + lost == 0 ? "" : fmt::format("{} overwritten, {} lost.", count_text(overwritten, "event"), lost);
-  if (cut > 0) return fmt::format("{}{}{} cut: how much is missing is unknown.", text, text.empty() ? "" : " ", cut == 1 ? "1 recording is" : fmt::format("{} recordings are", cut));
-  return text.empty() ? "No event is known to be missing." : text;
+  if (cut > 0) return fmt::format("{}{}{} cut; the number of missing events is unknown.", text, text.empty() ? "" : " ", cut == 1 ? "1 recording is" : fmt::format("{} recordings are", cut));
+  return text.empty() ? "No events are known to be missing." : text;
 }
 
 struct LossSums {
@@ -68,8 +68,8 @@ bool has_losses(const ReportFacts& facts) { return losses_of(facts).incomplete >
 void write_losses(const ReportFacts& facts, Html& page) {
   const LossSums sums = losses_of(facts);
   write_paragraph(page, losses_text(sums.overwritten, sums.lost, sums.cut));
-  write_paragraph(page, fmt::format("Of {} of {} something is missing or worth a note; the table says what.", sums.incomplete, count_text(sums.table.rows.size(), "process", "processes")));
-  write_folded_table(page, sums.table, facts, "what is missing of each rank", {.command = fmt::format("tracetool info {}", facts.inputs)});
+  write_paragraph(page, fmt::format("{} of {} have missing events or notes; see the table.", sums.incomplete, count_text(sums.table.rows.size(), "process", "processes")));
+  write_folded_table(page, sums.table, facts, "missing events of each rank", {.command = fmt::format("tracetool info {}", facts.inputs)});
 }
 
 }  // namespace

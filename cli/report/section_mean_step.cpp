@@ -116,7 +116,7 @@ class MeanStepMaker {
 };
 
 ResultTable table_of(const MeanStep& mean) {
-  ResultTable table{"mean_step", {{"part", Unit::text, "What the GPU did, or why it was idle"}, {"mean_ns", Unit::ns, "Mean over steps and GPUs"}, {"share_pct", Unit::percent, "Of the step"}}, {}, {}};
+  ResultTable table{"mean_step", {{"part", Unit::text, "GPU activity, or cause of idle time"}, {"mean_ns", Unit::ns, "Mean over steps and GPUs"}, {"share_pct", Unit::percent, "Share of the step"}}, {}, {}};
   for (const MeanPart& part : mean.parts) table.rows.push_back({part.name, part.sum_ns / mean.rows, percent(part.sum_ns, mean.span_ns)});
   return table;
 }
@@ -151,9 +151,9 @@ void write_mean_step(const ReportFacts& facts, Html& page) {
   const std::string length = duration_text(mean.span_ns / mean.rows);
   const bool by_step = !mean.steps.empty();
   const std::string what = by_step ? fmt::format("the mean step of {}", length) : fmt::format("the mean GPU's {}", length);
-  write_paragraph(page, by_step ? fmt::format("The mean step takes {}: {} {}, the mean of {}.", length, mean.steps.size() == 1 ? "step" : "steps", number_list({mean.steps.begin(), mean.steps.end()}),
+  write_paragraph(page, by_step ? fmt::format("The mean step takes {} ({} {}, mean of {}).", length, mean.steps.size() == 1 ? "step" : "steps", number_list({mean.steps.begin(), mean.steps.end()}),
                                               count_text(static_cast<std::uint64_t>(mean.rows), "GPU step"))
-                                : fmt::format("No training steps were found: the mean of {} from its first work to its last, {}.", count_text(static_cast<std::uint64_t>(mean.rows), "GPU"), length));
+                                : fmt::format("No training steps were found. Mean of {} from the first to the last GPU work: {}.", count_text(static_cast<std::uint64_t>(mean.rows), "GPU"), length));
   page.open("figure");
   draw_mean_step(page, mean, what);
   page.open("ul", {{"class", "parts"}});

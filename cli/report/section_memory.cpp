@@ -37,7 +37,7 @@ void write_memory_by_step(const ReportFacts& facts, Html& page) {
     if (step && knows_peak(memory, row)) peaks[*step].push_back(memory.number(row, "peak_bytes"));
   }
   if (peaks.size() < 2) return;
-  SpreadChart chart{"Memory in use at most in each step", "From left to right the steps. A dot is the median over the GPUs, a bar goes from the least to the most.", "memory in use at most", "step", Unit::bytes, {}};
+  SpreadChart chart{"Peak memory in use in each step", "Steps from left to right. A dot is the median over the GPUs; a bar goes from the least to the most.", "peak memory in use", "step", Unit::bytes, {}};
   const std::size_t each = (peaks.size() + kMostSpreadMarks - 1) / kMostSpreadMarks;
   for (auto at = peaks.begin(); at != peaks.end();) {
     const std::int64_t first = at->first;
@@ -58,15 +58,15 @@ void write_memory_by_step(const ReportFacts& facts, Html& page) {
 void write_memory(const ReportFacts& facts, Html& page) {
   const TableReading memory(facts.tables, "memory");
   BarChart chart;
-  chart.title = "Memory in use at most";
-  chart.quantity = "in use at most";
+  chart.title = "Peak memory in use";
+  chart.quantity = "peak in use";
   chart.unit = Unit::bytes;
   chart.parts = {{"in use", Fill::memory}};
   std::vector<Bar> bars;
   for (std::size_t row = 0; row < memory.rows(); ++row) {
     if (knows_peak(memory, row)) bars.push_back({gpu_label(memory, row), {static_cast<double>(memory.number(row, "peak_bytes"))}, memory.get<std::int64_t>(row, "rank").value_or(-1)});
   }
-  chart.description = fmt::format("Of {}: the most memory that was in use.", count_text(bars.size(), "GPU"));
+  chart.description = fmt::format("Peak memory in use on {}.", count_text(bars.size(), "GPU"));
   chart.note = grouping_text(bars.size());
   chart.bars = grouped(std::move(bars));
   write_bars(page, chart);

@@ -9,7 +9,7 @@ namespace {
 bool has_modules(const ReportFacts& facts) { return find_table(facts, "modules") != nullptr; }
 
 void write_modules(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"modules", "module", "gpu_self_ns", "Modules by the GPU time of their own operators", "GPU time, without modules within"});
+  write_top_bars(page, facts, {"modules", "module", "gpu_self_ns", "Modules by the GPU time of their own operators", "GPU time without submodules"});
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 bool has_operators(const ReportFacts& facts) { return find_table(facts, "operators") != nullptr; }
 
 void write_operators(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"operators", "name", "gpu_self_ns", "Operators by the GPU time that they launched", "GPU time, without operators within"});
+  write_top_bars(page, facts, {"operators", "name", "gpu_self_ns", "Operators by the time of their GPU work", "GPU time without nested operators"});
 }
 
 }  // namespace

@@ -15,10 +15,10 @@ void write_overlap(const ReportFacts& facts, Html& page) {
   const TableReading gpus(facts.tables, "temporal");
   BarChart chart;
   chart.title = "Communication of each GPU";
-  chart.description = fmt::format("Of {}: communication while compute ran, and communication while none did.", count_text(gpus.rows(), "GPU"));
+  chart.description = fmt::format("Communication of {}: hidden by compute, and exposed.", count_text(gpus.rows(), "GPU"));
   chart.note = grouping_text(gpus.rows());
   chart.quantity = "time";
-  chart.parts = {{"hidden behind compute", Fill::communication}, {"exposed", Fill::exposed}};
+  chart.parts = {{"hidden by compute", Fill::communication}, {"exposed", Fill::exposed}};
   chart.bars = gpu_bars(gpus, [&](std::size_t row) {
     const std::int64_t comm = gpus.number(row, "comm_ns"), exposed = gpus.number(row, "exposed_comm_ns");
     return std::vector<double>{static_cast<double>(comm - exposed), static_cast<double>(exposed)};

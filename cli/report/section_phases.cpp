@@ -60,7 +60,7 @@ void write_phases(const ReportFacts& facts, Html& page) {
   const TableReading gpus(means, "mean_phases");
   BarChart chart;
   chart.title = "Busy time of the mean step by phase";
-  chart.description = fmt::format("{}: GPU time of forward, backward, optimizer, communication alone, and other work in the mean step.", count_text(gpus.rows(), "GPU"));
+  chart.description = fmt::format("Busy time of {} in the mean step: forward, backward, optimizer, communication alone, and other work.", count_text(gpus.rows(), "GPU"));
   chart.note = grouping_text(gpus.rows());
   chart.quantity = "busy time of the mean step";
   for (const PhasePart& part : kPhaseParts) chart.parts.emplace_back(part.fill);

@@ -84,8 +84,8 @@ class RoofDrawing {
   }
 
   void draw() {
-    open_chart(page_, {"Speed of operators by their arithmetic intensity", "Both axes are logarithmic. A dot for each operator and shape, larger if it takes more time; the lines are what the GPU allows: "
-                       "its memory to the left of the bend, its arithmetic to the right. A dot on the line could not be faster.", kRoofHeight, kRoofLetters});
+    open_chart(page_, {"Rate of operators by arithmetic intensity", "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: "
+                       "memory bandwidth to the left of the bend, compute to the right.", kRoofHeight, kRoofLetters});
     draw_axes();
     for (const auto& [ridge, peak] : chart_.roofs) draw_roof(ridge, peak);
     for (const RoofPoint& point : chart_.points) draw_point(point);
@@ -141,8 +141,8 @@ class RoofDrawing {
 void write_roofline(const ReportFacts& facts, Html& page) {
   const TableReading rows(facts.tables, "roofline");
   const RoofChart chart = roof_chart(rows);
-  write_paragraph(page, chart.roofs.empty() ? "The peaks of this GPU are unknown. Give them with --peak-tflops and --peak-gb-per-s to see what it allows."
-                                            : "Dots near a line are as fast as the GPU allows; large dots far below it are where time can be saved.");
+  write_paragraph(page, chart.roofs.empty() ? "The peaks of this GPU are unknown. Set --peak-tflops and --peak-gb-per-s to see its limits."
+                                            : "Dots near a line are as fast as the GPU allows; large dots far below it can save the most time.");
   page.open("figure");
   RoofDrawing(page, rows, chart).draw();
   page.close("figure");

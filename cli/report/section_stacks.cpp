@@ -9,7 +9,7 @@ namespace {
 bool has_stacks(const ReportFacts& facts) { return find_table(facts, "stacks") != nullptr; }
 
 void write_stacks(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"stacks", "frame", "gpu_ns", "Python frames by the GPU time that they launched", "GPU time", 15, {}, [](const std::string& frame) { return label_end(frame, kMostLetters); }});
+  write_top_bars(page, facts, {"stacks", "frame", "gpu_ns", "Python frames by the time of their GPU work", "GPU time", 15, {}, [](const std::string& frame) { return label_end(frame, kMostLetters); }});
 }
 
 }  // namespace

@@ -80,9 +80,9 @@ void write_wait_matrix(Html& page, const ReportFacts& facts) {
   const std::set<std::int64_t> culprits = stragglers_of(TableReading(facts.tables, "stragglers"));
   const std::vector<std::int64_t> ranks = waited_for(waits, culprits);
   HeatMap map;
-  map.title = "How long each rank waited for each other rank";
-  map.description = "A row for each rank that waited, a column for each rank that was the last to start a collective; in a field the time that was waited, darker if it is more. The last row is "
-                    "the sum. An empty field: the rank did not wait for that one.";
+  map.title = "Time that each rank waited for each other rank";
+  map.description = "Rows are ranks that waited; columns are ranks that started a collective last. A field shows the time waited; darker is longer. The last row is "
+                    "the sum. Empty fields: no wait.";
   std::vector<std::string> names;  // of the columns, in words
   for (const std::int64_t rank : ranks) {
     if (culprits.contains(rank)) map.culprits.insert(map.columns.size());
@@ -104,7 +104,7 @@ void write_wait_matrix(Html& page, const ReportFacts& facts) {
   const std::vector<Bar> shown = grouped(bars);
   for (const Bar& bar : shown) most = std::max(most, *std::max_element(bar.values.begin(), bar.values.end()));
   const Axis axis = axis_for(most, Unit::ns);
-  map.columns_are = fmt::format("Time waited, {}. Rows: who waited; columns: for which rank.", axis.unit);
+  map.columns_are = fmt::format("Time waited, {}. Rows: waiting ranks; columns: ranks that started last.", axis.unit);
   for (const Bar& bar : shown) {
     HeatRow row = row_of(bar, names, axis, false);
     for (std::size_t i = 0; i < row.fields.size(); ++i) {
@@ -124,7 +124,7 @@ bool has_waits(const ReportFacts& facts) {
 
 void write_stragglers(const ReportFacts& facts, Html& page) {
   if (facts.waits.by_rank.rows.empty()) {
-    write_paragraph(page, "No collective is in the trace with all of its ranks: for whom a rank waited is unknown.");
+    write_paragraph(page, "No collective in the trace has all of its ranks, so waits between ranks are unknown.");
   } else {
     write_wait_matrix(page, facts);
     write_folded_table(page, facts.waits.by_rank, facts, "waits of each rank for each other rank", {.source = "collectives"});

@@ -18,7 +18,7 @@ void write_time(const ReportFacts& facts, Html& page) {
   };
   BarChart chart;
   chart.title = "Time of each GPU";
-  chart.description = fmt::format("Of {}: time in compute, in communication that no compute covers, in copies and memsets that nothing else covers, and idle.",
+  chart.description = fmt::format("Time of {}: compute, exposed communication, copies and memsets alone, and idle.",
                                   count_text(gpus.rows(), "GPU"));
   chart.note = grouping_text(gpus.rows());
   chart.quantity = "time";

@@ -40,10 +40,10 @@ std::vector<SpreadMark> marks_of(const TableReading& steps) {
 
 void write_step_chart(Html& page, const ResultTable& steps) {
   const std::vector<ResultTable> one{steps};
-  write_spread(page, {"Length of each training step",
-                      "From left to right the steps. A dot is the median over the ranks, joined by a line; a bar goes from the shortest to the longest rank. Warm-up has hollow "
-                      "dots, and may leave the chart at its top, where a triangle stands.",
-                      "length", "step", Unit::ns, marks_of(TableReading(one, steps.name))});
+  write_spread(page, {"Duration of each training step",
+                      "Steps from left to right. A dot is the median over the ranks; a bar goes from the shortest to the longest rank. Warm-up steps have hollow "
+                      "dots. A triangle marks a step above the chart.",
+                      "duration", "step", Unit::ns, marks_of(TableReading(one, steps.name))});
 }
 
 }  // namespace cli

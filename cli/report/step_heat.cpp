@@ -77,7 +77,7 @@ void write_step_heat(Html& page, const ReportFacts& facts) {
   }
   HeatMap map;
   map.title = "Each step on each rank, relative to the median of the step";
-  map.description = fmt::format("A row for each rank, a column for each step. Red: the step took longer on this rank than on the median rank, blue: less long; the darkest is {:.1f} %.", 100 * scale);
+  map.description = fmt::format("Rows are ranks, columns are steps. Red: longer than on the median rank; blue: shorter. The darkest color is {:.1f} %.", 100 * scale);
   map.columns_are = fmt::format("Time of each step on each rank, relative to the step's median over the ranks; darkest at {:.1f} %.", 100 * scale);
   auto number = medians_ns.begin();
   for (std::size_t i = 0; i < columns; ++i, std::advance(number, std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(each), std::distance(number, medians_ns.end())))) map.columns.push_back(fmt::format("{}", number->first));

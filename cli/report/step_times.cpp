@@ -18,12 +18,12 @@ struct StepOfRanks {
 
 std::vector<Column> step_time_columns() {
   return {{"step", Unit::number, "Number of the training step"},
-          {"ranks", Unit::count, "Of which its length is known"},
-          {"shortest_ns", Unit::ns, "Of the rank that took least, from its begin to its end on the host"},
-          {"median_ns", Unit::ns, "Of the ranks"},
-          {"longest_ns", Unit::ns, "Of the rank that took most"},
-          {"longest_rank", Unit::number, "Which rank that was"},
-          {"warm_up", Unit::yes_no, "On some rank it is one of the first steps, which take far longer than others"}};
+          {"ranks", Unit::count, "Number of ranks with a known duration of the step"},
+          {"shortest_ns", Unit::ns, "Shortest duration on any rank"},
+          {"median_ns", Unit::ns, "Median duration over the ranks"},
+          {"longest_ns", Unit::ns, "Longest duration on any rank"},
+          {"longest_rank", Unit::number, "Rank with the longest duration"},
+          {"warm_up", Unit::yes_no, "Whether it is a warm-up step on any rank"}};
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const s
     return ranks.empty() || std::find(ranks.begin(), ranks.end(), context.catalog.processes[id].rank) != ranks.end();
   });
   if (!ranks.empty() && shown.size() > kShownRanks) {
-    notes.push_back(fmt::format("{} of the {} ranks that --timeline-ranks asks for have all their slices in the timeline, of the others it shows how busy their GPUs are", kShownRanks, shown.size()));
+    notes.push_back(fmt::format("the timeline shows slices of {} of the {} ranks in --timeline-ranks; of the others it shows GPU utilization", kShownRanks, shown.size()));
   }
   shown.resize(std::min(shown.size(), kShownRanks));
   return shown;
@@ -149,7 +149,7 @@ class Timeline : public TablesObserver {
     const std::vector<ProcessId> shown = ranks_with_slices(context, chosen_, request.ranks, data_.notes);
     const std::map<std::int64_t, ShownTime> steps = times_of_steps(context);
     data_.time = shown_time(context, steps, request.step, shown, shown_kinds(), kMostSlices, data_.notes);
-    if (have_python(shown)) data_.notes.push_back("Python's functions are not in the timeline, an export has them");
+    if (have_python(shown)) data_.notes.push_back("Python functions are not in the timeline; an export contains them");
     data_.inputs = request.inputs;
     data_.has_all_ranks = chosen_.size() == context.catalog.processes.size();
     data_.origin_ns = context.origin_ns;
@@ -186,7 +186,7 @@ class Timeline : public TablesObserver {
   }
 
   void finish(const std::vector<ResultTable>&) override {
-    for (const std::string& left_out : slices_.left_out()) data_.notes.push_back("the timeline leaves out " + left_out + "; an export has them");
+    for (const std::string& left_out : slices_.left_out()) data_.notes.push_back("the timeline omits " + left_out + "; an export contains them");
     std::vector<ProcessLayout> processes = process_layouts(context_.catalog, census_);
     const std::vector<TrackLayout> tracks = track_layouts(context_.catalog, census_, processes);
     add_ranks(processes);

@@ -21,7 +21,7 @@ struct TimelineColor {
 
 inline constexpr std::array<TimelineColor, 10> kTimelineColors{{
     {SliceColor::compute, "compute", "compute kernel", Fill::compute},
-    {SliceColor::matmul, "matmul", "matrix product", Fill::matmul},
+    {SliceColor::matmul, "matmul", "matrix multiplication", Fill::matmul},
     {SliceColor::comm, "comm", "communication", Fill::communication},
     {SliceColor::exposed, "exposed", "exposed communication", Fill::exposed},
     {SliceColor::memory, "memory", "copy or memset", Fill::memory},

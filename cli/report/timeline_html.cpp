@@ -99,12 +99,12 @@ void write_static_picture(Html& html, const TimelineData& data, const std::vecto
   const std::size_t shown = std::min(rows.size(), kMostStaticRows);
   const double height = static_cast<double>(shown) * (kRowHeight + kRowGap);
   html.open("svg", {{"viewBox", fmt::format("0 0 {} {}", coordinate(kLabelWidth + kPlotWidth + 30), coordinate(height + kAxisHeight))}, {"class", "chart"}, {"role", "img"}, {"aria-labelledby", "tl-title tl-desc"}});
-  html.element("title", {{"id", "tl-title"}}, "How busy each GPU is over the time shown");
-  html.element("desc", {{"id", "tl-desc"}}, fmt::format("One row for each GPU, {} in all, over {}. From below: the share of the time in which compute runs, in which communication runs and no compute, and in which only copies run. What is empty is idle.", count_text(rows.size(), "GPU"), duration_text(data.time.length_ns())));
+  html.element("title", {{"id", "tl-title"}}, "Utilization of each GPU over the time shown");
+  html.element("desc", {{"id", "tl-desc"}}, fmt::format("One row per GPU, {} over {}. Bottom to top: share of time in compute, in exposed communication, and in copies and memsets alone. Empty space is idle time.", count_text(rows.size(), "GPU"), duration_text(data.time.length_ns())));
   draw_axis(html, data, height);
   for (std::size_t i = 0; i < shown; ++i) draw_row(html, rows[i], data, static_cast<double>(i + 1) * (kRowHeight + kRowGap) - kRowGap);
   html.close("svg");
-  if (shown < rows.size()) html.element("p", fmt::format("The first {} of {} GPUs; the table has all.", shown, rows.size()));
+  if (shown < rows.size()) html.element("p", fmt::format("The first {} of {} GPUs; the table lists all.", shown, rows.size()));
 }
 
 void write_table(Html& html, const TimelineData& data, const std::vector<StaticRow>& rows) {
@@ -188,14 +188,14 @@ std::string what_is_shown(const TimelineData& data) {
   for (const TimelineRank& rank : data.ranks) (rank.has_slices ? whole : other).push_back(rank.rank);
   for (const TimelineRank& rank : data.ranks) all.push_back(rank.rank);
   const std::int64_t since_ns = data.time.from_ns - data.origin_ns;
-  const std::string since = since_ns == 0 ? std::string("the trace's start on") : fmt::format("{} after the trace's start", duration_text(since_ns));
+  const std::string since = since_ns == 0 ? std::string("the start of the trace") : fmt::format("{} after the start of the trace", duration_text(since_ns));
   const std::string time = fmt::format("{} from {}", duration_text(data.time.length_ns()), since);
   std::string text = !data.time.step ? fmt::format("{}.", time)
                      : data.ranks.size() == 1 ? fmt::format("Step {}: {}.", *data.time.step, time)
                                               : fmt::format("Step {} on {}, from the first start to the last end on the GPUs: {}.", *data.time.step, data.has_all_ranks ? "all ranks" : rank_list(all), time);
-  text += fmt::format(" {}{}: the work of GPUs, and the calls, operators and ranges of the host that run then.", count_text(data.slices, "slice"),
+  text += fmt::format(" {}{}: GPU work, and calls, operators and ranges of the host.", count_text(data.slices, "slice"),
                       all == std::vector<std::int64_t>{-1} ? "" : " of " + rank_list(whole));
-  if (!other.empty()) text += fmt::format(" Of {} how busy the GPUs are in parts of {}.", rank_list(other), duration_text(data.part_ns));
+  if (!other.empty()) text += fmt::format(" GPU utilization of {} in intervals of {}.", rank_list(other), duration_text(data.part_ns));
   return text;
 }
 
@@ -207,11 +207,11 @@ std::string timeline_html(const TimelineData& data) {
   html.open("section", {{"id", "timeline"}, {"aria-labelledby", "tl-heading"}});
   html.element("h2", {{"id", "tl-heading"}}, data.time.step ? fmt::format("Timeline of step {}", *data.time.step) : std::string("Timeline"));
   html.element("p", what_is_shown(data));
-  html.markup("<noscript><p>This page's script is off. The chart shows how busy each GPU is, the table has its figures; the slices one by one are in an export (tracetool export).</p></noscript>");
+  html.markup("<noscript><p>JavaScript is off. The chart and the table show the utilization of each GPU; tracetool export writes the single slices.</p></noscript>");
   write_live_part(html);
   html.open("div", {{"id", "tl-static"}, {"class", "wide"}});
   if (rows.empty()) {
-    html.element("p", "No GPU worked in this time.");
+    html.element("p", "No GPU work in this time.");
   } else {
     write_static_picture(html, data, rows);
   }

@@ -61,9 +61,9 @@ std::vector<std::string> TimelineSlices::left_out() const {
   const auto add = [&](const Floor& floor, std::string_view one, std::string_view many) {
     const std::string length = duration_text(floor.shortest_ns);
     if (floor.left_out > 0) lines.push_back(fmt::format("{} shorter than {}", count_text(floor.left_out, one, many), length));
-    if (floor.as_long_left_out > 0) lines.push_back(fmt::format("{} of {} (about 1 in {} is kept)", count_text(floor.as_long_left_out, one, many), length, floor.one_in));
+    if (floor.as_long_left_out > 0) lines.push_back(fmt::format("{} of length {} (about 1 in {} is kept)", count_text(floor.as_long_left_out, one, many), length, floor.one_in));
   };
-  add(host_, "slice of the host", "slices of the host");
+  add(host_, "host slice", "host slices");
   add(gpu_, "kernel or copy", "kernels and copies");
   return lines;
 }

@@ -41,7 +41,7 @@ std::optional<std::int64_t> first_typical_step(const AnalysisContext& context, c
 }
 
 [[noreturn]] void throw_no_step(const std::map<std::int64_t, ShownTime>& steps, std::int64_t number) {
-  if (steps.empty()) throw Error(Exit::usage, fmt::format("--step {}: no steps were found in what is analyzed; without --step the report shows the first part of it", number));
+  if (steps.empty()) throw Error(Exit::usage, fmt::format("--step {}: no steps were found; without --step the report shows the first part of the trace", number));
   std::vector<std::int64_t> numbers;
   for (const auto& [there, time] : steps) numbers.push_back(there);
   throw Error(Exit::usage, fmt::format("--step {}: there is no step {}; there are {}", number, number, number_list(numbers)));
@@ -103,7 +103,7 @@ ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t
   if (expected <= most) return time;
   const std::int64_t whole_ns = time.length_ns();
   time.to_ns = time.from_ns + std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(whole_ns) * (most / expected)));
-  notes.push_back(fmt::format("the timeline shows the first {} of {}, for there are no steps to choose one of: --time chooses another part", duration_text(time.length_ns()), duration_text(whole_ns)));
+  notes.push_back(fmt::format("the timeline shows the first {} of {} because no steps were found; --time chooses another part", duration_text(time.length_ns()), duration_text(whole_ns)));
   return time;
 }
 

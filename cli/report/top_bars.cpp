@@ -28,7 +28,7 @@ void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, s
   const TableReading top(sorted, what.table);
   BarChart chart;
   chart.title = what.title;
-  chart.description = fmt::format("The {} of {} rows that took most time, the largest first.", std::min(what.most, top.rows()), top.rows());
+  chart.description = fmt::format("The {} of {} rows with the most time, largest first.", std::min(what.most, top.rows()), top.rows());
   chart.quantity = what.quantity;
   chart.labels_above = true;
   const auto fill_of = [&](std::size_t row) { return what.fill ? what.fill(top, row) : Fill::compute; };

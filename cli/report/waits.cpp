@@ -64,7 +64,7 @@ class Waits : public TablesObserver {
     expose();
     write_by_communicator();
     write_by_rank();
-    tables_.by_step = {"step_waits", {kStepColumn, {"for_rank", Unit::number, "The rank that was waited for"}, {"exposed_ns", Unit::ns, "Exposed time of all ranks' waits for it"}}, {}, {}};
+    tables_.by_step = {"step_waits", {kStepColumn, {"for_rank", Unit::number, "Rank that was waited for"}, {"exposed_ns", Unit::ns, "Exposed time of all ranks' waits for it"}}, {}, {}};
     for (const auto& [where, exposed_ns] : by_step_) tables_.by_step.rows.push_back({where.first, where.second, exposed_ns});
   }
 
@@ -119,8 +119,8 @@ class Waits : public TablesObserver {
 
   void write_by_communicator() {
     tables_.by_communicator = {"waits", joined(process_columns(context_.keys), {kCommunicatorColumn, kDescriptionColumn, kEpochColumn,
-                                                                               {"collectives", Unit::count, "In which it is known how long the rank waited"},
-                                                                               {"wait_ns", Unit::ns, "From its starts to the last rank's, summed over them"}}), {}, {}};
+                                                                               {"collectives", Unit::count, "Number of collectives with a known wait of the rank"},
+                                                                               {"wait_ns", Unit::ns, "Time from its start to the last start, summed over them"}}), {}, {}};
     for (const auto& [where, sum] : by_communicator_) {
       std::vector<Cell> cells;
       append_process(cells, context_.catalog.processes[where.first], context_.keys);
@@ -131,10 +131,10 @@ class Waits : public TablesObserver {
   }
 
   void write_by_rank() {
-    tables_.by_rank = {"waits_for", joined(process_columns(context_.keys), {{"for_rank", Unit::number, "The rank that started last"},
-                                                                           {"collectives", Unit::count, "In which it did"},
-                                                                           {"wait_ns", Unit::ns, "From the rank's starts to those of the last one"},
-                                                                           {"exposed_ns", Unit::ns, "Part of it in which no compute ran"}}), {}, {}};
+    tables_.by_rank = {"waits_for", joined(process_columns(context_.keys), {{"for_rank", Unit::number, "Rank that started last"},
+                                                                           {"collectives", Unit::count, "Number of collectives in which it started last"},
+                                                                           {"wait_ns", Unit::ns, "Time from the start of the waiting rank to that of the last rank, summed over them"},
+                                                                           {"exposed_ns", Unit::ns, "Part of wait_ns without compute"}}), {}, {}};
     for (const auto& [where, sum] : by_rank_) {
       std::vector<Cell> cells;
       append_process(cells, context_.catalog.processes[where.first], context_.keys);

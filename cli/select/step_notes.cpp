@@ -15,31 +15,31 @@ namespace {
 constexpr std::size_t kMostLines = 8;
 
 std::string match_text(const KernelPeriod& period) {
-  return fmt::format("{:.1f} % of the kernels are the same as {} before{}", 100.0 * static_cast<double>(period.matched) / static_cast<double>(period.compared),
-                     count_text(period.kernels, "kernel"), period.by_names ? ", by their names" : "");
+  return fmt::format("{:.1f} % of the kernels repeat after {}{}", 100.0 * static_cast<double>(period.matched) / static_cast<double>(period.compared),
+                     count_text(period.kernels, "kernel"), period.by_names ? " (by name)" : "");
 }
 
 std::string note_of(const ProcessSteps& found, bool also_named) {
   if (found.by_period()) {
-    return fmt::format("steps by the period of the kernels, which begins at its largest gap between launches: {}{}", match_text(found.period),
-                       found.alike ? "" : "; numbers are the rank's own");
+    return fmt::format("steps found by the period of kernels, which begins at the largest gap between launches: {}{}", match_text(found.period),
+                       found.alike ? "" : "; step numbers are of this rank only");
   }
   if (found.found_by == kOptimizerSteps) {
-    return fmt::format("steps by PyTorch's optimizers, each to the end of its last {}{}", kOptimizerSteps, found.alike ? "" : "; numbers are the rank's own");
+    return fmt::format("steps found by PyTorch's optimizers; each ends with its last {}{}", kOptimizerSteps, found.alike ? "" : "; step numbers are of this rank only");
   }
-  if (!found.steps.empty()) return also_named ? fmt::format("steps by ranges: {}", found.found_by) : "";
+  if (!found.steps.empty()) return also_named ? fmt::format("steps found by ranges: {}", found.found_by) : "";
   const std::string named = "no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like";
   if (found.period.compared == 0) return named;
   if (found.repeats > 0) {
-    return fmt::format("{}, and what repeats in the kernels ({} of {}) is within one iteration: {} holds it", named, count_text(static_cast<std::uint64_t>(found.repeats), "repeat"),
+    return fmt::format("{}, and the kernels that repeat ({} of {}) are within one iteration: {} contains them", named, count_text(static_cast<std::uint64_t>(found.repeats), "repeat"),
                        count_text(found.period.kernels, "kernel"), found.repeats_within);
   }
   if (found.repeated > 0 && found.launched > 0) {
-    return fmt::format("{}, and what comes again in the kernels holds {:.1f} % of them, as layers do, and 80 % are needed: {}", named,
+    return fmt::format("{}, and only {:.1f} % of the kernels repeat, as those of layers do; 80 % are needed: {}", named,
                        100.0 * static_cast<double>(found.repeated) / static_cast<double>(found.launched), match_text(found.period));
   }
-  if (found.period.is_accepted()) return fmt::format("{}, and no period of the kernels lies in the trace as a whole: {}", named, match_text(found.period));
-  return fmt::format("{}, and the kernels have no period: at best {}, and 80 % are needed", named, match_text(found.period));
+  if (found.period.is_accepted()) return fmt::format("{}, and the trace contains no whole period of kernels: {}", named, match_text(found.period));
+  return fmt::format("{}, and the kernels have no period: at best {}; 80 % are needed", named, match_text(found.period));
 }
 
 std::string whose(const std::vector<ProcessId>& ids, const Catalog& catalog) {
@@ -70,7 +70,7 @@ std::string no_calls_note(const std::vector<ProcessSteps>& found, const Catalog&
     if (chosen[id] && !found[id].steps.empty() && found[id].launches.count > 0 && !records_calls(catalog.processes[id])) without.push_back(id);
   }
   if (without.empty()) return {};
-  return whose(without, catalog) + ": the trace has no CUDA calls, so GPU work counts in the step in whose host range it begins";
+  return whose(without, catalog) + ": the trace has no CUDA calls, so GPU work counts in the step whose host range it begins in";
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ def check_mismatch(options):
         rows = {row["ordinal"]: row for row in analyze(options, path, "collectives")}
         wrong = sorted(ordinal for ordinal, row in rows.items() if row["state"] == "mismatch")
         check(wrong and wrong[0] == first, f"mismatch: number {first} is the first", wrong or states(rows.values()))
-        check(re.match(r"rank 1: all_reduce of 7340032 bytes.*, the others all_reduce of 26214400 bytes", rows[first]["trouble"]),
+        check(re.match(r"rank 1 called all_reduce of 7340032 bytes.*, the others all_reduce of 26214400 bytes", rows[first]["trouble"]),
               "mismatch: and which rank called what", rows[first])
         check(rows[ALL - 1]["trouble"] == "not in the trace of rank 1", "mismatch: rank 1 has one less", rows[ALL - 1])
 

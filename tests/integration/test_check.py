@@ -82,7 +82,7 @@ def check_few(tool):
         done = tool.check(slow, a)
         check(done.returncode == 4 and all(name in done.stdout for name in ("matmul", "elementwise", "softmax")) and "regressed by more than 3 %" in done.stderr, f"{what}: kernels that are 20 % slower", done)
         done = tool.check(a, a)
-        check(done.returncode == 0 and "no regression" in done.stdout and "a change of " in done.stdout and "would have been seen in the step" in done.stdout, f"{what}: the same trace twice", done)
+        check(done.returncode == 0 and "no regression" in done.stdout and "a change of " in done.stdout and "would have been detected in the step" in done.stdout, f"{what}: the same trace twice", done)
         done = tool.check(alike, a)
         check(done.returncode == 0 and "no regression" in done.stdout, f"{what}: a difference of 0.5 %", done)
     rows = json.loads(tool.check("a-1-4/rank0.json", "a-1-4/rank0.json", "--json").stdout)

@@ -80,7 +80,7 @@ def check_temporal(options, name, files, ranked):
 def check_messages(options, folder, files):
     bad = f"{folder}/bad.txt"
     for text, wanted in (("matmul\n", "bad.txt:1: expected a pattern"), ("a *x*\n\nb {c\n", "bad.txt:3: '{c': expected braces"),
-                         ("# nothing\n", "bad.txt: holds no rule"), ("*x* a\n", "bad.txt:1: '*x*': expected the name of a class")):
+                         ("# nothing\n", "bad.txt: contains no rules"), ("*x* a\n", "bad.txt:1: '*x*': expected the name of a class")):
         with open(bad, "w", encoding="utf-8") as file:
             file.write(text)
         done = analyze(options, *files, "--only", "classes", "--classes", bad)
@@ -117,7 +117,7 @@ def check_experts(options):
             names = {row["name"] for row in tables(options, path, "--only", "kernels", *words)["kernels"] if row["class"] == "comm"}
             check(len(names) == len(EXPERTS) - (1 if us == 700 else 0), f"{' '.join(words)}: kernels", names)
             summary = analyze(options, path, *words).stdout
-            check(f"{us / 2:.3f} us: communication that no compute covers" in summary, f"{' '.join(words)}: the summary", summary)
+            check(f"{us / 2:.3f} us: exposed communication" in summary, f"{' '.join(words)}: the summary", summary)
             check(tables(options, path, "--only", "collectives", *words)["collectives"] == [], "they are not matched over ranks")
         for command in (("diagnose",), ("report", "-o", f"{folder}/page.html")):
             done = run([options.tracetool, command[0], path, *command[1:], "--classes", own])

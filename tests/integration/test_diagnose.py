@@ -200,7 +200,7 @@ def check_stuck(options):
         check(first.get("rule") == "stuck" and first["ranks"] == [2] and "ranks 0-1, 3 waited" in first["title"] and "which rank 2 had not entered" in first["title"],
               "stuck: who had entered, and who had not", diagnosis)
         # Records that lie in one buffer of CUPTI's with work that runs are not in the file: a few of the last ones may be missing.
-        last = [int(re.search(r"that ended on it: all_reduce (\d+) ", at["what"])[1]) for at in first.get("evidence", [])]
+        last = [int(re.search(r"last completed collective: all_reduce (\d+) ", at["what"])[1]) for at in first.get("evidence", [])]
         check([at["rank"] for at in first.get("evidence", [])] == [2, 0, 1, 3] and max(last) == 39 and min(last) >= 32, "stuck: the last collective of each rank", first)
         check(any(f" --steps {step} " in first["next_command"] for step in first.get("steps", [])), "stuck: the next command shows the step in which the rank got stuck", first)
     with Folder() as folder:

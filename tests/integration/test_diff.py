@@ -105,7 +105,7 @@ def check_few(options, folder):
     """4 steps a side: no verdict, but why; what differs is in the tables, with the most that noise may be."""
     few, slow = (profile(f"{folder}/{name}.json", kernels=MANY, steps=4, seed=seed, slower={kernel: factor for kernel, _ in MANY}) for name, seed, factor in (("few", 8, 1), ("few-slow", 9, 1.2)))
     text = diff(options, few, slow).stdout
-    check(text.startswith("too few steps to know the noise: 4 and 4; step ") and "times as" not in text and "more time" not in text and "+-" not in text.splitlines()[0], "4 steps a side: no verdict", text)
+    check(text.startswith("too few steps to estimate the noise: 4 and 4; step ") and "times as" not in text and "more time" not in text and "+-" not in text.splitlines()[0], "4 steps a side: no verdict", text)
     said = tables(options, few, slow)
     check(set(changes(said, "kernels").values()) == {"grew"} and len(said["kernels"]) == 4 and all(0 < row["noise_ns"] < row["difference_ns"] for row in said["kernels"]), "and kernels that are slower beyond noise", said["kernels"])
     check(tables(options, few, slow, "--a-steps", "0-1", "--all")["kernels"][0]["noise_ns"] is None, "2 steps: no noise", "")
@@ -113,9 +113,9 @@ def check_few(options, folder):
 
 def check_texts(options, folder, a, slow, fused):
     done = diff(options, a, a)
-    check(done.returncode == 0 and done.stdout.startswith("no difference beyond noise: step ") and "grew" not in done.stdout, "a run and itself", done)
+    check(done.returncode == 0 and done.stdout.startswith("no significant difference: step ") and "grew" not in done.stdout, "a run and itself", done)
     done = diff(options, a, fused)
-    check(done.returncode == 0 and done.stdout.startswith("B is 1.") and "times as fast: step " in done.stdout.splitlines()[0] and "of the mean step's " in done.stdout.splitlines()[0], "the verdict comes first", done)
+    check(done.returncode == 0 and done.stdout.startswith("B is 1.") and "times as fast: step " in done.stdout.splitlines()[0] and "the mean step changed by " in done.stdout.splitlines()[0], "the verdict comes first", done)
     done = diff(options, a, fused, "--format", "md")
     check("## kernels\n\n| change | old | new |" in done.stdout, "Markdown", done.stdout)
     odd = shutil.copy(a, f"{folder}/*a* [x](y).json")
@@ -168,7 +168,7 @@ def check_whole(options, folder, a):
     none = profile(f"{folder}/none.json", named=False, kernels=kernels, steps=1)
     more = profile(f"{folder}/more.json", named=False, kernels=kernels + [("another", 900_000)], steps=1)
     done = diff(options, none, more)
-    check(done.returncode == 0 and "no steps: totals are compared, without a noise model" in done.stdout and "appeared" in done.stdout, "no steps: totals", done)
+    check(done.returncode == 0 and "no steps: comparing totals, without a noise model" in done.stdout and "appeared" in done.stdout, "no steps: totals", done)
     check(changes(tables(options, none, more), "kernels") == {"another": "appeared"}, "what appeared", "")
     check("no steps: totals" in diff(options, none, a).stdout, "one has no steps: totals", "")
     empty = f"{folder}/empty.json"
@@ -184,7 +184,7 @@ def check_real(options):
     if os.path.exists(resnet[0]):
         check_values(options, "resnet50", *resnet, files=resnet)
         said, text = tables(options, *resnet), diff(options, *resnet).stdout
-        check(text.startswith("too few steps to know the noise: 6 and 5; step 17") and "(-28." in text.splitlines()[0] and "idle host_late -47" in text.splitlines()[0], "resnet50: what 4 workers bought, without a verdict", text)
+        check(text.startswith("too few steps to estimate the noise: 6 and 5; step 17") and "(-28." in text.splitlines()[0] and "idle host_late -47" in text.splitlines()[0], "resnet50: what 4 workers bought, without a verdict", text)
         check(changes(said, "idle") == {"host_late": "shrank"}, "resnet50: the host is not late any more", said["idle"])
     ranks = f"{options.traces}/modded-nanogpt-8xh100"
     if os.path.isdir(ranks):

@@ -244,7 +244,7 @@ def check_not_checked(options, folder):
         return {each["rule"]: each["reason"] for each in diagnose(options, model, folder, *words)["not_checked"]}
     whole = reasons(program(layers))
     check(not {"host-sync", "data-starved", "launch-bound", "step-outlier"} & set(whole), "a whole trace: idle time is looked at", whole)
-    check(whole.get("garbage-collection") == "no runs of Python's garbage collector in the trace" and whole.get("memory-peak") == "no memory events in the trace", "what is not recorded is said", whole)
+    check(whole.get("garbage-collection") == "no Python garbage collections in the trace" and whole.get("memory-peak") == "no memory events in the trace", "what is not recorded is said", whole)
     blind = reasons(program(layers, launches=False))
     check(all(blind.get(rule) == "no launch calls in the trace" for rule in ("host-sync", "launch-bound", "launch-queue-full", "data-starved")), "no launches", blind)
     check(reasons(program(lambda each: [each.kernel(GEMM, 50) for _ in range(9)], steps=False, operators=False)).get("data-starved") == "no operators or ranges in the trace", "no operators")

@@ -131,7 +131,7 @@ def check_real(options):
         run([options.tracetool, "merge", *hidden, "-o", merged])
         check(steps(options, merged) == found, "a merged file has the same steps", found)
         info = run([options.tracetool, "info", merged]).stdout
-        check("ranks 1-3: steps by the period of the kernels" in info and "1299 kernels" in info, "info says how they were found", info)
+        check("ranks 1-3: steps found by the period of kernels" in info and "1299 kernels" in info, "info says how they were found", info)
 
 
 class Program:
@@ -217,7 +217,7 @@ def check_synthesized(options):
         program.launch("adam")
         check(found_in(options, program, folder) == [], "layers of one iteration are no steps")
         layers = analyze(options, f"{folder}/made.json", "--only", "steps").stdout
-        check("holds 69.4 % of them, as layers do, and 80 % are needed: 96.7 %" in layers, "and a note says so", layers)  # 301 of 434
+        check("only 69.4 % of the kernels repeat, as those of layers do; 80 % are needed: 96.7 %" in layers, "and a note says so", layers)  # 301 of 434
         run([options.tracetool, "merge", f"{folder}/made.json", "-o", f"{folder}/made.ttrace"])
         merged = analyze(options, f"{folder}/made.ttrace", "--only", "steps").stdout
         check(merged == layers, "and so it does of a merged file", merged)
@@ -247,10 +247,10 @@ def check_numbers(options):
         warm = [row["step"] for row in said if row["warm_up"]]
         check(warm == [0, 1], "the first steps are warm-up", said)
         summary = analyze(options, folder).stdout
-        check("without warm-up: steps 0-1, up to " in summary and "by the period of the kernels" in summary, "the summary leaves them out", summary)
+        check("without warm-up steps 0-1 of up to " in summary and "by the period of kernels" in summary, "the summary leaves them out", summary)
         for only in (("--steps", 0), ("--time", "0us-300us")):
             of_first = analyze(options, folder, *only)
-            check(of_first.returncode == 0 and ": warm-up alone, up to " in of_first.stdout, f"{only}: all shown steps are warm-up", of_first)
+            check(of_first.returncode == 0 and ": only warm-up, up to " in of_first.stdout, f"{only}: all shown steps are warm-up", of_first)
 
 
 def check_some_named(options):
@@ -270,7 +270,7 @@ def check_some_named(options):
         numbers = {rank: [row["step"] for row in said if row["rank"] == rank] for rank in range(3)}
         check(numbers == {0: list(range(5, 17)), 1: list(range(5, 17)), 2: list(range(9, 17))}, "steps that no range names have the numbers of those that ranges do", numbers)
         note = analyze(options, folder, "--only", "steps").stdout.split("note: ")[-1]
-        check(note.startswith("rank 2: steps by the period of the kernels") and "own" not in note, "the note says of which rank", note)
+        check(note.startswith("rank 2: steps found by the period of kernels") and "rank only" not in note, "the note says of which rank", note)
 
 
 def check_simulated(options):

@@ -19,12 +19,12 @@ PAGE = os.path.join(ROOT, "docs", "workflow.md")
 TRIES = 4  # a busy machine delays hosts: what depends on them has to hold in one of several runs
 BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.M | re.S)
 SAME_BYTES = ("--only kernels", "--only classes", "out/transformer", "out/checkpointed")
-OTHER = [(r"(?<![\w.])[+-]?\d+(\.\d+)? (ns|us|ms|s)\b", "TIME"), (r"[+-]?\d+\.\d+ %", "PERCENT"), (r"; TIME of it at once$", ""), (r"simulated-\d+-\d+-r0", "RUN"),
+OTHER = [(r"(?<![\w.])[+-]?\d+(\.\d+)? (ns|us|ms|s)\b", "TIME"), (r"[+-]?\d+\.\d+ %", "PERCENT"), (r"; TIME of it in one gap$", ""), (r"simulated-\d+-\d+-r0", "RUN"),
          (r"\bsteps? \d+(-\d+)?(, \d+(-\d+)?)*", "STEPS"), (r"\((high|medium|low)\)", "(SEVERITY)"), (r"\d+(\.\d+)?(?= times a step)", "N"),
          (r"\d+(?= (records|events|bytes|slices|instants|counter values|flows|overhead|sync)\b)", "N"), (r"\d+(?= TIME cudaStreamSynchronize$)", "STALLS"),
          (r"^(\d+) \S+ \d+ (NVIDIA .*TIME \d+ \d+ \d+) \d+ \d+ (\d+ \d+) \d+ clean$", r"\1 HOST PID \2 CALLS \3 N clean"), (r"CUPTI \d+, driver [\d.]+", "CUPTI N"),
          (r"^(seen: )?rank 0 at TIME for TIME: .*", "EVIDENCE"), (r"(?<=check failed: ).* regressed", "SOME regressed"),
-         (r"^B is \d+\.\d+ times as fast: .*|^no difference beyond noise: .*", "JUDGED")]
+         (r"^B is \d+\.\d+ times as fast: .*|^no significant difference: .*", "JUDGED")]
 
 
 def text_of(page):

@@ -1,4 +1,4 @@
-// What a reader with script has besides: on paper, all that is folded.
+// Unfolds all sections when the page is printed.
 let unfolded = [];
 addEventListener("beforeprint", () => {
   unfolded = [...document.querySelectorAll("details:not([open])")];

@@ -220,7 +220,7 @@ class Timeline {
   sliceText(row, at) {
     const name = this.model.names[row.names[at]], start = row.starts[at];
     return [name.text, name.kind, timelineTime(row.ends[at] - start) + " long", "from " + timelineTime(start) + (this.model.step === null ? "" : " of the step"),
-            timelineTime(this.model.start + start) + " after the trace's start", row.group.title, row.track.name];
+            timelineTime(this.model.start + start) + " after the start of the trace", row.group.title, row.track.name];
   }
   usageText({line, part}) {
     const {device} = line, from = part * this.model.part, length = Math.min(this.model.part, this.model.length - from), percent = ns => (100 * ns / length).toFixed(1) + " %";
@@ -282,7 +282,7 @@ class Timeline {
     const step = this.model.steps.find(([, start, end]) => start <= from && from < end);
     const begin = Math.max(0, from), time = "--time " + begin + "ns-" + Math.max(to, begin + 1) + "ns", {inputs} = this.model;
     const command = "tracetool report " + inputs + (step ? " --step " + step[0] + " -o step" + step[0] + ".html" : " " + time + " -o part.html");
-    return timelineTime(from) + " after the trace's start is outside of the time shown. To see it: " + command + ", or tracetool export " + inputs + " " + time + " -o part.json";
+    return timelineTime(from) + " after the start of the trace is outside the time shown. To see it: " + command + ", or tracetool export " + inputs + " " + time + " -o part.json";
   }
   // "#t=START-END&rank=R", in ns since the trace's start.
   follow(scrolls) {
@@ -302,7 +302,7 @@ class Timeline {
     if (line) this.scroll.scrollTop = line.y - TIMELINE.ruler;
     const margin = Math.max(50, (to - from) * 0.25);
     this.show(from - margin, to + margin);
-    this.say(timelineTime(to - from) + " from " + timelineTime(from + this.model.start) + " after the trace's start" + (said[3] === undefined ? "" : ", rank " + said[3] + (group ? "" : " (not in this report)")));
+    this.say(timelineTime(to - from) + " from " + timelineTime(from + this.model.start) + " after the start of the trace" + (said[3] === undefined ? "" : ", rank " + said[3] + (group ? "" : " (not in this report)")));
     if (scrolls) this.canvas.focus({preventScroll: true});
   }
 }

@@ -229,7 +229,7 @@ TEST_CASE("name rules: the first that matches counts") {
 }
 
 TEST_CASE("name rules: a bad line is named, and what was expected") {
-  CHECK(refusal("a *x*\nb\n") == "own.txt:2: expected a pattern behind 'b', as in: b *gemm*");
+  CHECK(refusal("a *x*\nb\n") == "own.txt:2: expected a pattern after 'b', for example: b *gemm*");
   CHECK(refusal("*gemm* matmul") == "own.txt:1: '*gemm*': expected the name of a class (letters, digits and _), then a pattern");
   for (const char* pattern : {"{a", "a}", "{a{b}}", "{a,b}}", "}a{"}) {
     INFO(pattern);

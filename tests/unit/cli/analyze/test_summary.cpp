@@ -45,11 +45,11 @@ TEST_CASE("summary: the time of all GPUs as a partition, the largest loss first,
                                          steps({{1, 0, 400}, {1, 1, 410}, {2, 0, 400}, {2, 1, 900}}),
                                          stragglers({{0, false, 3, Cell(), Cell()}, {1, true, 250, std::string("host"), std::string("its GPU was idle")}})}, "a/traces");
   INFO(text);
-  CHECK(in_order(text, {"2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % lost\n",
+  CHECK(in_order(text, {"2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % without compute\n",
                         " 17.50 %  350 ns: idle; from 50 ns on rank 0 to 300 ns on rank 1\n",
-                        " 17.50 %  350 ns: communication that no compute covers; from 50 ns on rank 1 to 300 ns on rank 0\n",
-                        "  5.00 %  100 ns: copies and memsets that nothing else covers\n",
-                        "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host: its GPU was idle\n",
+                        " 17.50 %  350 ns: exposed communication; from 50 ns on rank 1 to 300 ns on rank 0\n",
+                        "  5.00 %  100 ns: copies and memsets alone\n",
+                        "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host (its GPU was idle)\n",
                         "steps 1 to 2: median 400 ns, longest 900 ns (step 2 of rank 1)\n", "next: tracetool analyze a/traces --only stragglers"}));
   CHECK(text.find("rank 0 is late") == std::string::npos);
 }
@@ -59,7 +59,7 @@ TEST_CASE("summary: where all shown steps are warm-up, that alone is said") {
   all_warm.columns.push_back({"warm_up", Unit::yes_no, ""});
   const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), all_warm}, "a/traces");
   INFO(text);
-  CHECK(in_order(text, {"step 0: warm-up alone, up to 950 ns\n"}));
+  CHECK(in_order(text, {"step 0: only warm-up, up to 950 ns\n"}));
 }
 
 TEST_CASE("summary: a step that is warm-up on one rank is left out on all") {
@@ -67,7 +67,7 @@ TEST_CASE("summary: a step that is warm-up on one rank is left out on all") {
   some_warm.columns.push_back({"warm_up", Unit::yes_no, ""});
   const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), some_warm}, "a/traces");
   INFO(text);
-  CHECK(in_order(text, {"steps 0 to 2: median 100 ns, longest 110 ns (step 2 of rank 1), without warm-up: steps 0-1, up to 950 ns\n"}));
+  CHECK(in_order(text, {"steps 0 to 2: median 100 ns, longest 110 ns (step 2 of rank 1), without warm-up steps 0-1 of up to 950 ns\n"}));
 }
 
 TEST_CASE("summary: how busy GPUs are in steps that are a part of the time") {
@@ -82,7 +82,7 @@ TEST_CASE("summary: nothing is said of what is not there") {
   CHECK(summary_text({temporal({})}, "a/traces") == "no GPU work\n");
   CHECK(summary_text({temporal({{0, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()}})}, "a/traces") == "no GPU work\n");
   const std::string text = summary_text({temporal({gpu(0, 100, 100, 100, 0)})}, "a/traces");
-  CHECK(in_order(text, {"1 GPU, 100 ns of GPU time: 100.00 % compute, 0.00 % lost\nsteps: none were found\n", "--only kernels"}));
+  CHECK(in_order(text, {"1 GPU, 100 ns of GPU time: 100.00 % compute, 0.00 % without compute\nno steps found\n", "--only kernels"}));
 }
 
 TEST_CASE("summary: of many GPUs there is no row for each") {
@@ -97,9 +97,9 @@ TEST_CASE("summary: the same in three sentences") {
   const auto told = summary_sentences({temporal({gpu(0, 1000, 950, 600, 300), gpu(1, 1000, 700, 600, 50)}), steps({{1, 0, 400}, {1, 1, 410}}),
                                        stragglers({{0, true, 30, std::string("copy"), Cell()}, {1, true, 250, std::string("host"), std::string("its GPU was idle")}})});
   REQUIRE(told.size() == 3);
-  CHECK(told[0] == "2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % lost; the largest loss is 17.50 %, 350 ns: idle; from 50 ns on rank 0 to 300 ns on rank 1.");
+  CHECK(told[0] == "2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % without compute; the largest part is 17.50 %, 350 ns: idle; from 50 ns on rank 0 to 300 ns on rank 1.");
   CHECK(told[1] == "step 1: median 400 ns, longest 410 ns (step 1 of rank 1).");
-  CHECK(told[2] == "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host: its GPU was idle; 1 more rank is late, too.");
+  CHECK(told[2] == "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host (its GPU was idle); 1 more rank is late.");
   const auto alone = summary_sentences({temporal({gpu(0, 1000, 950, 600, 300)}), steps({{6, 0, 400}})});
   REQUIRE(alone.size() == 2);  // one GPU waits for nobody
   CHECK(alone[1] == "step 6: 400 ns.");

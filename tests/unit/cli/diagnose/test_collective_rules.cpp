@@ -78,7 +78,7 @@ TEST_CASE("diagnose: a communicator that is slower than like ones") {
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].ranks == std::vector<std::int64_t>{2, 3});
   CHECK(findings[0].saving_ns == kTransfers * 7'000);  // against the median, 10'000
-  CHECK(findings[0].title == "communicator group1 of ranks 2-3 is slow: all_reduce takes 17.00 us there, in like communicators 10.00 us");
+  CHECK(findings[0].title == "communicator group1 of ranks 2-3 is slow: all_reduce takes 17.00 us, in similar communicators 10.00 us");
   REQUIRE(findings[0].evidence.size() == kMostEvidence);
   CHECK(findings[0].evidence[0].start_ns == 500);
   CHECK(findings[0].evidence[0].end_ns == 17'500);
@@ -122,8 +122,8 @@ TEST_CASE("diagnose: waiting for a rank is not communication that overlap could 
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].ranks == std::vector<std::int64_t>{0, 1});
   CHECK(findings[0].saving_ns == 100'000);
-  CHECK(contains(findings[0].title, "100.0 us (25.0 %) in which nothing else runs"));
-  CHECK(contains(findings[0].title, "waiting for other ranks, 5.000 us (1.2 %), is excluded"));
+  CHECK(contains(findings[0].title, "communication is exposed for 100.0 us (25.0 %); "));
+  CHECK(contains(findings[0].title, "5.000 us (1.2 %) of waiting for other ranks is excluded"));
   CHECK(findings[0].evidence[0].start_ns == 500);
   CHECK(made.find("comm-exposed", 510'000, {temporal(105'000)}).empty());  // with the waits it would be more than 20 %
 
@@ -131,11 +131,11 @@ TEST_CASE("diagnose: waiting for a rank is not communication that overlap could 
   findings = made.find("comm-exposed", 1'000'000, {temporal(405'000)});
   REQUIRE(findings.size() == 1);
   CHECK_FALSE(findings[0].saving_ns);
-  CHECK(contains(findings[0].title, "400.0 us (40.0 %) in which nothing else runs; how much of it is waiting for other ranks is unknown"));
+  CHECK(contains(findings[0].title, "exposed for 400.0 us (40.0 %), which includes an unknown amount of waiting for other ranks"));
   findings = made.find("comm-exposed", 400'000, {temporal(155'000)});
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].saving_ns == 100'000);
-  CHECK(contains(findings[0].title, "of another 50.00 us (12.5 %) it is unknown how much is waiting"));
+  CHECK(contains(findings[0].title, "another 50.00 us (12.5 %) may be waiting for other ranks"));
 }
 
 TEST_CASE("diagnose: where clocks cannot be compared, the shortest call is that of the last rank") {

@@ -32,7 +32,7 @@ TEST_CASE("pageable-copy: the copy, and idle time until the next launch runs") {
   CHECK(found.saving_ns == 1'042'000);
   CHECK(found.ranks == std::vector<std::int64_t>{0});
   INFO(found.title);
-  CHECK(found.title == "copies to the GPU of pageable memory 1 time: they take 1.000 ms (1.0 %) of the GPU, which idles 42.00 us (0.0 %) around them");
+  CHECK(found.title == "copies to the GPU from pageable memory run 1 time: they take 1.000 ms (1.0 %), and the GPU idles 42.00 us (0.0 %) around them");
   REQUIRE(found.evidence.size() == 2);
   CHECK(found.evidence[0].end_ns - found.evidence[0].start_ns == 1'000'000);
   CHECK(has_text(found.evidence[0].what, "of 8.0 MiB, launched in aten::copy_"));
@@ -54,7 +54,7 @@ TEST_CASE("pageable-copy: silent below 1 % of the time, and of pinned memory tha
   CHECK(findings_of("pageable-copy", with_copy(kPinned, "cudaMemcpyAsync", 2000)).empty());
   const auto blocking = findings_of("pageable-copy", with_copy(kPinned, "cudaMemcpy", 2000));
   REQUIRE(blocking.size() == 1);
-  CHECK(has_text(blocking[0].title, "by calls that block 1 time"));
+  CHECK(has_text(blocking[0].title, "by blocking calls run 1 time"));
 }
 
 TEST_CASE("pageable-copy: less of the time, where it is slower than pinned ones of that size") {
@@ -69,7 +69,7 @@ TEST_CASE("pageable-copy: less of the time, where it is slower than pinned ones 
     REQUIRE(findings.size() == (pinned_us == 80 ? 1 : 0));
     if (findings.empty()) continue;
     INFO(findings[0].title);
-    CHECK(has_text(findings[0].title, "; those of 4.0 MiB and up run at 14 GB/s, pinned ones at 52.4"));
+    CHECK(has_text(findings[0].title, "; pageable copies of at least 4.0 MiB run at 14 GB/s, pinned copies at 52.4 GB/s"));
     CHECK(findings[0].saving_ns == 300'000);
   }
 }
@@ -96,7 +96,7 @@ TEST_CASE("allocation-in-step: in steps after the second, as far as the GPU idle
   // Of 4800 us, from the first step to the end of the last kernel, three calls of 40 us; behind the last call no work follows.
   INFO(findings[0].title);
   CHECK(findings[0].saving_ns == 80'000);
-  CHECK(has_text(findings[0].title, "3 times in 5 steps, mostly by cudaMalloc: the calls take 24.00 us a step (2.5 %), the GPU idles 16.00 us a step (1.7 %)"));
+  CHECK(has_text(findings[0].title, "3 times in 5 steps, mostly with cudaMalloc; the calls take 24.00 us a step (2.5 %), and the GPU idles 16.00 us a step (1.7 %)"));
   CHECK(findings[0].steps == std::vector<std::int64_t>{3, 4});  // in whose time on the GPU it idles
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("memory-growth: from step to step, and when the GPU is full") {
   const auto findings = findings_of("memory-growth", with_levels(growing(10, 4 * kMiB)));
   REQUIRE(findings.size() == 1);
   // 40,960 MiB less 1,024 + 36, by 4.
-  CHECK(findings[0].title == "memory of GPU 0 of rank 0 grows by 4.0 MiB a step, in 9 of 9 steps: it is full after 9975 more steps");
+  CHECK(findings[0].title == "memory in use on GPU 0 of rank 0 grows by 4.0 MiB a step, in 9 of 9 steps; it will be full after 9975 more steps");
   CHECK(findings_of("memory-growth", with_levels(growing(8, 4 * kMiB))).size() == 1);
   CHECK(findings_of("memory-growth", with_levels(growing(7, 4 * kMiB))).empty());
   CHECK(findings_of("memory-growth", with_levels(growing(10, kMiB - 1))).empty());
@@ -184,7 +184,7 @@ TEST_CASE("memory-growth: from step to step, and when the GPU is full") {
 TEST_CASE("fragmentation: reserved, never in use, and the GPU is nearly full of it") {
   const auto findings = findings_of("fragmentation", with_memory(24 * kGiB, 33 * kGiB));
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].title == "the allocator holds 33.0 GiB of the 40.0 GiB of GPU 0 of rank 0, of which never more than 24.0 GiB is in use");
+  CHECK(findings[0].title == "the allocator reserves 33.0 GiB of 40.0 GiB on GPU 0 of rank 0, but at most 24.0 GiB is in use");
   CHECK(findings_of("fragmentation", with_memory(25 * kGiB, 33 * kGiB)).empty());
   CHECK(findings_of("fragmentation", with_memory(20 * kGiB, 32 * kGiB)).empty());
 }

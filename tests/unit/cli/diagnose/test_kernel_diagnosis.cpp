@@ -21,7 +21,7 @@ TEST_CASE("fp32-matmul: what TF32 would save") {
   const auto findings = findings_of("fp32-matmul", with_kernel("ampere_sgemm_128x64_tn", 400));
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].saving_ns == 350'000);  // 400 x (1 - 19.5 / 156)
-  CHECK(findings[0].title == "matrix products of float run without tensor cores 1 time: 400.0 us (40.0 %), most in ampere_sgemm_128x64_tn");
+  CHECK(findings[0].title == "float32 matrix multiplications run without tensor cores 1 time; they take 400.0 us (40.0 %), mostly in ampere_sgemm_128x64_tn");
 }
 
 TEST_CASE("fp32-matmul: names, and GPUs") {
@@ -69,7 +69,7 @@ TEST_CASE("memory-bound-kernels: the classes that hardly compute, with a line fo
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].saving_ns == 410'000);  // fused into others, none of them would be left
   INFO(findings[0].title);
-  CHECK(has_text(findings[0].title, "take 41 % of the time of kernels and copies, 410.0 us (41.0 %); most is vectorized_elementwise_kernel<4, CUDAFunctor_add<float>"));
+  CHECK(has_text(findings[0].title, "take 41 % of the time of kernels and copies, 410.0 us (41.0 %); the longest is vectorized_elementwise_kernel<4, CUDAFunctor_add<float>"));
   CHECK(findings[0].next_command == "ncu --kernel-name 'regex:^vectorized_elementwise_kernel$' --launch-skip 0 --launch-count 5 --set full --target-processes all train ARGUMENTS");
   CHECK(findings_of("memory-bound-kernels", with_kernels(add, 20, 400)).empty());
   CHECK(findings_of("memory-bound-kernels", with_kernels(add, 19, 950)).empty());
@@ -91,7 +91,7 @@ TEST_CASE("memory-bound-kernels: operators far from the memory's rate") {
   REQUIRE(findings[0].saving_ns);
   CHECK(*findings[0].saving_ns / 10 == 2174);
   INFO(findings[0].title);
-  CHECK(has_text(findings[0].title, "less than 60 % of its rate: 43.49 us (21.7 %) in 1 shape, most in aten::mm of 4096x16 * 16x4096, at 50.0 %"));
+  CHECK(has_text(findings[0].title, "less than 60 % of the memory bandwidth: 43.49 us (21.7 %) in 1 shape, mostly in aten::mm of 4096x16 * 16x4096, which reaches 50.0 %"));
   CHECK(has_text(findings[0].next_command, "ncu --kernel-name 'regex:^ampere_bf16_s16816gemm_bf16_128x64$' "));
   REQUIRE(findings[0].evidence.size() == 1);
   CHECK(findings[0].evidence[0].end_ns - findings[0].evidence[0].start_ns == 43'494);
@@ -130,7 +130,7 @@ TEST_CASE("copy-cast: kernels that copy within the GPU") {
   const auto findings = findings_of("copy-cast", with_kernel(copy, 51));
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].saving_ns == 51'000);
-  CHECK(findings[0].title == "tensors are copied within the GPU, to other types or layouts, 1 time: 51.00 us (5.1 %)");
+  CHECK(findings[0].title == "tensors are copied to other types or layouts on the GPU 1 time; the copies take 51.00 us (5.1 %)");
   CHECK(findings_of("copy-cast", with_kernel(copy, 50)).empty());
   CHECK(findings_of("copy-cast", with_kernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)", 500)).empty());
 }
@@ -167,7 +167,7 @@ TEST_CASE("single-tensor-optimizer: more than 200 small kernels a step, and the 
   const auto findings = findings_of("single-tensor-optimizer", with_optimizer(201, "Optimizer.step#Adam.step", "add"));
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].saving_ns == 2'000'000);  // 2 x 200 x 5 us, of 7000
-  CHECK(findings[0].title == "the optimizer launches 201 kernels of less than 10 us a step: they take 1.005 ms a step (28.7 %), the GPU idles 1.000 ms a step (28.5 %) between them");
+  CHECK(findings[0].title == "the optimizer launches 201 kernels shorter than 10 us per step; they take 1.005 ms a step (28.7 %), and the GPU idles 1.000 ms a step (28.5 %) between them");
   CHECK(findings[0].evidence.size() == 5);
 }
 

@@ -23,14 +23,14 @@ TEST_CASE("report: a recording that is cut is not called complete", "[report]") 
   catalog.processes.resize(2);
   catalog.processes[0].rank = 0;
   catalog.processes[1].rank = 1;
-  CHECK(losses_html(catalog).find("No event is known to be missing.") != std::string::npos);
+  CHECK(losses_html(catalog).find("No events are known to be missing.") != std::string::npos);
 
   catalog.processes[1].cut = "byte 200000: the file ends here";
-  CHECK(losses_html(catalog).find("No event is known to be missing") == std::string::npos);
-  CHECK(losses_html(catalog).find("<p>1 recording is cut: how much is missing is unknown.</p>") != std::string::npos);
+  CHECK(losses_html(catalog).find("No events are known to be missing") == std::string::npos);
+  CHECK(losses_html(catalog).find("<p>1 recording is cut; the number of missing events is unknown.</p>") != std::string::npos);
 
   catalog.processes[0].overwritten[0] = 7;
-  CHECK(losses_html(catalog).find("<p>7 events overwritten, 0 lost. 1 recording is cut: how much is missing is unknown.</p>") != std::string::npos);
+  CHECK(losses_html(catalog).find("<p>7 events overwritten, 0 lost. 1 recording is cut; the number of missing events is unknown.</p>") != std::string::npos);
 
   catalog.processes[1].cut.clear();
   CHECK(losses_html(catalog).find("<p>7 events overwritten, 0 lost.</p>") != std::string::npos);

@@ -111,7 +111,7 @@ TEST_CASE("the timeline says which ranks it shows", "[timeline]") {
   CHECK(timeline_of({&made, &made, &made}, {6, {}, {}}, selection).html.find("Step 6 on ranks 1-2,") != std::string::npos);
   const TimelineSection many = timeline_of(std::vector<const MadeProfile*>(18, &made), {6, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, "a 'b c'"});
   REQUIRE(many.notes.size() == 1);
-  CHECK(many.notes.front().starts_with("16 of the 17 ranks that --timeline-ranks asks for"));
+  CHECK(many.notes.front().starts_with("the timeline shows slices of 16 of the 17 ranks in --timeline-ranks"));
   CHECK(data_of(many, "inputs") == "\"a 'b c'\"");
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("of too many slices the longer ones are kept, those of GPUs first", "[
   // As many as are longer.
   CHECK(host == 1000 - shortest_host / 10 + 1 - (1000 / 10 - (shortest_host / 10 - 1) / 10));
   REQUIRE(!left_out.empty());
-  CHECK(left_out.front().starts_with(std::to_string(900 - host) + " slices of the host shorter than "));
+  CHECK(left_out.front().starts_with(std::to_string(900 - host) + " host slices shorter than "));
 }
 
 TEST_CASE("of too many slices of one length an even part is kept, and told", "[timeline]") {
