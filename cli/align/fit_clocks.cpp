@@ -42,7 +42,7 @@ double combined_error(double a, double b) { return std::sqrt(a * a + b * b); }
 using SpanId = std::uint32_t;
 struct ClockSpan {
   std::uint32_t domain;
-  double from = -kInfinite;     // by the domain's clock, since the trace's start there
+  double from = -kInfinite;     // by the domain's clock, since the start of the trace there
   double before = -kInfinite;   // the last that was seen of the one before
   double set_back = 0;          // how far: times of before and after overlap
 };
@@ -50,7 +50,7 @@ struct ClockSpan {
 // What a clock did in one collective.
 struct DomainPart {
   SpanId domain;
-  std::vector<double> ends;         // ascending, since the trace's start by the domain's clock
+  std::vector<double> ends;         // ascending, since the start of the trace by the domain's clock
   double last_start = -kInfinite;
   double first_end() const { return ends.front(); }
   std::size_t started = 0;

@@ -92,7 +92,7 @@ struct AnalysisContext {
   const std::vector<ProcessSteps>& steps_found;  // by ProcessId, all of the trace, by each process's own clock
   const Steps& steps;  // the chosen ones, by the clock of the events, also where windows are no steps
   const std::vector<bool>& chosen;                      // by ProcessId: of these there are rows
-  std::int64_t origin_ns = 0;                           // the trace's start, on the axis
+  std::int64_t origin_ns = 0;                           // the start of the trace, on the axis
   const ProcessClocks& clocks;                          // which put the process's times on the axis
   RowKeys keys;
   const NameRules* class_rules = nullptr;         // one's own classes, which are asked first; null: there are none

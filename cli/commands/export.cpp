@@ -164,7 +164,7 @@ Command export_command() {
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"
           "  tracetool export --perfetto run.ttrace --ranks 0-3 --steps 10-12\n"
           "  tracetool export --folded run.ttrace --steps 10-12        # for flame graphs\n"
-          "  tracetool export --chrome traces/ --time 1.5s-2s --kinds kernel,memcpy -o - | less",
+          "  tracetool export --chrome traces/ --time 100ms-200ms --kinds kernel,memcpy -o - | less",
           set_up_export};
 }
 

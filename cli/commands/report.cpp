@@ -102,7 +102,7 @@ Command report_command() {
           "JavaScript.\n"
           "\n"
           "  tracetool report traces/\n"
-          "  tracetool report run.ttrace -o report.html --step 12 --timeline-ranks 0-3,8",
+          "  tracetool report run.ttrace -o report.html --step 12 --timeline-ranks 0-3,7",
           set_up_report};
 }
 

@@ -17,7 +17,7 @@ std::shared_ptr<SelectionOptions> add_selection(CLI::App& app) {
   };
   add("--ranks", options->ranks, "LIST", "Only these ranks: 0-3,7");
   add("--steps", options->steps, "LIST", "Only these training steps and their GPU work: 5, 10-12 or 10-");
-  add("--time", options->time, "A-B", "Only this time range, measured from the trace's start: 1.5s-2s, 300ms-, -2s");
+  add("--time", options->time, "A-B", "Only this time range, measured from the start of the trace: 1.5s-2s, 300ms-, -2s");
   add("--kinds", options->kinds, "LIST",
       "Only these kinds of events: kernel,memcpy,nccl,... as in `info --json`. nccl includes the kernels of collectives");
   return options;

@@ -108,7 +108,7 @@ void check_losses(const Process& p, CheckResults& found) {
                          "increase TRACETOOL_BUFFER, or record fewer TRACETOOL_EVENTS"));
   }
   if (p.recorder.sunk_buffers != 0) {
-    found.push_back(warn("losses", fmt::format("{} CUPTI buffers discarded or not fully readable", p.recorder.sunk_buffers),
+    found.push_back(warn("losses", count_text(p.recorder.sunk_buffers, "CUPTI buffer") + " discarded or not fully readable",
                          "record fewer TRACETOOL_EVENTS: records arrive faster than they can be stored"));
   }
   const auto add_missing = [&found](std::uint64_t count, const char* what) {

@@ -1,7 +1,7 @@
 // The timeline of a report: one step of a trace, with all slices of some ranks and how busy the other ranks are, as a section of the page.
 //
 // The section holds its data as JSON, which page/timeline.js draws on a canvas, and a chart for readers without script and for
-// paper. Times are exact ns, relative to the start of what is shown; a link "#t=START-END&rank=R" has them relative to the trace's start.
+// paper. Times are exact ns, relative to the start of what is shown; a link "#t=START-END&rank=R" has them relative to the start of the trace.
 //
 // Memory: 32 bytes for each slice of a rank that is shown whole, of which there are 200,000 at most (timeline_slices.h), and 40 for each
 // part of the time of a GPU, of which there are 120,000, or 20 for each GPU.

@@ -52,7 +52,7 @@ struct TimelineData {
   ShownTime time;
   bool has_all_ranks = true;  // of the trace
   std::vector<ShownTime> steps;  // of the trace, not too many
-  std::int64_t origin_ns = 0;  // the trace's start
+  std::int64_t origin_ns = 0;  // the start of the trace
   std::int64_t part_ns = 1;
   std::vector<TimelineName> names;  // what comes most often first
   std::vector<TimelineRank> ranks;  // in the order of ranks

@@ -55,7 +55,7 @@ void check_steps_exist(const NumberRanges& wanted, const Steps& steps, const std
 }
 
 [[noreturn]] void refuse_time(const TimeRange& wanted, std::int64_t span_ns) {
-  throw Error(Exit::usage, fmt::format("--time: starts {} after the trace's start, but the trace lasts {}",
+  throw Error(Exit::usage, fmt::format("--time: starts {} after the start of the trace, but the trace lasts {}",
                                        duration_text(wanted.from_ns), duration_text(span_ns)));
 }
 

@@ -70,7 +70,7 @@ TimeRange time_range_option(std::string_view option, std::string_view text) {
   const auto from = first.empty() ? range.from_ns : parse_duration(first);
   const auto to = last.empty() ? range.to_ns : parse_duration(last);
   if (dash == text.npos || text == "-" || !from || !to) {
-    throw Error(Exit::usage, fmt::format("{} {}: expected A-B since the trace's start, with units (ns, us, ms, s, min, "
+    throw Error(Exit::usage, fmt::format("{} {}: expected A-B since the start of the trace, with units (ns, us, ms, s, min, "
                                          "h), like 1.5s-2s, 300ms- or -2s",
                                          option, text));
   }

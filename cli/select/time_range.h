@@ -7,7 +7,7 @@
 
 namespace cli {
 
-// From 0, since the trace's start; to_ns does not belong to it.
+// From 0, since the start of the trace; to_ns does not belong to it.
 struct TimeRange {
   std::int64_t from_ns = 0;
   std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();

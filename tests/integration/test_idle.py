@@ -34,7 +34,7 @@ def devices(process):
 
 
 def check_gaps(what, said, true):
-    """Times count from the trace's start, and those of recordings are put on one axis, which moves them a little against each
+    """Times count from the start of the trace, and those of recordings are put on one axis, which moves them a little against each
     other. Names are compared apart: of what starts or ends together they may be any."""
     true = true[:MOST_GAPS]
     check_rows(f"{what}: gaps", without(said, *NAMES, *TIMES), without(true, *NAMES, *TIMES))

@@ -248,7 +248,7 @@ def check_touch(path):
 
 
 def check_links(tracetool, folder, path, trace_start_to):
-    """`trace_start_to`: (start, end, rank) of a kernel in the step that is shown, in ns since the trace's start."""
+    """`trace_start_to`: (start, end, rank) of a kernel in the step that is shown, in ns since the start of the trace."""
     start, end, rank = trace_start_to
     with ReportPage(path, link=f"t={start}-{end}&rank={rank}") as page:
         page.frame()

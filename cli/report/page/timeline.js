@@ -284,7 +284,7 @@ class Timeline {
     const command = "tracetool report " + inputs + (step ? " --step " + step[0] + " -o step" + step[0] + ".html" : " " + time + " -o part.html");
     return timelineTime(from) + " after the start of the trace is outside the time shown. To see it: " + command + ", or tracetool export " + inputs + " " + time + " -o part.json";
   }
-  // "#t=START-END&rank=R", in ns since the trace's start.
+  // "#t=START-END&rank=R", in ns since the start of the trace.
   follow(scrolls) {
     const said = /^#t=(-?\d+)-(-?\d+)(?:&rank=(\d+))?$/.exec(location.hash);
     if (!said) return;

@@ -47,10 +47,10 @@ class TimelineModel {
   constructor(data) {
     this.inputs = data.inputs;  // as words of a command
     this.step = data.step;
-    this.start = data.start;    // of what is shown, since the trace's start; all other times are since then
+    this.start = data.start;    // of what is shown, since the start of the trace; all other times are since then
     this.length = data.length;
     this.part = data.part;
-    this.steps = data.steps;    // [number, start, end], since the trace's start
+    this.steps = data.steps;    // [number, start, end], since the start of the trace
     this.colors = data.colors;  // [word, name in the palette]
     this.names = data.names.map(([text, kind, color]) => ({text, kind, color}));
     this.first = 0;

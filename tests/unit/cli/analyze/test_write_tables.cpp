@@ -39,7 +39,7 @@ TEST_CASE("tables: a column of text has one unit, and its largest number four di
         "    1   12.35     3.000      0    100.0\n"
         "12345   <0.01    -0.001  1.999     <0.1\n"
         "    -       0         -      -        0\n"
-        "note: columns without a value are left out: told by\n");
+        "note: columns without values are omitted: told by\n");
 }
 
 TEST_CASE("tables: json for programs") {

@@ -99,7 +99,7 @@ TEST_CASE("doctor: what the variables of a process do") {
   };
   CHECK_THAT(said({}), contains_text("FAIL") && contains_text("not set") && contains_text("tracetool record"));
   CHECK_THAT(said({}, true), contains_text("OK"));
-  CHECK_THAT(said({{"TRACETOOL_DISABLE", "1"}, {"CUDA_INJECTION64_PATH", "/x"}}), contains_text("the agent is disabled"));
+  CHECK_THAT(said({{"TRACETOOL_DISABLE", "1"}, {"CUDA_INJECTION64_PATH", "/x"}}), contains_text("the agent does nothing"));
   CHECK_THAT(said({{"TRACETOOL_DISABLE", "0"}}), contains_text("not set"));
   CHECK_THAT(said({{"CUDA_INJECTION64_PATH", "lib/libagent.so"}}), contains_text("not absolute"));
   CHECK_THAT(said({{"CUDA_INJECTION64_PATH", "/nowhere/libagent.so"}}), contains_text("no such file"));
@@ -141,7 +141,7 @@ TEST_CASE("doctor: kernels of NCCL without its calls") {
   CHECK(found(check_recording(recording, kNow), "nccl").empty());
   recording.nccl_kernels = 40;
   CHECK_THAT(found(check_recording(recording, kNow), "nccl"),
-             contains_text("WARN") && contains_text("40 kernels") && contains_text("NVTX_INJECTION64_PATH"));
+             contains_text("WARN") && contains_text("40 NCCL kernels") && contains_text("NVTX_INJECTION64_PATH"));
   recording.process.overwritten[static_cast<std::size_t>(Kind::nccl)] = 1;
   CHECK(found(check_recording(recording, kNow), "nccl").empty());
 }
@@ -208,9 +208,9 @@ TEST_CASE("doctor: how old the newest work of the GPU is, while it is recorded a
   const auto said = [&] { return found(check_recording(recording, kNow), "newest"); };
   CHECK(said().empty());
   r.newest_gpu_end_ns = r.heartbeat_ns - 120'000'000;
-  CHECK_THAT(said(), contains_text("OK") && contains_text("ended 120.0 ms before the last heartbeat"));
+  CHECK_THAT(said(), contains_text("OK") && contains_text("last recorded GPU activity: 120.0 ms before the last heartbeat"));
   r.newest_gpu_end_ns = r.heartbeat_ns + 1;  // it ended after the heartbeat was read
-  CHECK_THAT(said(), contains_text("OK") && contains_text("ended 0"));
+  CHECK_THAT(said(), contains_text("OK") && contains_text("activity: 0 ns before"));
   r.newest_gpu_end_ns = r.heartbeat_ns - 12'000'000'000;
   CHECK_THAT(said(), contains_text("WARN") && contains_text("12.00 s"));
   recording.process.state = RecordingState::recovered;
@@ -229,7 +229,7 @@ TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   recording.overhead["Lazy Function Loading"] = {4, 6'000'000'000};
   const CheckResults results = check_recording(recording, kNow + 60'000'000'000);
   CHECK_THAT(found(results, "losses"), contains_text("7 records lost, 2 of them dropped by CUPTI") &&
-                                            contains_text("1 buffers") && contains_text("75 % overwritten"));
+                                            contains_text("1 CUPTI buffer discarded") && contains_text("75 % overwritten"));
   CHECK_THAT(found(results, "heartbeat"), contains_text("WARN"));
   CHECK_THAT(found(results, "notice"), contains_text("gap, ongoing: a profiler") && contains_text("fatal ->"));
   CHECK_THAT(found(results, "cost"), contains_text("WARN") && contains_text("10.0 % of a core"));

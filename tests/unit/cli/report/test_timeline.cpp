@@ -224,7 +224,7 @@ TEST_CASE("of too many slices of one length an even part is kept, and told", "[t
     CHECK(*std::min_element(tenths.begin(), tenths.end()) * 20 > kept.size());
     CHECK(*std::min_element(tracks.begin(), tracks.end()) * 3 > kept.size());
     REQUIRE(left_out.size() == 1);
-    CHECK(left_out.front().starts_with(std::to_string(100'000 - kept.size()) + " kernels and copies of " + (length == 0 ? "0 ns" : "10.00 us") + " (about 1 in "));
+    CHECK(left_out.front().starts_with(std::to_string(100'000 - kept.size()) + " kernels and copies of length " + (length == 0 ? "0 ns" : "10.00 us") + " (about 1 in "));
   }
 }
 
@@ -239,7 +239,7 @@ TEST_CASE("slices as long as the floor are shorter than the next", "[timeline]")
   CHECK(std::all_of(kept.begin(), kept.end(), [](const TimelineSlice& slice) { return slice.end_ns - slice.start_ns == 20; }));
   REQUIRE(left_out.size() == 2);
   CHECK(left_out[0] == "5001 kernels and copies shorter than 20 ns");
-  CHECK(left_out[1].starts_with(std::to_string(5000 - kept.size()) + " kernels and copies of 20 ns"));
+  CHECK(left_out[1].starts_with(std::to_string(5000 - kept.size()) + " kernels and copies of length 20 ns"));
 }
 
 TEST_CASE("a device's usage is that of a count by moments", "[timeline]") {
