@@ -87,6 +87,9 @@ std::optional<double> number_in(const Cell& cell) {
   return std::nullopt;
 }
 
+// The size class of a row names it, so each cell has its own unit.
+constexpr std::string_view kSizeClass = "from_bytes";
+
 // Returns whether no row has a value in the column.
 bool is_unknown(const ResultTable& table, std::size_t column) {
   return std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return std::holds_alternative<std::monostate>(row[column]); });
@@ -138,7 +141,7 @@ std::string write_text(const std::vector<ResultTable>& tables) {
         continue;
       }
       order.push_back(i);
-      styles[i] = style_of(table, i);
+      if (table.columns[i].key != kSizeClass) styles[i] = style_of(table, i);
       head.push_back(title == "bytes" && !styles[i].name.empty() ? std::string(styles[i].name) : title + (styles[i].name.empty() ? "" : " " + std::string(styles[i].name)));
     }
     Table lines(std::move(head));
@@ -146,7 +149,7 @@ std::string write_text(const std::vector<ResultTable>& tables) {
       std::vector<std::string> row;
       for (const std::size_t i : order) {
         const std::optional<double> number = number_in(cells[i]);
-        std::string text = number ? number_text(*number, styles[i]) : cell_text(cells[i], table.columns[i].unit);
+        std::string text = number && table.columns[i].key != kSizeClass ? number_text(*number, styles[i]) : cell_text(cells[i], table.columns[i].unit);
         row.push_back(is_sentence(table.columns[i]) ? std::move(text) : shortened_text(std::move(text)));
       }
       lines.add(std::move(row));

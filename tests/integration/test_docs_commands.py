@@ -97,14 +97,14 @@ class Inputs:
         """Makes the input of that name below the folder, if there is none; returns the name there."""
         name = name.lstrip("/").rstrip("/") or "traces"
         path = os.path.join(self.folder, name.replace("*", "x"))
+        if path.endswith(".ring"):
+            return sorted(glob.glob(f"{self.made}/traces/*/*.ring"))[0]
         if os.path.lexists(path):
             return name
         os.makedirs(os.path.dirname(path), exist_ok=True)
         profile = f"{self.made}/kineto/rank0.pt.trace.json.gz"
         if path.endswith(".ttrace"):
             os.link(f"{self.made}/run.ttrace", path)
-        elif path.endswith(".ring"):
-            os.link(sorted(glob.glob(f"{self.made}/traces/*/*.ring"))[0], path)
         elif path.endswith(".json.gz"):
             os.link(profile, path)
         elif path.endswith(".json"):

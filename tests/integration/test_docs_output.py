@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/: what the pages show of commands on real traces is what the commands print.
+"""README.md and docs/: what the pages show of commands on real traces is what the commands print.
 
   test_docs_output.py --tracetool PATH --traces DIR
 
@@ -14,6 +14,7 @@ import sys
 from harness import Folder, check, finish, run, skip
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+README = f"{ROOT}/README.md"
 BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.M | re.S)
 
 
@@ -45,6 +46,8 @@ def compare(page, tracetool, traces):
     count = 0
     with Folder() as folder:
         link_traces(traces, folder)
+        if page == README:
+            os.symlink(f"{traces}/modded-nanogpt-8xh100", f"{folder}/traces")
         for command, lines in commands(text):
             words = command.split()
             if words[0] != "tracetool" or not any(os.path.exists(os.path.join(folder, word)) for word in words[1:]):
@@ -64,7 +67,7 @@ def main():
     options = parser.parse_args()
     if not os.path.isdir(options.traces):
         skip(f"there are no real traces in {options.traces}")
-    count = sum(compare(page, options.tracetool, options.traces) for page in sorted(glob.glob(f"{ROOT}/docs/*.md")))
+    count = sum(compare(page, options.tracetool, options.traces) for page in [README, *sorted(glob.glob(f"{ROOT}/docs/*.md"))])
     check(count > 30, "the pages show output of real traces", count)
     finish()
 

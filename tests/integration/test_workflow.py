@@ -21,10 +21,11 @@ BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.M | re.S)
 SAME_BYTES = ("--only kernels", "--only classes", "out/transformer", "out/checkpointed")
 OTHER = [(r"(?<![\w.])[+-]?\d+(\.\d+)? (ns|us|ms|s)\b", "TIME"), (r"[+-]?\d+\.\d+ %", "PERCENT"), (r"; TIME of it in one gap$", ""), (r"simulated-\d+-\d+-r0", "RUN"),
          (r"\bsteps? \d+(-\d+)?(, \d+(-\d+)?)*", "STEPS"), (r"\((high|medium|low)\)", "(SEVERITY)"), (r"\d+(\.\d+)?(?= times a step)", "N"),
-         (r"\d+(?= (records|events|bytes|slices|instants|counter values|flows|overhead|sync)\b)", "N"), (r"\d+(?= TIME cudaStreamSynchronize$)", "STALLS"),
+         (r"\d+(?= (records|events|bytes|slices|instants|counter values|flows|overhead|sync)\b)", "N"),
          (r"^(\d+) \S+ \d+ (NVIDIA .*TIME \d+ \d+ \d+) \d+ \d+ (\d+ \d+) \d+ clean$", r"\1 HOST PID \2 CALLS \3 N clean"), (r"CUPTI \d+, driver [\d.]+", "CUPTI N"),
          (r"^(seen: )?rank 0 at TIME for TIME: .*", "EVIDENCE"), (r"(?<=check failed: ).* regressed", "SOME regressed"),
-         (r"^B is \d+\.\d+ times as fast: .*|^no significant difference: .*", "JUDGED")]
+         (r"^B is \d+\.\d+ times as fast: .*|^no significant difference: .*", "JUDGED"),
+         (r"(?<!\S)(ns|us|ms|s)(?!\S)", "UNIT"), (r"(?<!\S)(<?-?\d+\.\d+|0)(?!\S)", "CELL"), (r"^(cudaStreamSynchronize .*) \d+ CELL$", r"\1 STALLS CELL")]
 
 
 def text_of(page):
@@ -138,8 +139,8 @@ def classes(session, convolution, normalization, rest, elementwise):
 def intensity(session, ridge, low, high, attention, last):
     found = rows(session, "out/transformer.pt.trace.json", "roofline")
     layers = [row["flop_per_byte"] for row in found if row["name"] in ("aten::mm", "aten::addmm") and not row["shape"].endswith("x10")]
-    memory = {f"{row['flop_per_byte']:.2f}" for row in found if row["bound"] == "memory"}
-    return ridge == f"{312_000 / 2_039:.2f}" and all(f"{row['ridge_flop_per_byte']:.2f}" == ridge for row in found) and \
+    memory = {f"{row['flop_per_byte']:.3g}" for row in found if row["bound"] == "memory"}
+    return ridge == f"{312_000 / 2_039:.3g}" and all(f"{row['ridge_flop_per_byte']:.3g}" == ridge for row in found) and \
         (f"{min(layers):.0f}", f"{max(layers):.0f}") == (low, high) and memory == {attention, last}
 
 
@@ -263,7 +264,7 @@ def check_classes_against_truth(options, page):
         kernels = [line for rank in load(os.path.join(folder, "truth")) for line in rank.of("kernel")]
     for name, marks in (("convolution", ("fprop", "dgrad", "wgrad")), ("normalization", ("5cudnn21bn_", "5cudnn25bn_"))):
         times = [line["end"] - line["start"] for line in kernels if any(mark in line["name"] for mark in marks)]
-        true = [name, str(len(times)), f"{sum(times) / 1e6:.3f} ms"]
+        true = [name, str(len(times)), f"{sum(times) / 1e6:.1f}"]
         row = next((line for line in shown if line.startswith(name)), "")
         check(re.split(r"\s{2,}", row)[:1] + re.split(r"\s{2,}", row)[2:4] == true, f"{name}: as the simulator has it", f"{row} instead of {true}")
 
