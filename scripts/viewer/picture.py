@@ -32,8 +32,9 @@ SLICE = """select id, ts + dur / 2 from slice where name like '%s' and id in (se
 def take_of_report(options, size):
     if not find_chromium():
         sys.exit("no Chromium: scripts/setup.sh --viewer fetches it")
-    with ReportPage(options.trace, size) as page:
-        page.js(f"document.getElementById('{options.section}').scrollIntoView()")
+    with ReportPage(options.trace, size, options.scheme) as page:
+        if options.section:
+            page.js(f"document.getElementById('{options.section}').scrollIntoView()")
         page.frame()
         page.picture(options.output)
 
@@ -45,7 +46,8 @@ def main():
     parser.add_argument("--like", default="%")
     parser.add_argument("--window-us", type=int, default=3000)
     parser.add_argument("--size", default="1500x900", help="WIDTHxHEIGHT")
-    parser.add_argument("--section", default="summary", help="of a report")
+    parser.add_argument("--section", help="of a report (default: its head)")
+    parser.add_argument("--scheme", choices=("light", "dark"), default="light", help="of a report")
     options = parser.parse_args()
     width, height = map(int, options.size.split("x"))
     if options.trace.endswith(".html"):
