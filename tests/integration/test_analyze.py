@@ -187,7 +187,7 @@ def check_formats(options, files):
 
 
 def check_messages(options, files):
-    for words, wanted in ((["--only", "temporel"], "there are temporal, steps, "), (["--sort", "juggle"], "--list"),
+    for words, wanted in ((["--only", "temporel"], "tables: temporal, steps, "), (["--sort", "juggle"], "--list"),
                           (["--format", "csv"], "--only temporal"), (["--by", "step", "--only", "kernels"], "no such rows"),
                           (["--ranks", "900"], "--ranks"), (["--steps", "123456"], "--steps"), (["--limit", "0"], "--limit")):
         done = analyze(options, *files, *words)
