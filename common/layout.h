@@ -54,7 +54,7 @@ struct FileHeader {
   std::uint64_t block_count;
   std::uint32_t block_header_bytes;
   std::uint32_t pid;
-  std::uint64_t process_start_ticks;  // field 22 of /proc/PID/stat: with boot id and pid it names a process for good
+  std::uint64_t process_start_ticks;  // field 22 of /proc/PID/stat; with boot id and pid it identifies a process
   std::uint64_t created_real_ns;
   std::uint32_t cupti_version;  // cuptiGetVersion; 0: none
   std::uint32_t cuda_driver_version;  // cuDriverGetVersion; 0: none
@@ -64,7 +64,7 @@ struct FileHeader {
   char program[256];  // argv[0] and the script's name, never the whole command line
   char agent_version[32];
   char cupti_path[256];
-  char cupti_holder[64];  // the tool that CUPTI is in use by (state `taken`), as far as it is known
+  char cupti_holder[64];  // current subscriber of CUPTI (state `taken`), if known
   ClockSample created_clock;
 
   // What follows changes while the process runs; each is one atomic word.
@@ -72,26 +72,26 @@ struct FileHeader {
   std::uint64_t heartbeat_real_ns;       // about once a flush period
   std::uint64_t closed_real_ns;          // 0: not closed (live, or killed)
   std::uint64_t claimed_blocks;          // tickets given out so far: the next block to take is (this + 1) % block_count
-  std::uint64_t cupti_dropped;           // records that CUPTI itself says it dropped; their kind is unknown
-  std::uint64_t unknown_activities;      // CUPTI records of a kind that we did not enable or do not know
-  std::uint64_t definitions_missed;      // promotions refused because the region was full (costs bytes, not names)
+  std::uint64_t cupti_dropped;           // records that CUPTI reported as dropped; their kind is unknown
+  std::uint64_t unknown_activities;      // CUPTI records of a kind that the agent did not enable or does not support
+  std::uint64_t definitions_missed;      // definitions that were written to blocks because the region was full; no name is lost
   std::uint32_t cupti_state;             // SourceState
   std::int32_t cupti_error;              // CUptiResult with which it failed
   std::uint32_t nvtx_state;              // SourceState; on: our injection was called; taken: another tool has it
   std::uint32_t nccl_version;            // ncclGetVersion: 22809; 0: no NCCL seen
-  std::uint64_t lost[kEventKinds];       // records that found no block, per kind
+  std::uint64_t lost[kEventKinds];       // records without room in a block, per kind
   std::uint64_t truncated_names;         // names that were cut: longer than a third of a block, or than what waits or is converted
-  std::uint64_t discarded_buffers;       // CUPTI buffers thrown away, for want of memory, or not readable to their end: records unknown
-  std::uint64_t agent_cpu_ns;            // what the agent's own thread has used
+  std::uint64_t discarded_buffers;       // CUPTI buffers discarded for lack of memory, or not readable to their end; their number of records is unknown
+  std::uint64_t agent_cpu_ns;            // CPU time of the agent's own thread
   std::uint64_t spooled_ticket;          // spool mode: every block up to it is in the spool, or was overwritten before; 0: none
-  char events[128];                      // TRACETOOL_EVENTS as it was asked for, cut where it is longer; default where it was not, or was refused
-  char local_path[256];                  // where the ring lies when it cannot lie in the run's directory; empty: there
-  std::uint64_t copied_real_ns;          // of a copy of a ring that lies elsewhere: when it was made; 0: this is the ring
+  char events[128];                      // TRACETOOL_EVENTS as requested, cut if it is longer; default if it was not set or was refused
+  char local_path[256];                  // path of the ring if it cannot be in the run's directory; else empty
+  std::uint64_t copied_real_ns;          // time at which this copy of the ring was made; 0: this file is the ring itself
   std::uint64_t spooled_bytes;           // length of the spool
   std::uint32_t spool_state;             // SourceState; failed: it ended before the recording did
   std::int32_t spool_error;              // errno with which it ended
-  std::uint64_t invalid_timestamps;      // CUPTI's records whose times are not 0 < start <= end, or cannot be told (then 0)
-  std::uint64_t stacks_left_out;         // stacks of calls above the rate, or native ones that could not be told
+  std::uint64_t invalid_timestamps;      // CUPTI's records with times that are not 0 < start <= end, or are unknown (then 0)
+  std::uint64_t stacks_left_out;         // stacks of calls above the rate, and native stacks that could not be taken
   std::uint64_t operators_without_stack; // operators and ranges without room for their Python stack
   std::uint64_t module_names_missed;     // modules without room for their names
   std::uint64_t removed_runs;            // earlier runs whose files this process removed (TRACETOOL_KEEP, TRACETOOL_MAX_DISK)
@@ -110,9 +110,9 @@ constexpr std::uint64_t ticket_of(std::uint64_t word) { return word >> kBlockSta
 struct BlockHeader {
   std::uint64_t state;       // writers only; a reader does not need it
   std::uint64_t generation;  // odd while being recycled; 0: never used
-  std::uint64_t committed;   // payload bytes that are whole
+  std::uint64_t committed;   // complete payload bytes
   std::uint64_t ticket;      // claims are numbered from 1: the order of the blocks
-  std::uint32_t tid;         // of the writer; 0: the agent's own flushing, which writes for all
+  std::uint32_t tid;         // thread that writes; 0: the agent's flush, which writes for all threads
   std::uint32_t reserved;
   ClockSample clock;         // when the block was claimed
   std::uint64_t reserved2[7];

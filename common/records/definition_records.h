@@ -68,7 +68,7 @@ struct IdentityRecord {
   std::int32_t world_size;
   std::int32_t device;  // CUDA ordinal given to ncclCommInit
   std::int32_t reserved2;
-  std::uint64_t communicator;  // 0 for the environment, and where NCCL did not tell it
+  std::uint64_t communicator;  // 0 if the source is the environment, or if unknown
   std::uint64_t time_mono_ns;
 };
 

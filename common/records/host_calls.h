@@ -74,7 +74,7 @@ struct CudaEventRecord {
   std::uint32_t stream;
   std::uint32_t event;  // CUPTI's number of the event, which may be recorded many times
   std::uint32_t reserved2;
-  std::uint64_t event_sync_id;  // of this recording of the event; 0: unknown
+  std::uint64_t event_sync_id;  // of this call that recorded the event; 0: unknown
 };
 
 // Time that CUPTI or the driver took for itself.

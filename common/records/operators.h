@@ -40,9 +40,9 @@ struct OperatorBeginRecord {
   std::uint32_t name_ref;
   std::uint32_t id;              // the same in its end; used again after that
   std::uint32_t thread;          // as PyTorch numbers its threads, from 1 on
-  std::uint32_t forward_thread;  // of a backward operator: where its forward one ran, numbered likewise
-  std::uint64_t sequence;        // of autograd, counted on each thread: that of a forward operator and of its backward one
-  std::uint32_t inputs_ref;      // a string whose bytes are as OperatorInput says; kNoRef: unknown
+  std::uint32_t forward_thread;  // of a backward operator: thread of its forward operator, numbered likewise
+  std::uint64_t sequence;        // autograd's number, counted on each thread; equal for a forward operator and its backward operator
+  std::uint32_t inputs_ref;      // a string whose bytes are OperatorInputs; kNoRef: unknown
   std::uint32_t stack_ref;       // a string whose bytes are references (u32) to frames, the innermost first; kNoRef or 0: unknown
 };
 
@@ -70,7 +70,7 @@ struct OperatorInput {
   std::uint8_t kind;           // InputKind
   std::uint8_t type;           // of a tensor its c10::ScalarType: 0 uint8, 1 int8, 2 int16, 3 int32, 4 int64, 5 float16, 6 float32, ...
   std::uint8_t is_contiguous;  // 1: a tensor's strides follow from its sizes
-  std::uint8_t is_cut;         // 1: there were more than could be kept, of its elements or of those behind it
+  std::uint8_t is_cut;         // 1: not all of its elements, or of the inputs after it, could be kept
   std::uint32_t count;
 };
 static_assert(sizeof(OperatorInput) == 8);

@@ -20,7 +20,7 @@ struct NvtxPushRecord {
   std::uint32_t domain_ref;
   std::uint32_t color_argb;  // 0: none
   std::uint32_t category;
-  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
+  std::uint64_t payload;  // the value's bytes, in its own type; absent without payload
 };
 
 struct NvtxPopRecord {
@@ -49,7 +49,7 @@ struct NvtxStartRecord {
   std::uint32_t color_argb;
   std::uint32_t category;
   std::uint64_t range_id;
-  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
+  std::uint64_t payload;  // the value's bytes, in its own type; absent without payload
 };
 
 struct NvtxEndRecord {
@@ -75,7 +75,7 @@ struct NvtxMarkRecord {
   std::uint32_t domain_ref;
   std::uint32_t color_argb;
   std::uint32_t category;
-  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
+  std::uint64_t payload;  // the value's bytes, in its own type; absent without payload
 };
 
 // Classes of NCCL calls that are numbered apart. All ranks of a communicator call in the same order, so that equal numbers
@@ -108,7 +108,7 @@ struct NcclCallRecord {
   std::uint32_t name_ref;    // "ncclAllReduce"
   std::uint32_t domain_ref;  // "NCCL"
   std::uint64_t communicator;
-  std::uint64_t bytes;  // count times the size of the type, of the count that the call is given (ncclReduceScatter: recvcount)
+  std::uint64_t bytes;  // count argument of the call (ncclReduceScatter: recvcount) times the size of the type
   std::uint64_t ordinal;
   std::uint32_t epoch;
   std::uint32_t reduction_op;

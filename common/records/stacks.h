@@ -40,7 +40,7 @@ struct ObjectRecord {
   std::uint8_t build_id_bytes;  // 0: it has none, or one that is longer than the field
   std::uint8_t reserved;
   std::uint32_t path_ref;
-  std::uint8_t build_id[32];    // as the linker left it (NT_GNU_BUILD_ID)
+  std::uint8_t build_id[32];    // as the linker wrote it (NT_GNU_BUILD_ID)
 };
 
 enum class StackReason : std::uint8_t {
