@@ -55,7 +55,7 @@ def refused(tool, folder):
     open(f"{folder}/other/old.json", "w", encoding="utf-8").write("{}")
     open(f"{folder}/bad.json", "w", encoding="utf-8").write("no trace")
     for options, code, words in (
-            (["--perfetto", "--ranks", "9"], 1, "there are ranks 0-2"), (["--perfetto", "--ranks", "2-1"], 1, "no range"),
+            (["--perfetto", "--ranks", "9"], 1, "there are ranks 0-2"), (["--perfetto", "--ranks", "2-1"], 1, "is not a range"),
             (["--perfetto", "--steps", "50"], 1, "there are 3-6"), (["--perfetto", "--time", "5s-"], 1, "the trace lasts"),
             (["--perfetto", "--time", "5"], 1, "with units"), (["--perfetto", "--kinds", "kernels"], 1, "\"kernels\""),
             (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "missing format"), (["--kineto", "-o", "-"], 1, "directory"),
