@@ -19,7 +19,7 @@ std::vector<Column> memory_columns(RowKeys keys) {
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
       {"device", Unit::number, "CUDA ordinal of the GPU in the process; empty for host memory or if unknown"},
-      {"told_by", Unit::text, "Source: allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
+      {"source", Unit::text, "allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
       {"start_bytes", Unit::bytes, "Memory in use at the start of the chosen time, or at its first event"},
       {"peak_bytes", Unit::bytes, "Peak memory in use"},
       {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the trace"},

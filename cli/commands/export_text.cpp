@@ -75,9 +75,9 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
   say(summary.one_ended_flows - report.split_flow_ends,
-      fmt::format("flow endpoints whose other endpoint is not {}: not written", where));
-  say(summary.unplaced_flows, "flow endpoints without a slice: not written");
-  say(summary.undrawable_flows, "flow endpoints at GPU activity that already has one, or in its middle: not written");
+      fmt::format("flow endpoints are not written, because their other endpoint is not {}", where));
+  say(summary.unplaced_flows, "flow endpoints are not written, because they have no slice");
+  say(summary.undrawable_flows, "flow endpoints are not written, because their GPU activity already has one or they are in its middle");
   say(summary.backward_flows, "flows to GPU activity that ended before its launch began: viewers may hide them");
   say(summary.works_without_launch - report.split_works,
       fmt::format("kernels and copies whose launch is not {}: written without a flow", where));

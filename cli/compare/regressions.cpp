@@ -38,7 +38,7 @@ void judge(JudgedChange& judged, double chance, const RegressionLimits& limits) 
   if (!change.noise_ns || change.a.median <= 0) return;
   const double difference_ns = difference_of(change.a, change.b);
   const double most_ns = limits.most_pct / 100 * change.a.median;
-  judged.seen_from_pct = std::max(limits.most_pct, 100 * *change.noise_ns / change.a.median);
+  judged.detectable_pct = std::max(limits.most_pct, 100 * *change.noise_ns / change.a.median);
   if (change.difference_ns() > most_ns) {
     if (difference_ns > *change.noise_ns) judged.judgement = Judgement::regressed;
   } else if (difference_ns + *margin_of(change.a, change.b, change.resolution_ns) <= most_ns) {
@@ -75,10 +75,10 @@ constexpr Column kNow{"now_ns", Unit::ns, "The same value in the checked run"};
 constexpr Column kChangePct{"change_pct", Unit::percent, "Difference relative to the baseline"};
 constexpr Column kNoisePct{"noise_pct", Unit::percent, "Largest difference expected between identical runs; an upper bound for 3 to 7 steps; empty for fewer"};
 constexpr Column kJudgement{"judgement", Unit::text, "regressed, passed (not longer than allowed) or unclear (too much noise)"};
-constexpr Column kSeenFrom{"seen_from_pct", Unit::percent, "Smallest change that would have been a regression; empty for fewer than 3 steps"};
+constexpr Column kDetectablePct{"detectable_pct", Unit::percent, "Smallest change that would have been detected; empty for fewer than 3 steps"};
 constexpr Column kConfiguration{"configuration", Unit::text, "Grid and block; empty if unknown"};
 constexpr Column kClass{"class", Unit::text, "Class of the kernel"};
-constexpr Column kName{"name", Unit::text, "Name of the class or kernel"};
+constexpr Column kName{"name", Unit::text, "Name of the class or kernel, or step"};
 
 std::string_view what_text(JudgedWhat what) { return what == JudgedWhat::step ? "step" : what == JudgedWhat::work_class ? "class" : "kernel"; }
 
@@ -132,21 +132,21 @@ ResultTable regressed_table(const Judgements& judgements) {
     std::vector<Cell>& row = table.rows.emplace_back();
     append_change(row, each);
     const std::string kernel = short_name(quantity.name) + (quantity.configuration.empty() ? "" : " " + quantity.configuration);
-    row.push_back(each.what == JudgedWhat::step ? Cell() : Cell(each.what == JudgedWhat::kernel ? kernel : quantity.name));
+    row.push_back(Cell(each.what == JudgedWhat::step ? "step" : each.what == JudgedWhat::kernel ? kernel : quantity.name));
   }
   return table;
 }
 
 std::vector<ResultTable> judged_tables(const Judgements& judgements) {
-  std::vector<ResultTable> tables{{"check", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kSeenFrom, kName}, {}, {}},
-                                  {"kernels", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kSeenFrom, kConfiguration, kClass, kName}, {}, {}}};
+  std::vector<ResultTable> tables{{"check", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kDetectablePct, kName}, {}, {}},
+                                  {"kernels", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kDetectablePct, kConfiguration, kClass, kName}, {}, {}}};
   for (const JudgedChange& each : judgements.changes) {
     const Quantity& quantity = *each.change.quantity;
     std::vector<Cell>& row = tables[each.what == JudgedWhat::kernel ? 1 : 0].rows.emplace_back();
     append_change(row, each);
-    append(row, std::string(judgement_text(each.judgement)), each.seen_from_pct ? Cell(*each.seen_from_pct) : Cell());
+    append(row, std::string(judgement_text(each.judgement)), each.detectable_pct ? Cell(*each.detectable_pct) : Cell());
     if (each.what == JudgedWhat::kernel) append(row, quantity.configuration.empty() ? Cell() : Cell(quantity.configuration), quantity.work_class);
-    row.push_back(each.what == JudgedWhat::step ? Cell() : Cell(quantity.name));
+    row.push_back(Cell(each.what == JudgedWhat::step ? "step" : quantity.name));
   }
   return tables;
 }
@@ -156,7 +156,7 @@ std::string seen_text(const Judgements& judgements) {
   for (const JudgedWhat what : {JudgedWhat::step, JudgedWhat::work_class, JudgedWhat::kernel}) {
     std::vector<double> pct;
     for (const JudgedChange& each : judgements.changes) {
-      if (each.what == what && each.seen_from_pct) pct.push_back(*each.seen_from_pct);
+      if (each.what == what && each.detectable_pct) pct.push_back(*each.detectable_pct);
     }
     if (pct.empty()) continue;
     const auto [least, most] = std::minmax_element(pct.begin(), pct.end());

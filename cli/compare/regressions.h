@@ -26,7 +26,7 @@ struct JudgedChange {
   Change change;
   JudgedWhat what = JudgedWhat::step;
   Judgement judgement = Judgement::unclear;
-  std::optional<double> seen_from_pct;  // the smallest change that would be a regression; empty: too few steps
+  std::optional<double> detectable_pct;  // the smallest change that would be a regression; empty: too few steps
 
   double relative_pct() const { return 100 * change.difference_ns() / change.a.median; }
 };

@@ -310,6 +310,7 @@ std::string per_step_text(const DiagnosisScope& scope, std::int64_t ns) {
 std::string times_text(const DiagnosisScope& scope, std::int64_t count) {
   if (scope.time.steps == 0) return count_text(static_cast<std::uint64_t>(count), "time");
   if (count < scope.time.steps) return fmt::format("{} in {} steps", count_text(static_cast<std::uint64_t>(count), "time"), scope.time.steps);
+  if (count == scope.time.steps) return "once a step";
   return fmt::format("{:.3g} times a step", static_cast<double>(count) / static_cast<double>(scope.time.steps));
 }
 

@@ -216,8 +216,8 @@ void check_overhead(const ReadRecording& recording, CheckResults& found) {
   for (const auto& [name, sum] : recording.overhead) {
     const double pct = span_ns > 0 ? 100.0 * static_cast<double>(sum.ns) / static_cast<double>(span_ns) : 0;
     const std::string what =
-        fmt::format("{}: {} times, {} in all, {:.2f} % of the time", name, sum.count, duration_text(sum.ns), pct);
-    const char* next = "this is time of CUPTI or the driver, not of the program; see it in an export";
+        fmt::format("{}: {} times, {} in total, {:.2f} % of the time", name, sum.count, duration_text(sum.ns), pct);
+    const char* next = "CUPTI or the driver takes this time, not the program; exports show it";
     add_amount(found, pct <= kDearOverhead_pct ? ok("overhead", what) : warn("overhead", what, next), name, pct);
   }
 }

@@ -212,7 +212,7 @@ std::string count_ranks(Catalog& catalog) {
       profiles[i]->rank = numbers[i];
       profiles[i]->rank_source = RankSource::file_name;
     }
-    return fmt::format("ranks 0 to {} are read from the only number that differs between the file names ({}, ...); use --rank N=FILE to change them",
+    return fmt::format("ranks 0 to {} are the numbers in the file names ({}, ...); use --rank N=FILE to change them",
                        profiles.size() - 1, profiles[0]->source);
   }
   return fmt::format("the ranks of {} are unknown: neither contents nor names contain them ({}{}); set each with --rank N=FILE",

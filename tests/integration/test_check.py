@@ -87,7 +87,7 @@ def check_few(tool):
         check(done.returncode == 0 and "no regression" in done.stdout, f"{what}: a difference of 0.5 %", done)
     rows = json.loads(tool.check("a-1-4/rank0.json", "a-1-4/rank0.json", "--json").stdout)
     check([row["what"] for row in rows["check"]] == ["step"] + 3 * ["class"] and {row["name"] for row in rows["kernels"]} == {name for name, _ in STEP}, "JSON has classes and kernels", rows)
-    check(all(row["judgement"] == "passed" and row["seen_from_pct"] == max(3, row["noise_pct"]) < 20 for table in rows.values() for row in table), "and what would have been seen", rows)
+    check(all(row["judgement"] == "passed" and row["detectable_pct"] == max(3, row["noise_pct"]) < 20 for table in rows.values() for row in table), "and what would have been seen", rows)
     kernel = next(row for row in rows["kernels"] if row["name"] == SOFTMAX)
     check(0.97 < kernel["baseline_ns"] / 150_000 < 1.03 and (kernel["configuration"], kernel["class"]) == ("64x1x1 128x1x1", "softmax_loss"), "a kernel's time is that of a launch", kernel)
 

@@ -21,8 +21,8 @@ def rows_of(levels, steps, windows, origin, calls, number=None):
     one = sum(device is not None for device in levels) <= 1
     some = [(device, slow_memory.row(levels[device], steps, windows, origin, calls if one and device is not None else None, number))
             for device in sorted(levels, key=lambda device: (device is None, device or 0))]
-    return [{"device": device, "told_by": "allocator", **row} for device, row in some] or \
-        [{"device": None, "told_by": None, **slow_memory.row([], steps, windows, origin, calls, number)}]
+    return [{"device": device, "source": "allocator", **row} for device, row in some] or \
+        [{"device": None, "source": None, **slow_memory.row([], steps, windows, origin, calls, number)}]
 
 
 def check_file(options, path):
@@ -108,7 +108,7 @@ def check_simulated(options):
                           f"{what}, {form}: nothing is known", said)
                     continue
                 check_rows(f"{what}, {form}: memory", said,
-                           [{"rank": rank, "device": device, "told_by": "driver", "start_bytes": levels[0][1],
+                           [{"rank": rank, "device": device, "source": "driver", "start_bytes": levels[0][1],
                              "peak_bytes": max(level[1] for level in levels), "end_bytes": levels[-1][1], "reserved_peak_bytes": None,
                              "steps": 5, "allocation_ns": None,
                              # One was before the first step, one in it.

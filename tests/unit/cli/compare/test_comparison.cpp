@@ -92,7 +92,7 @@ TEST_CASE("check: the step and large classes of both runs are judged, each alone
   CHECK(judged.changes[0].judgement == Judgement::passed);  // by 1 %
   CHECK(judged.changes[1].change.quantity->name == "of slow");
   CHECK(judged.changes[1].judgement == Judgement::regressed);
-  CHECK(*judged.changes[1].seen_from_pct == 3);
+  CHECK(*judged.changes[1].detectable_pct == 3);
   CHECK(judged.verdict == Judgement::regressed);
   CHECK(judge_regressions(compare_runs(a, b, 0), {3, 0.1}).changes.size() == 3);
   CHECK(judge_regressions(compare_runs(a, b, 0), {5.1, 1}).verdict == Judgement::passed);

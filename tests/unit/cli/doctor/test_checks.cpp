@@ -233,7 +233,7 @@ TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   CHECK_THAT(found(results, "heartbeat"), contains_text("WARN"));
   CHECK_THAT(found(results, "notice"), contains_text("gap, ongoing: a profiler") && contains_text("fatal ->"));
   CHECK_THAT(found(results, "cost"), contains_text("WARN") && contains_text("10.0 % of a core"));
-  CHECK_THAT(found(results, "overhead"), contains_text("Lazy Function Loading: 4 times, 6.000 s in all, 10.00 %"));
+  CHECK_THAT(found(results, "overhead"), contains_text("Lazy Function Loading: 4 times, 6.000 s in total, 10.00 %"));
 }
 
 TEST_CASE("doctor: a process of another user is named by what can be seen of it") {
