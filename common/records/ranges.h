@@ -90,7 +90,7 @@ enum NcclHas : std::uint8_t {
   kHasPeer = 8,          // peer: of a send or receive; else the root
   kHasDataType = 16,     // data_type and count
   kHasStream = 32,       // stream
-  kHasFirstOf = 64,      // in graph_node: the call is the first of several of a group, any of which may have made the node
+  kHasFirstOf = 64,      // in graph_node: the first of several calls of a group; any of them may have made the node
 };
 
 // A host call into NCCL: a push in NCCL's NVTX domain; the next nvtx_pop of (tid, domain_ref) at its depth ends it.

@@ -18,17 +18,17 @@ struct ClockRecord {
 
 // What happened to the recording itself.
 enum class NoticeCode : std::uint8_t {
-  gap = 1,           // records of this time are missing: another tool had taken CUPTI's buffers or switched kinds off
+  gap = 1,           // records of this time are missing: another tool used CUPTI's buffers or switched kinds off
   fatal = 2,         // CUPTI ended itself after an error that sticks (`value`: CUptiResult)
   reduced_to_light = 3,  // the cost guard reduced what is recorded
-  source_on = 4,     // CUPTI, another's before, is ours from now on; a gap that this ends has the same start
-  clock_changed = 5, // somebody gave CUPTI another clock, or took it away again: whose first times are unknown
-  graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
-  spool_ended = 7,  // the spool could not grow (`value`: errno): from here on only the ring is kept
-  stalled = 8,  // CUPTI had nothing that ended for long: what ran was taken without its end (`value`: so many records; 0: left)
+  source_on = 4,     // the agent uses CUPTI from now on, after another tool; ends the gap with the same start
+  clock_changed = 5, // another tool gave CUPTI a clock, or removed it; the first times after that are unknown
+  graphs_unknown = 6,  // graphs were captured before the recording began: their nodes have no ranges
+  spool_ended = 7,  // the spool could not grow (`value`: errno); only the ring continues
+  stalled = 8,  // no work ended for long; running work was recorded without its end (`value`: number of records; 0: CUPTI was not flushed)
   reduced_to_steps = 9,  // the cost guard reduced what is recorded of PyTorch
-  hang = 10,  // no work ended and no operator began in this time: so many Python threads have a stack (`value`)
-  torch_unknown = 11,  // the layout of PyTorch is unknown: from here on, operators or their inputs are not recorded
+  hang = 10,  // no work ended and no operator began in this time; `value` Python threads have a stack
+  torch_unknown = 11,  // the layout of PyTorch is unknown; operators or their inputs are no longer recorded
 };
 
 struct NoticeRecord {
