@@ -89,7 +89,8 @@ void write_call_stack(const Guard& guard, const StackedCall& call) noexcept {
   if (chosen == CallStacks::none || (chosen == CallStacks::python && interpreter_code() == nullptr)) return;
   if (!may_take(t_bucket, mono_ns(), call.is_launch)) return leave_out();
   if (chosen == CallStacks::python) {
-    const PythonStack stack(guard);
+    PythonStack stack(guard);
+    stack.read();
     return stack.size() > 0 ? append(guard, call, stack) : void();
   }
   append(guard, call, NativeStack(guard));

@@ -116,6 +116,7 @@ std::size_t room_of(const void* const* addresses, const Shown& found) {
 }  // namespace
 
 NativeStack::NativeStack(const Guard& guard) noexcept : python_(guard) {
+  python_.read();
   const LoaderCounts counts = loader_counts();
   if (counts.unloaded != t_unloaded) forget_unloaded_code();
   t_unloaded = counts.unloaded;

@@ -17,6 +17,7 @@ struct KnownObject {
 constexpr std::size_t kObjectPlaces = 1 << 17, kObjectTries = 16;
 constinit KnownObject s_known_objects[kObjectPlaces]{};
 constinit std::atomic<std::uint64_t> s_last_number{0};
+constinit std::atomic<std::uint64_t> s_proof{1};
 
 std::size_t place_of(const void* object, std::size_t attempt) { return (hash_bytes(&object, sizeof(object), 5) + attempt) % kObjectPlaces; }
 
@@ -36,6 +37,7 @@ constinit const PythonObjects* s_objects = nullptr;
 
 void* forget_object(void* place, void* reference) {
   long at = 0;
+  s_proof.fetch_add(1, std::memory_order_release);
   if (number_of(*s_objects, place, at)) s_known_objects[at].object.store(nullptr, std::memory_order_release);
   s_objects->release(reference);  // the agent's own reference; Python does not use it after this call
   s_objects->keep(s_objects->none);
@@ -60,6 +62,8 @@ std::uint64_t number_of_object(const void* object) noexcept {
   const KnownObject* known = find_known(object);
   return known != nullptr ? known->number.load(std::memory_order_relaxed) : 0;
 }
+
+std::uint64_t known_objects_proof() noexcept { return s_proof.load(std::memory_order_acquire); }
 
 bool is_known_root(const void* module) noexcept {
   const KnownObject* known = find_known(module);

@@ -53,12 +53,27 @@ FoundFrame look_at(const PythonPlace& place) {
   return found;
 }
 
-// `recent` and `at`: the thread's last stack and the place in it. `recent` may be null.
-std::uint32_t known_ref(const FoundFrame& found, RecentFrames* recent, std::size_t at, std::uint64_t ticket) {
-  std::uint32_t ref = recent != nullptr ? recent->find(at, found.key, ticket) : trace::kNoRef;
-  if (ref != trace::kNoRef) return ref;
-  ref = s_python_frames.find(found.key);
-  if (ref != trace::kNoRef && recent != nullptr) recent->remember(at, found.key, ref, 0);
+// Returns what identifies the frame among the thread's recent ones.
+RecentFrames::Place recent_place(const PythonPlace& place) {
+  const bool is_module = place.code == s_module_call.load(std::memory_order_relaxed) && place.first_local != nullptr;
+  return {place.code, is_module ? place.first_local : nullptr, is_module ? 0 : place.offset};
+}
+
+// Returns a value that stays the same while the objects of the frame are the same, or 0. Python 3.12 and newer number code objects themselves, so
+// that only modules are numbered by the agent.
+std::uint64_t proof_of(const FoundFrame& found) {
+  return found.is_unknown || (found.module == nullptr && has_code_numbers(s_python)) ? 0 : known_objects_proof();
+}
+
+// Returns kNoRef if the frame was not defined so far, or in another block than `ticket`. `recent` may be null.
+std::uint32_t known_ref(const FoundFrame& found, const RecentFrames::Place& place, RecentFrames::Known* recent, std::uint64_t ticket) {
+  if (recent != nullptr && recent->is_in(ticket) && recent->key == found.key) {
+    recent->place = place;
+    recent->proof = proof_of(found);
+    return recent->ref;
+  }
+  const std::uint32_t ref = s_python_frames.find(found.key);
+  if (ref != trace::kNoRef && recent != nullptr) *recent = {place, proof_of(found), found.key, 0, ref};
   return ref;
 }
 
@@ -89,14 +104,16 @@ std::uint32_t define(HostWriter& writer, const PythonPlace& place, const FoundFr
   return writer.frame(frame);
 }
 
-std::uint32_t ref_of(HostWriter& writer, const PythonPlace& place, RecentFrames* recent, std::size_t at) {
+std::uint32_t ref_of(HostWriter& writer, const PythonPlace& place, RecentFrames* frames) {
   const FoundFrame found = look_at(place);
-  std::uint32_t ref = known_ref(found, recent, at, writer.ticket());
+  const RecentFrames::Place recent_at = recent_place(place);
+  RecentFrames::Known* const recent = frames != nullptr ? &frames->at(recent_at) : nullptr;
+  std::uint32_t ref = known_ref(found, recent_at, recent, writer.ticket());
   const bool is_known = ref != trace::kNoRef;
   if (!is_known) ref = define(writer, place, found);
   if (ref == trace::kNoRef) return ref;
   if (!is_known && !trace::is_local(ref)) s_python_frames.remember(found.key, ref);
-  if (recent != nullptr) recent->remember(at, found.key, ref, writer.kept(ref).ticket);
+  if (recent != nullptr) *recent = {recent_at, proof_of(found), found.key, writer.kept(ref).ticket, ref};
   return ref;
 }
 
@@ -126,15 +143,12 @@ const void* interpreter_code() noexcept {
   return s_is_checked.load(std::memory_order_acquire) ? reinterpret_cast<const void*>(s_python.is_initialized) : nullptr;
 }
 
-PythonPosition python_position() noexcept {
-  if (!s_is_checked.load(std::memory_order_acquire)) return {};
-  const PythonReading reading;
-  return reading ? python_position(s_python) : PythonPosition{};
-}
+PythonStack::PythonStack(const Guard&) noexcept : is_own_(s_is_checked.load(std::memory_order_acquire) && reading_) {}
 
-PythonStack::PythonStack(const Guard&) noexcept : is_own_(true) {
-  if (!s_is_checked.load(std::memory_order_acquire) || !reading_) return;
-  count_ = python_places(s_python, places_, kMost);
+PythonPosition PythonStack::position() const noexcept { return is_own_ ? python_position(s_python) : PythonPosition{}; }
+
+void PythonStack::read() noexcept {
+  if (is_own_) count_ = python_places(s_python, places_, kMost);
 }
 
 PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept : count_(reading_ && count <= kMost ? count : 0) {
@@ -143,20 +157,33 @@ PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t co
 
 std::uint32_t PythonStack::write(HostWriter& writer) const noexcept {
   std::uint32_t refs[kMost];
-  ThreadState* const state = is_own_ && count_ > 0 ? thread_state() : nullptr;
+  RecentFrames* const frames = recent_frames();
   std::size_t known = 0;
   const void* outermost = nullptr;
   bool has_unknown = false;
+  const std::uint64_t ticket = writer.ticket(), proof = known_objects_proof();
   for (std::size_t i = 0; i < count_; ++i) {
+    const RecentFrames::Place place = recent_place(places_[i]);
+    if (place.module != nullptr) outermost = place.module;
+    RecentFrames::Known* const recent = frames != nullptr ? &frames->at(place) : nullptr;
+    if (recent != nullptr && recent->proof == proof && recent->place == place && recent->is_in(ticket)) {
+      refs[i] = recent->ref;
+      ++known;
+      continue;
+    }
     const FoundFrame found = look_at(places_[i]);
-    if (found.module != nullptr) outermost = found.module;
     has_unknown = has_unknown || found.is_unknown;
-    refs[i] = known_ref(found, state != nullptr ? &state->frames : nullptr, count_ - 1 - i, writer.ticket());
+    refs[i] = known_ref(found, place, recent, ticket);
     known += refs[i] != trace::kNoRef;
   }
   if (is_own_ && wants_module_names(outermost, has_unknown)) wake_python_door();
   if (known < count_ && (!writer.make_room(room()) || defined(writer, refs) == 0)) return trace::kNoRef;
   return count_ > 0 ? writer.stack(refs, count_) : trace::kNoRef;
+}
+
+RecentFrames* PythonStack::recent_frames() const noexcept {
+  ThreadState* const state = is_own_ && count_ > 0 ? thread_state() : nullptr;
+  return state != nullptr ? &state->frames : nullptr;
 }
 
 // Counts frames of the current block, too, because making room may change the block. Also recognizes the module call function, whose frames need
@@ -173,9 +200,9 @@ std::size_t PythonStack::room() const noexcept {
 }
 
 std::size_t PythonStack::defined(HostWriter& writer, std::uint32_t (&refs)[kMost]) const noexcept {
-  ThreadState* const state = is_own_ && count_ > 0 ? thread_state() : nullptr;
+  RecentFrames* const frames = recent_frames();
   for (std::size_t i = 0; i < count_; ++i) {
-    refs[i] = ref_of(writer, places_[i], state != nullptr ? &state->frames : nullptr, count_ - 1 - i);
+    refs[i] = ref_of(writer, places_[i], frames);
     if (refs[i] == trace::kNoRef) return 0;
   }
   return count_;

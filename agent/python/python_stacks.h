@@ -25,16 +25,17 @@ void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcep
 // An address in the object that holds the interpreter. Null: there are no stacks of Python.
 const void* interpreter_code() noexcept;
 
-// Where the calling thread is in its Python code, without its callers. Null: it runs no Python, or the frames cannot be told now.
-PythonPosition python_position() noexcept;
-
 class PythonStack {
  public:
-  static constexpr std::size_t kMost = RecentFrames::kMost;  // frames; of deeper stacks the innermost
+  static constexpr std::size_t kMost = 64;  // frames; a deeper stack loses its outermost ones
   static constexpr std::size_t kMostBytes = kMost * sizeof(std::uint32_t);
 
-  // Of the calling thread, with the recording open. Empty: as above.
+  // The calling thread's stack, with the recording open. It is empty before read(), and if the thread runs no Python or its frames cannot be
+  // read now.
   explicit PythonStack(const Guard& guard) noexcept;
+  // Returns where the thread is in its Python code, without its callers. The frame is null if the stack is empty.
+  PythonPosition position() const noexcept;
+  void read() noexcept;
   // Takes the places of a paused thread, from python_places_of().
   PythonStack(const Guard& guard, const PythonPlace* places, std::size_t count) noexcept;
   std::size_t size() const noexcept { return count_; }
@@ -48,8 +49,10 @@ class PythonStack {
   std::size_t defined(HostWriter& writer, std::uint32_t (&refs)[kMost]) const noexcept;
 
  private:
+  struct RecentFrames* recent_frames() const noexcept;  // of the calling thread; null if the stack is another thread's
+
   PythonReading reading_;
-  bool is_own_ = false;  // the calling thread's stack: its next one shares most frames
+  bool is_own_ = false;  // the calling thread's stack, which may be read
   std::size_t count_ = 0;
   PythonPlace places_[kMost];
 };

@@ -33,24 +33,34 @@ class FrameTable {
   Known known_[kKnown]{};
 };
 
-// The frames of the stack that a thread had last, by their place from the outermost: its next stack has most of them again, as all
-// operators inside another one have the same, and a comparison costs less than a search. What it was made from is all zero.
+// The frames that a thread had in its latest stacks. A training step has the same frames again and again, so that most of a stack is found
+// here, without a search and, while `proof` holds, without the frame's key. Zeroed memory is an empty cache.
 struct RecentFrames {
-  static constexpr std::size_t kMost = 64;
-  FrameKey keys[kMost];
-  std::uint64_t tickets[kMost];  // of the block that defines the frame; 0: the definitions region
-  std::uint32_t refs[kMost];     // 0: none
+  // Addresses of the code object and, for a module call, of the module; `offset` is how far the code has come.
+  struct Place {
+    const void* code;
+    const void* module;
+    std::int64_t offset;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct Known {
+    Place place;
+    std::uint64_t proof;  // the objects of `place` are those of `key` while the caller's proof has this value; 0: never
+    FrameKey key;
+    std::uint64_t ticket;  // of the block that defines the frame; 0: the definitions region
+    std::uint32_t ref;     // 0: free
 
-  // Returns kNoRef if the last stack had no such frame there, or one defined in another block.
-  std::uint32_t find(std::size_t place, const FrameKey& key, std::uint64_t ticket) const noexcept {
-    const bool is_known = refs[place] != 0 && (tickets[place] == 0 || tickets[place] == ticket) && keys[place] == key;
-    return is_known ? refs[place] : trace::kNoRef;
+    bool is_in(std::uint64_t block) const noexcept { return ref != 0 && (ticket == 0 || ticket == block); }
+  };
+
+  Known& at(const Place& place) noexcept {
+    const auto mixed = (reinterpret_cast<std::uintptr_t>(place.code) ^ reinterpret_cast<std::uintptr_t>(place.module) * 31 ^ static_cast<std::uint64_t>(place.offset) << 20) * 0x9e3779b97f4a7c15u;
+    return known_[mixed >> (64 - kBits)];
   }
-  void remember(std::size_t place, const FrameKey& key, std::uint32_t ref, std::uint64_t ticket) noexcept {
-    keys[place] = key;
-    tickets[place] = ticket;
-    refs[place] = ref;
-  }
+
+ private:
+  static constexpr unsigned kBits = 8;
+  Known known_[1u << kBits];
 };
 
 }  // namespace agent

@@ -90,10 +90,11 @@ bool is_on_stack(std::uintptr_t address) {
 
 // Call it before the writer names anything: it may change the block.
 std::uint32_t stack_of(const Guard& guard, const RecordFunction* function, HostWriter& writer) {
-  const PythonPosition position = python_position();
+  PythonStack stack(guard);
+  const PythonPosition position = stack.position();
   if (position.frame == nullptr) return trace::kNoRef;
   if (is_on_stack(t_open.function) && t_open.tid == thread_id() && t_open.position == position && writer.has(t_open.stack)) return t_open.stack.ref;
-  const PythonStack stack(guard);
+  stack.read();
   const std::uint32_t ref = stack.write(writer);
   if (writer && ref == trace::kNoRef && stack.size() > 0) trace::SharedMemory::add(ring().header->operators_without_stack, 1);
   const auto address = reinterpret_cast<std::uintptr_t>(function);
