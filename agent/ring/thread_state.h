@@ -1,4 +1,4 @@
-// What a host thread keeps between its records: its writer, the names it used last, and the frames of its last stack. Taken from a
+// What a host thread keeps between its records: its writer, the names it used last, and the frames of its latest stacks. Taken from a
 // pool, given back when the thread ends, never freed. Memory that a thread does not use is not touched.
 #pragma once
 #include <cstdint>
