@@ -6,10 +6,10 @@ import sys
 PARTS = (("README.md", "Record"), ("docs/settings.md", "Settings"), ("docs/commands.md", "The commands"), ("docs/limits.md", "Limits"))
 HEAD = """# tracetool
 
-`libagent.so` records what a training process does on the GPU, `tracetool` reads it. Both need Linux with glibc 2.34 or newer
-and nothing else. Copy them where you like; `tracetool record` looks for `libagent.so` beside itself.
-`gpu_check.sh` checks the recorder on a machine with a GPU and measures its cost: gpu_check/README.md.
-Licences: LICENSE and licences/.
+`libagent.so` records what a training process does on the GPU. `tracetool` reads its recordings. Both need Linux with glibc 2.34 or
+newer, and no other packages. Copy them to any directory; `tracetool record` finds `libagent.so` next to itself.
+`gpu_check.sh` checks the agent on a machine with a GPU and measures its cost (gpu_check/README.md).
+Licenses: LICENSE and licences/.
 """
 
 

@@ -18,7 +18,7 @@ PLATFORM = "manylinux_2_34"  # tests/integration/test_dist.py checks that nothin
 METADATA = """Metadata-Version: 2.1
 Name: tracetool-gpu
 Version: {version}
-Summary: Where did the time of a training run go, on every GPU
+Summary: See where GPU time goes in distributed training, rank by rank
 License: Apache-2.0
 Requires-Python: >=3.7
 Description-Content-Type: text/markdown

@@ -46,3 +46,18 @@ TEST_CASE("a table of frames: threads that write and read at once find their own
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
 }
+
+TEST_CASE("recent frames: a place finds its own frame, in its own block or the definitions region") {
+  const auto frames = std::make_unique<RecentFrames>();
+  const int code = 0, module = 0;
+  const RecentFrames::Place place{&code, nullptr, 8}, call{&code, &module, 0};
+  CHECK_FALSE(frames->at(place).is_in(7));
+  frames->at(place) = {place, 1, key(1), 7, 21};
+  CHECK(&frames->at(place) == &frames->at({&code, nullptr, 8}));
+  CHECK(frames->at(place).place == place);
+  CHECK_FALSE(frames->at(place).place == call);
+  CHECK(frames->at(place).is_in(7));
+  CHECK_FALSE(frames->at(place).is_in(8));
+  frames->at(place).ticket = 0;
+  CHECK(frames->at(place).is_in(8));
+}
