@@ -83,7 +83,7 @@ TEST_CASE("rank names: a directory for each rank") {
 
 TEST_CASE("rank names: names that count 0 to N-1 are ranks, if the files ran at one time") {
   Catalog counted = profiles({"profile_0.json", "profile_1.json", "profile_2.json"});
-  CHECK_THAT(count_ranks(counted), contains_text("ranks 0 to 2 are read from"));
+  CHECK_THAT(count_ranks(counted), contains_text("ranks 0 to 2 are the numbers in the file names"));
   CHECK(ranks_in(counted) == Ranks{0, 1, 2});
   Catalog timed = profiles({"fit-0_0.1715000000000.pt.trace.json", "fit-1_0.1715000000001.pt.trace.json"});
   count_ranks(timed);
