@@ -67,7 +67,7 @@ std::vector<std::size_t> shown_columns(const ResultTable& table) {
 
 namespace {
 
-// How the numbers of a column are printed: all in one unit, with as many decimals as give the largest four digits.
+// The format of the numbers of a column: one unit, and as many decimals as give the largest number four digits.
 struct NumberStyle {
   double unit = 1;
   std::string_view name;  // of the unit; "" if there is none

@@ -14,7 +14,7 @@ std::string recorder_text(const Catalog& catalog);
 // A line for each notice: "rank 3: gap of 1.200 s at 4.000 s: another user of CUPTI has registered its own buffers".
 std::string notices_text(const Catalog& catalog);
 
-// Of what was not closed: "rank 3: last recorded GPU activity: 120.000 ms before the last heartbeat".
+// Returns how old the newest GPU work of an open recording is: "rank 3: last recorded GPU activity: 120.0 ms before the last heartbeat".
 std::string newest_work_text(const Process& process);
 
 // "recorder" (null for foreign traces), "devices", "communicators", "notices".
