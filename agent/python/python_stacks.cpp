@@ -38,6 +38,12 @@ struct FoundFrame {
   bool is_unknown;       // the code or the module has no number so far
 };
 
+// A program may give a module another class (parametrizations and FSDP2 do), so the name is looked at each time.
+std::uint64_t hash_of_class(const void* module) {
+  const char* name = class_of(module);
+  return hash_bytes(name, std::strlen(name), 6);
+}
+
 FoundFrame look_at(const PythonPlace& place) {
   const std::uint64_t code = has_code_numbers(s_python) ? 0 : number_of_object(place.code);
   const std::uint64_t identity = code != 0 ? code : identity_of(s_python, place.code);
@@ -47,16 +53,16 @@ FoundFrame look_at(const PythonPlace& place) {
   found.module = place.first_local;
   found.number = number_of_object(found.module);
   found.is_unknown = found.is_unknown || found.number == 0;
-  const char* name = class_of(found.module);
   found.key.words[1] = found.number;  // a module call needs no offset
-  found.key.words[2] = hash_bytes(name, std::strlen(name), 6);
+  found.key.words[2] = hash_of_class(found.module);
   return found;
 }
 
 // Returns what identifies the frame among the thread's recent ones.
 RecentFrames::Place recent_place(const PythonPlace& place) {
   const bool is_module = place.code == s_module_call.load(std::memory_order_relaxed) && place.first_local != nullptr;
-  return {place.code, is_module ? place.first_local : nullptr, is_module ? 0 : place.offset};
+  if (!is_module) return {place.code, nullptr, static_cast<std::uint64_t>(place.offset)};
+  return {place.code, place.first_local, hash_of_class(place.first_local)};
 }
 
 // Returns a value that stays the same while the objects of the frame are the same, or 0. Python 3.12 and newer number code objects themselves, so

@@ -36,11 +36,11 @@ class FrameTable {
 // The frames that a thread had in its latest stacks. A training step has the same frames again and again, so that most of a stack is found
 // here, without a search and, while `proof` holds, without the frame's key. Zeroed memory is an empty cache.
 struct RecentFrames {
-  // Addresses of the code object and, for a module call, of the module; `offset` is how far the code has come.
+  // A call of a module has the module's address and a hash of its class's name, another frame how far the code has come.
   struct Place {
     const void* code;
-    const void* module;
-    std::int64_t offset;
+    const void* module;  // null if it is no module call
+    std::uint64_t class_or_offset;
     friend bool operator==(const Place&, const Place&) = default;
   };
   struct Known {
@@ -54,7 +54,7 @@ struct RecentFrames {
   };
 
   Known& at(const Place& place) noexcept {
-    const auto mixed = (reinterpret_cast<std::uintptr_t>(place.code) ^ reinterpret_cast<std::uintptr_t>(place.module) * 31 ^ static_cast<std::uint64_t>(place.offset) << 20) * 0x9e3779b97f4a7c15u;
+    const auto mixed = (reinterpret_cast<std::uintptr_t>(place.code) ^ reinterpret_cast<std::uintptr_t>(place.module) * 31 ^ place.class_or_offset << 20) * 0x9e3779b97f4a7c15u;
     return known_[mixed >> (64 - kBits)];
   }
 

@@ -1,5 +1,5 @@
-// What a host thread keeps between its records: its writer, the names it used last, and the frames of its latest stacks. Taken from a
-// pool, given back when the thread ends, never freed. Memory that a thread does not use is not touched.
+// The state of a host thread between its records: its writer, and its latest names and frames. It comes from a pool, returns there when the
+// thread ends, and is never freed. Memory that a thread does not use is not touched.
 #pragma once
 #include <cstdint>
 #include <string_view>

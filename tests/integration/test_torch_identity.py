@@ -105,7 +105,7 @@ def check_forked(recording, truth):
 
 
 def check_models(recording, truth):
-    """Each number belongs to one module, and each named module has its true name."""
+    """Each number belongs to one module, each module has the class that it had at the call, and each named one its true name."""
     found = ranges(recording, "models", truth)
     names = {}
     for name in recording.module_names:
@@ -120,8 +120,8 @@ def check_models(recording, truth):
         instance, root = frames[0].instance, frames[-1].instance
         if instance == 0:
             continue
-        if true_of.setdefault(instance, (model, kind, path)) != (model, kind, path):
-            wrong.append((number, "number", true_of[instance], (model, kind, path)))
+        if true_of.setdefault(instance, (model, path)) != (model, path):
+            wrong.append((number, "number", true_of[instance], (model, path)))
         said = [name for name, of in names.get(instance, ()) if of == root]
         named += said == [path]
         if root != 0 and said != [path]:

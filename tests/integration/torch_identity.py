@@ -93,7 +93,7 @@ def build(model):
 
 
 def models(until):
-    """Builds models of alternating classes; each gets another layer during its life."""
+    """Builds models of alternating classes; each gets another layer and other classes during its life."""
     for model in models_built:
         if time.monotonic() >= until:
             return
@@ -101,7 +101,8 @@ def models(until):
         while time.monotonic() < ends:
             root(torch.ones(2))
         root.add_module("later", Layer(model, "later"))
-        for _ in range(20):
+        for turn in range(20):
+            root.__class__ = (Teacher, Student)[turn % 2]  # as parametrizations and FSDP2 do
             root(torch.ones(2))
         del root
         gc.collect()
