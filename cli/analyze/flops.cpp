@@ -19,7 +19,7 @@ namespace {
 const std::vector<Column> kOperatorColumns{{"name", Unit::text, "Operator name"},
                                            {"shape", Unit::text, "Input sizes that determine the number of operations"},
                                            {"type", Unit::text, "Number type of the products: bf16, tf32, ...; empty for float32 that may run as TF32"},
-                                           {"count", Unit::count, "Number of calls whose kernel ran"},
+                                           {"count", Unit::count, "Number of calls that ran a kernel"},
                                            {"time_ns", Unit::ns, "Total duration of the kernels of these calls"},
                                            {"flop", Unit::count, "Floating-point operations per call"},
                                            {"tflop_per_s", Unit::number, "Achieved rate in 10^12 operations per second"}};

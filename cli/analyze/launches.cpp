@@ -22,7 +22,7 @@ std::vector<Column> launch_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
-      {"count", Unit::count, "Number of launches (kernel, graph, memcpy or memset) whose work began"},
+      {"count", Unit::count, "Number of launches (kernel, graph, memcpy or memset) with started work"},
       {"graphs", Unit::count, "Number of graph launches; each counts once, however many nodes the graph has"},
       {"latency_min_ns", Unit::ns, "Shortest time from the return of the call to the start of its first work; 0 if the work began earlier"},
       {"latency_median_ns", Unit::ns, "Median latency"},
@@ -31,7 +31,7 @@ std::vector<Column> launch_columns(RowKeys keys) {
       {"latency_over_100us", Unit::count, "Number of launches with a latency of more than 100 us"},
       {"calls_over_50us", Unit::count, "Number of launch calls that took more than 50 us"},
       {"calls_over_100us", Unit::count, "Number of launch calls that took more than 100 us"},
-      {"shorter_than_call", Unit::count, "Number of launches whose work took less time than the call"},
+      {"shorter_than_call", Unit::count, "Number of launches with work shorter than the call"},
       {"queue_mean", Unit::count, "Mean number of waiting launches over time, from the start of the call to the start of its first work"},
       {"queue_p95", Unit::count, "95th percentile of the number of waiting launches over time"},
       {"queue_max", Unit::count, "Largest number of waiting launches"}});

@@ -44,7 +44,7 @@ std::vector<Column> outlier_columns(RowKeys keys) {
       {"excess_ns", Unit::ns, "Total time above the median"},
       {"differs", Unit::text, "Part of a step that grew most above its median: idle, compute, exposed_comm or memory (copies and memsets alone)"},
       {"grew_ns", Unit::ns, "Growth of the part in differs"},
-      {"kernel", Unit::text, "Kernel whose time in the step grew most above its median over the rank's steps"},
+      {"kernel", Unit::text, "Kernel with the largest growth above its median over the rank's steps"},
       {"kernel_grew_ns", Unit::ns, "Growth of the time of that kernel"}});
 }
 

@@ -31,7 +31,7 @@ struct TableFormat {
 };
 
 // text: aligned columns, each in one unit, with as many decimals as give its largest number four digits; columns without a
-// value left out, with a note; long names cut, "-" for what is unknown; a table under its name if there are several.
+// value left out, with a note; long names cut, "-" for unknown values; a table under its name if there are several.
 // json: {"NAME": [{"COLUMN": value, ...}, ...], ...}; integers are integers, unknown is null.
 // csv: one table, a line of keys first (RFC 4180). Texts pass through visible_text; a leading ' protects those that look like a formula.
 // md: like text, as tables of Markdown.
