@@ -20,12 +20,12 @@
 #include "cli/commands/mark_command.h"
 #include "cli/commands/usage_error.h"
 #include "cli/commit.h"
-#include "cli/io/large_pages.h"
-#include "cli/io/output_file.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/error.h"
-#include "cli/model/version.h"
-#include "cli/read/merged_file.h"
+#include "cli/base/large_pages.h"
+#include "cli/base/output_file.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/error.h"
+#include "cli/trace/version.h"
+#include "cli/formats/ttrace/merged_file.h"
 #include "common/layout.h"
 
 namespace {

@@ -14,7 +14,7 @@
 // bytes but never a name. A stack's bytes are references to frames; local ones refer to the block of the record that refers to the stack.
 //
 // A new kind is a struct in the file of its family and its name in AllRecords. A record of CUPTI's is made by a function and
-// a row in agent/translate; it becomes an event by a function in cli/read/ring_*_events.cpp. Then run scripts/format_tables.py.
+// a row in agent/translate; it becomes an event by a function in cli/formats/ring/ring_*_events.cpp. Then run scripts/format_tables.py.
 // What is forgotten the compiler or a test names.
 #pragma once
 #include <tuple>

@@ -7,20 +7,20 @@
 #include <numeric>
 #include <string>
 
-#include "cli/analyze/analyze.h"
-#include "cli/analyze/name_rules.h"
-#include "cli/analyze/summary.h"
-#include "cli/analyze/write_tables.h"
+#include "cli/answers/tables/analyze.h"
+#include "cli/timeline/gpu/name_rules.h"
+#include "cli/answers/tables/summary.h"
+#include "cli/answers/tables/write_tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/peak_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/commands/usage_error.h"
-#include "cli/io/output_file.h"
-#include "cli/io/text_table.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/error.h"
+#include "cli/base/output_file.h"
+#include "cli/base/text_table.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/io/units.h"
-#include "cli/merge/clock_domains.h"
+#include "cli/base/units.h"
+#include "cli/timeline/merge/clock_domains.h"
 
 namespace cli {
 namespace {

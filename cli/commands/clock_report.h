@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/io/byte_sink.h"
-#include "cli/io/json_writer.h"
-#include "cli/model/catalog.h"
-#include "cli/model/clock_fit.h"
+#include "cli/base/byte_sink.h"
+#include "cli/base/json_writer.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/clock_fit.h"
 
 namespace cli {
 

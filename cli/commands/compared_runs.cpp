@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/analyze/analyze.h"
+#include "cli/answers/tables/analyze.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/trace_facts.h"
-#include "cli/compare/step_profile.h"
-#include "cli/model/beside_ranks.h"
-#include "cli/model/error.h"
+#include "cli/answers/compare/step_profile.h"
+#include "cli/trace/beside_ranks.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cli/commands/inputs.h"
 #include "cli/commands/selection_options.h"
-#include "cli/compare/run_profile.h"
+#include "cli/answers/compare/run_profile.h"
 
 namespace CLI {
 class App;

@@ -12,10 +12,10 @@
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/commands/usage_error.h"
-#include "cli/diagnose/write_findings.h"
-#include "cli/io/output_file.h"
-#include "cli/io/text_table.h"
-#include "cli/model/error.h"
+#include "cli/answers/rules/write_findings.h"
+#include "cli/base/output_file.h"
+#include "cli/base/text_table.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

@@ -5,18 +5,18 @@
 #include <memory>
 #include <optional>
 
-#include "cli/analyze/write_tables.h"
+#include "cli/answers/tables/write_tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/compared_runs.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/selection_options.h"
-#include "cli/compare/diff_tables.h"
+#include "cli/answers/compare/diff_tables.h"
 #include "cli/commands/usage_error.h"
-#include "cli/io/output_file.h"
-#include "cli/io/shell_word.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/error.h"
-#include "cli/report/diff_page.h"
+#include "cli/base/output_file.h"
+#include "cli/base/shell_word.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/error.h"
+#include "cli/show/report/diff_page.h"
 
 namespace cli {
 namespace {

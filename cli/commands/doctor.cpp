@@ -11,11 +11,11 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/doctor/checks.h"
-#include "cli/io/output_file.h"
-#include "cli/io/shell_word.h"
-#include "cli/model/characters.h"
-#include "cli/model/error.h"
-#include "cli/model/run_name.h"
+#include "cli/base/output_file.h"
+#include "cli/base/shell_word.h"
+#include "cli/trace/characters.h"
+#include "cli/trace/error.h"
+#include "cli/trace/run_name.h"
 
 namespace cli {
 namespace {

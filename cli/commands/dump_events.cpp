@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/export/inputs_text.h"
-#include "cli/io/json_text.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/kinds.h"
-#include "cli/model/stack_text.h"
+#include "cli/formats/export/inputs_text.h"
+#include "cli/base/json_text.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/kinds.h"
+#include "cli/trace/stack_text.h"
 
 namespace cli {
 namespace {

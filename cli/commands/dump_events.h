@@ -3,9 +3,9 @@
 #pragma once
 #include <string>
 
-#include "cli/io/byte_sink.h"
-#include "cli/model/catalog.h"
-#include "cli/model/event.h"
+#include "cli/base/byte_sink.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/event.h"
 
 namespace cli {
 

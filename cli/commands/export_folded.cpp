@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "cli/analyze/analyze.h"
-#include "cli/analyze/call_paths.h"
-#include "cli/analyze/endless_note.h"
+#include "cli/answers/tables/analyze.h"
+#include "cli/answers/tables/call_paths.h"
+#include "cli/answers/tables/endless_note.h"
 #include "cli/commands/trace_facts.h"
-#include "cli/io/output_file.h"
-#include "cli/io/units.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/error.h"
+#include "cli/base/output_file.h"
+#include "cli/base/units.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

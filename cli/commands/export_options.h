@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "cli/analyze/write_folded.h"
+#include "cli/answers/tables/write_folded.h"
 #include "cli/commands/inputs.h"
 #include "cli/commands/selection_options.h"
-#include "cli/export/parts/export_formats.h"
-#include "cli/export/parts/export_report.h"
+#include "cli/formats/parts/export_formats.h"
+#include "cli/formats/parts/export_report.h"
 
 namespace CLI {
 class App;

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "cli/commands/export_options.h"
-#include "cli/model/error.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

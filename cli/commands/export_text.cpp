@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/io/json_writer.h"
-#include "cli/io/shell_word.h"
-#include "cli/io/visible_text.h"
+#include "cli/base/json_writer.h"
+#include "cli/base/shell_word.h"
+#include "cli/base/visible_text.h"
 
 namespace cli {
 namespace {

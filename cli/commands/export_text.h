@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "cli/export/parts/export_report.h"
-#include "cli/io/byte_sink.h"
+#include "cli/formats/parts/export_report.h"
+#include "cli/base/byte_sink.h"
 
 namespace cli {
 

@@ -4,7 +4,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/usage_error.h"
-#include "cli/io/output_file.h"
+#include "cli/base/output_file.h"
 
 namespace cli {
 namespace {

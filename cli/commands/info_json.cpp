@@ -5,10 +5,10 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/info_recorder.h"
 #include "cli/commands/launch_summary.h"
-#include "cli/io/json_writer.h"
-#include "cli/model/beside_ranks.h"
-#include "cli/model/kinds.h"
-#include "cli/model/totals.h"
+#include "cli/base/json_writer.h"
+#include "cli/trace/beside_ranks.h"
+#include "cli/trace/kinds.h"
+#include "cli/trace/totals.h"
 
 namespace cli {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/io/byte_sink.h"
-#include "cli/model/catalog.h"
-#include "cli/model/clock_fit.h"
+#include "cli/base/byte_sink.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/clock_fit.h"
 
 namespace cli {
 

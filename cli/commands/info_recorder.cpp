@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
-#include "cli/io/units.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/beside_ranks.h"
-#include "cli/model/device_words.h"
-#include "cli/model/rank_list.h"
+#include "cli/base/units.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/beside_ranks.h"
+#include "cli/trace/device_words.h"
+#include "cli/trace/rank_list.h"
 
 namespace cli {
 namespace {

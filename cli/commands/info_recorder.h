@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "cli/io/json_writer.h"
-#include "cli/model/catalog.h"
+#include "cli/base/json_writer.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 

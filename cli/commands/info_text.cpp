@@ -9,13 +9,13 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/info_recorder.h"
 #include "cli/commands/launch_summary.h"
-#include "cli/io/text_table.h"
-#include "cli/io/units.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/beside_ranks.h"
-#include "cli/model/kinds.h"
-#include "cli/model/losses.h"
-#include "cli/model/totals.h"
+#include "cli/base/text_table.h"
+#include "cli/base/units.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/beside_ranks.h"
+#include "cli/trace/kinds.h"
+#include "cli/trace/losses.h"
+#include "cli/trace/totals.h"
 
 namespace cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/model/catalog.h"
-#include "cli/model/clock_fit.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/clock_fit.h"
 
 namespace cli {
 

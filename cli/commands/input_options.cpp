@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/io/terminal.h"
+#include "cli/base/terminal.h"
 
 namespace cli {
 

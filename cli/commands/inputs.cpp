@@ -8,11 +8,11 @@
 #include <unordered_map>
 
 #include "cli/commands/run_choice.h"
-#include "cli/io/shell_word.h"
-#include "cli/io/temp_file.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/error.h"
-#include "cli/read/paths.h"
+#include "cli/base/shell_word.h"
+#include "cli/base/temp_file.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/error.h"
+#include "cli/formats/inputs/paths.h"
 
 namespace cli {
 namespace {

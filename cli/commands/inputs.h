@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/analyze/name_rules.h"
-#include "cli/merge/ordered_trace.h"
+#include "cli/timeline/gpu/name_rules.h"
+#include "cli/timeline/merge/ordered_trace.h"
 
 namespace cli {
 

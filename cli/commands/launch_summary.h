@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "cli/model/catalog.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 

@@ -7,14 +7,14 @@
 #include <set>
 #include <string>
 
-#include "cli/analyze/summary.h"
+#include "cli/answers/tables/summary.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/trace_facts.h"
-#include "cli/diagnose/write_findings.h"
-#include "cli/io/output_file.h"
-#include "cli/io/units.h"
-#include "cli/io/visible_text.h"
+#include "cli/answers/rules/write_findings.h"
+#include "cli/base/output_file.h"
+#include "cli/base/units.h"
+#include "cli/base/visible_text.h"
 
 namespace cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "cli/commands/command_words.h"
-#include "cli/model/version.h"
+#include "cli/trace/version.h"
 
 namespace cli {
 namespace {

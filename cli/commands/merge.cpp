@@ -8,14 +8,14 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
-#include "cli/io/output_file.h"
-#include "cli/io/shell_word.h"
-#include "cli/io/temp_file.h"
-#include "cli/io/units.h"
-#include "cli/io/visible_text.h"
-#include "cli/merge/merge_inputs.h"
-#include "cli/merge/parts.h"
-#include "cli/model/error.h"
+#include "cli/base/output_file.h"
+#include "cli/base/shell_word.h"
+#include "cli/base/temp_file.h"
+#include "cli/base/units.h"
+#include "cli/base/visible_text.h"
+#include "cli/timeline/merge/merge_inputs.h"
+#include "cli/timeline/merge/parts.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

@@ -12,12 +12,12 @@
 #include "cli/commands/export_text.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/report_options.h"
-#include "cli/io/file_server.h"
-#include "cli/io/output_file.h"
-#include "cli/io/temp_file.h"
-#include "cli/io/temporary_name.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/error.h"
+#include "cli/base/file_server.h"
+#include "cli/base/output_file.h"
+#include "cli/base/temp_file.h"
+#include "cli/base/temporary_name.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/completions.h"
 #include "cli/commands/man_page.h"
-#include "cli/io/output_file.h"
-#include "cli/model/error.h"
+#include "cli/base/output_file.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

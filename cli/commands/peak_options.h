@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/analyze/gpu_peaks.h"
+#include "cli/answers/tables/gpu_peaks.h"
 
 namespace cli {
 

@@ -15,9 +15,9 @@
 #include "cli/doctor/agent_file.h"
 #include "cli/doctor/injection.h"
 #include "cli/doctor/output_directory.h"
-#include "cli/io/visible_text.h"
-#include "cli/io/wall_clock.h"
-#include "cli/model/error.h"
+#include "cli/base/visible_text.h"
+#include "cli/base/wall_clock.h"
+#include "cli/trace/error.h"
 #include "common/settings.h"
 
 namespace cli {

@@ -8,14 +8,14 @@
 
 #include "cli/doctor/checks.h"
 #include "cli/doctor/output_directory.h"
-#include "cli/io/shell_word.h"
-#include "cli/io/units.h"
-#include "cli/io/visible_text.h"
-#include "cli/merge/runs.h"
-#include "cli/model/error.h"
-#include "cli/model/losses.h"
-#include "cli/model/totals.h"
-#include "cli/read/ring_file.h"
+#include "cli/base/shell_word.h"
+#include "cli/base/units.h"
+#include "cli/base/visible_text.h"
+#include "cli/timeline/merge/runs.h"
+#include "cli/trace/error.h"
+#include "cli/trace/losses.h"
+#include "cli/trace/totals.h"
+#include "cli/formats/ring/ring_file.h"
 
 namespace cli {
 namespace {

@@ -12,13 +12,13 @@
 #include "cli/commands/input_options.h"
 #include "cli/commands/report_options.h"
 #include "cli/commands/trace_facts.h"
-#include "cli/io/output_file.h"
-#include "cli/io/shell_word.h"
-#include "cli/io/units.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/error.h"
-#include "cli/model/rank_list.h"
-#include "cli/select/number_ranges.h"
+#include "cli/base/output_file.h"
+#include "cli/base/shell_word.h"
+#include "cli/base/units.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/error.h"
+#include "cli/trace/rank_list.h"
+#include "cli/timeline/select/number_ranges.h"
 
 namespace cli {
 namespace {

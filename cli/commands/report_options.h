@@ -10,7 +10,7 @@
 #include "cli/commands/inputs.h"
 #include "cli/commands/peak_options.h"
 #include "cli/commands/selection_options.h"
-#include "cli/report/report.h"
+#include "cli/show/report/report.h"
 
 namespace cli {
 

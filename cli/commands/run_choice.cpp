@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/io/shell_word.h"
-#include "cli/io/units.h"
-#include "cli/model/error.h"
+#include "cli/base/shell_word.h"
+#include "cli/base/units.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/merge/runs.h"
-#include "cli/model/run_name.h"
+#include "cli/timeline/merge/runs.h"
+#include "cli/trace/run_name.h"
 
 namespace cli {
 

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/model/error.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "cli/io/text_table.h"
-#include "cli/io/json_writer.h"
-#include "cli/io/units.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/losses.h"
-#include "cli/model/rank_list.h"
+#include "cli/base/text_table.h"
+#include "cli/base/json_writer.h"
+#include "cli/base/units.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/losses.h"
+#include "cli/trace/rank_list.h"
 
 namespace cli {
 namespace {

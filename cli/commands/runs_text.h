@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/io/byte_sink.h"
+#include "cli/base/byte_sink.h"
 
 namespace cli {
 

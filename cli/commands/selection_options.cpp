@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/commands/input_options.h"
-#include "cli/io/shell_word.h"
+#include "cli/base/shell_word.h"
 
 namespace cli {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/select/selection.h"
+#include "cli/timeline/select/selection.h"
 
 namespace CLI {
 class App;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/io/progress.h"
-#include "cli/overlay/lost_slices.h"
-#include "cli/select/step_finder.h"
-#include "cli/select/step_numbers.h"
+#include "cli/base/progress.h"
+#include "cli/answers/derived/lost_slices.h"
+#include "cli/timeline/select/step_finder.h"
+#include "cli/timeline/select/step_numbers.h"
 
 namespace cli {
 

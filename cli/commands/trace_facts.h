@@ -2,9 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "cli/merge/ordered_trace.h"
-#include "cli/model/steps.h"
-#include "cli/select/selector.h"
+#include "cli/timeline/merge/ordered_trace.h"
+#include "cli/trace/steps.h"
+#include "cli/timeline/select/selector.h"
 
 namespace cli {
 

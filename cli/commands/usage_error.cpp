@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/commands/commands.h"
-#include "cli/model/error.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 namespace {

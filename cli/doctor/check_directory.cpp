@@ -8,9 +8,9 @@
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/output_directory.h"
-#include "cli/model/run_name.h"
-#include "cli/io/units.h"
-#include "cli/io/wall_clock.h"
+#include "cli/trace/run_name.h"
+#include "cli/base/units.h"
+#include "cli/base/wall_clock.h"
 
 namespace cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cli/io/units.h"
-#include "cli/model/device_words.h"
-#include "cli/model/name_classes.h"
-#include "cli/model/totals.h"
-#include "cli/read/reader.h"
-#include "cli/read/ring_file.h"
+#include "cli/base/units.h"
+#include "cli/trace/device_words.h"
+#include "cli/trace/name_classes.h"
+#include "cli/trace/totals.h"
+#include "cli/formats/reading/reader.h"
+#include "cli/formats/ring/ring_file.h"
 
 namespace cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/doctor/check_result.h"
-#include "cli/model/catalog.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 

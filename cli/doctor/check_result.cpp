@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/io/json_writer.h"
-#include "cli/io/terminal.h"
-#include "cli/io/visible_text.h"
-#include "cli/model/rank_list.h"
+#include "cli/base/json_writer.h"
+#include "cli/base/terminal.h"
+#include "cli/base/visible_text.h"
+#include "cli/trace/rank_list.h"
 
 namespace cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/io/byte_sink.h"
-#include "cli/model/error.h"
+#include "cli/base/byte_sink.h"
+#include "cli/trace/error.h"
 
 namespace cli {
 

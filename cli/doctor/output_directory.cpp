@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/io/units.h"
+#include "cli/base/units.h"
 #include "common/filesystems.h"
 #include "common/settings.h"
 

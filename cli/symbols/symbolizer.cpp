@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cli/model/short_name.h"
+#include "cli/trace/short_name.h"
 
 namespace cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/io/ordered_work.h"
-#include "cli/read/reader.h"
+#include "cli/base/ordered_work.h"
+#include "cli/formats/reading/reader.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "cli/export/parts/export_formats.h"
-#include "cli/overlay/overlay.h"
+#include "cli/formats/parts/export_formats.h"
+#include "cli/answers/derived/overlay.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "tests/bench/bench.h"
-#include "tests/unit/cli/collectives/made_lateness.h"
+#include "tests/unit/cli/timeline/collectives/made_lateness.h"
 
 namespace bench {
 

@@ -73,6 +73,6 @@ int main(int argc, char** argv) {
   }
   fmt::print("Measured elsewhere: tables against HTA (>= 40x faster, <= 1/4 of its memory) by tests/bench/beside.py; what a killed process\n"
              "keeps by tests/integration/test_kill.py; step time on a GPU by scripts/gpu_check; the error of\n"
-             "aligned clocks by tests/unit/cli/align.\n");
+             "aligned clocks by tests/unit/cli/timeline/clocks.\n");
   return 0;
 }

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/model/catalog.h"
-#include "cli/model/event.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/event.h"
 
 namespace bench {
 

@@ -16,14 +16,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/io/output_file.h"
-#include "cli/merge/align.h"
-#include "cli/merge/merged_writer.h"
-#include "cli/model/catalog.h"
-#include "cli/model/event_key.h"
-#include "cli/read/merged_reader.h"
+#include "cli/base/output_file.h"
+#include "cli/timeline/merge/align.h"
+#include "cli/formats/ttrace/merged_writer.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/event_key.h"
+#include "cli/formats/ttrace/merged_reader.h"
 #include "common/record.h"
-#include "tests/unit/cli/read/made_rings.h"
+#include "tests/unit/cli/formats/reading/made_rings.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// matched_jobs JOBS [FIRST]: matches the collectives of JOBS synthesized jobs (tests/unit/cli/collectives/parallel_jobs.h). Each job is drawn
+// matched_jobs JOBS [FIRST]: matches the collectives of JOBS synthesized jobs (tests/unit/cli/timeline/collectives/parallel_jobs.h). Each job is drawn
 // by its number, from FIRST on (default 1): tensor x data x pipeline parallelism up to 64 ranks; all names, some, or none; clocks up to 5 s
 // and 50 ppm apart; lost kernels; one slow rank, ranks that are late in turn, or neither. Prints how many pairs of calls are matched rightly
 // and wrongly, and how many of the pairs that times prove are matched, for all jobs and for each class of jobs. Fails if one pair is wrong,
@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-#include "tests/unit/cli/collectives/parallel_jobs.h"
+#include "tests/unit/cli/timeline/collectives/parallel_jobs.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/merge/merge_inputs.h"
+#include "cli/timeline/merge/merge_inputs.h"
 #include "tests/bench/bench.h"
 
 namespace bench {

@@ -11,11 +11,11 @@
 #include <numeric>
 #include <string>
 
-#include "cli/model/error.h"
-#include "cli/read/json_check.h"
-#include "cli/read/kineto_event.h"
-#include "cli/read/kineto_reader.h"
-#include "cli/read/window.h"
+#include "cli/trace/error.h"
+#include "cli/formats/json/json_check.h"
+#include "cli/formats/kineto/kineto_event.h"
+#include "cli/formats/kineto/kineto_reader.h"
+#include "cli/formats/json/window.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/model/error.h"
-#include "cli/read/merged_columns.h"
-#include "cli/read/merged_reader.h"
+#include "cli/trace/error.h"
+#include "cli/formats/ttrace/merged_columns.h"
+#include "cli/formats/ttrace/merged_reader.h"
 
 namespace {
 

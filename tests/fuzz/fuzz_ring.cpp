@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "cli/model/error.h"
-#include "cli/read/ring_dump.h"
-#include "cli/read/ring_reader.h"
+#include "cli/trace/error.h"
+#include "cli/formats/ring/ring_dump.h"
+#include "cli/formats/ring/ring_reader.h"
 
 namespace {
 

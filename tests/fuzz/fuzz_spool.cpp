@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-#include "cli/model/error.h"
-#include "cli/read/ring_dump.h"
+#include "cli/trace/error.h"
+#include "cli/formats/ring/ring_dump.h"
 #include "common/spool_format.h"
 #include "tests/unit/common/small_ring.h"
 

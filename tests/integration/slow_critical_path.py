@@ -1,4 +1,4 @@
-"""The table `critical_path` of `tracetool analyze`, the slow way: by the rules of cli/analyze/path_walk.h, each answered by a look at all
+"""The table `critical_path` of `tracetool analyze`, the slow way: by the rules of cli/answers/tables/path_walk.h, each answered by a look at all
 work and all calls of the rank."""
 import bisect
 from collections import Counter, namedtuple

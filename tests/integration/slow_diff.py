@@ -78,7 +78,7 @@ def operators_around(events, _known={}):
 
 
 def error(values):
-    """Of the median, as cli/compare/noise.h has it."""
+    """Of the median, as cli/answers/compare/noise.h has it."""
     count, middle = len(values), median(values)
     of_mad = 1.2533 * 1.4826 * median([abs(value - middle) for value in values]) / math.sqrt(count)
     at = max(1, math.floor((count + 1) / 2 - 2.5758 * math.sqrt(count / 4)))

@@ -1,4 +1,4 @@
-"""`outliers` the slow way: medians of lists. The rule stands in cli/analyze/outliers.cpp."""
+"""`outliers` the slow way: medians of lists. The rule stands in cli/answers/tables/outliers.cpp."""
 from statistics import median_low
 
 import slow_tables

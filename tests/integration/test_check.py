@@ -11,7 +11,7 @@ import re
 from harness import Folder, arguments, check, finish, run
 from made_profiles import GEMM, MANY, SOFTMAX, STEP, drift, profile
 
-REPETITIONS = 20  # each of two processes; tests/unit/cli/compare/test_noise.cpp has hundreds
+REPETITIONS = 20  # each of two processes; tests/unit/cli/answers/compare/test_noise.cpp has hundreds
 
 
 class Tool:

@@ -92,7 +92,7 @@ def check_spread(options):
                    [{"host_min_ns": 10000, "host_max_ns": 10000, "host_stddev_ns": None, "gpu_span_min_ns": None, "gpu_span_stddev_ns": None}])
 
 
-MOST_OPEN = 128  # kMostOpen in cli/analyze/regions.cpp
+MOST_OPEN = 128  # kMostOpen in cli/answers/tables/regions.cpp
 
 
 def check_never_ended(options):

@@ -1,6 +1,6 @@
 """Reads a merged file by its description alone (docs/ttrace.md), with nothing of tracetool's.
 
-The fields of payloads are named, in their order, by payload_fields() in cli/model/payload.h; they are read from there, so that
+The fields of payloads are named, in their order, by payload_fields() in cli/trace/payload.h; they are read from there, so that
 a column has the name that it has in `tracetool dump`.
 """
 import collections
@@ -36,7 +36,7 @@ def inflate(library, packed, size):
 
 def payload_columns():
     """[(payload, [(how, name)])] in the order of AllPayloads."""
-    code = open(f"{ROOT}/cli/model/payload.h", encoding="utf-8").read()
+    code = open(f"{ROOT}/cli/trace/payload.h", encoding="utf-8").read()
     field = re.compile(r'f\.(number|delta|hex|string|id)\("(\w+)"|(\w+)_fields\(f,')
     shared = {}
     for name in ("collective", "graph", "kernel"):

@@ -34,7 +34,7 @@ def check_that_faults_are_seen():
 
 def check_dump_is_documented(root):
     """Each field of a payload that `dump` may print stands in docs/dump.md."""
-    header = (root / "cli/model/payload.h").read_text()
+    header = (root / "cli/trace/payload.h").read_text()
     fields = set(re.findall(r'f\.(?:number|delta|hex|string)\("(\w+)", [^;]*?(?:, (false))?\)[,;]', header))
     shown = {name for name, hidden in fields if not hidden}
     assert len(shown) > 60, shown

@@ -1,13 +1,13 @@
-// Writes a recording again, from the events that are read from it (tests/unit/cli/read/made_rings.h).
+// Writes a recording again, from the events that are read from it (tests/unit/cli/formats/reading/made_rings.h).
 //
 //   made_rings KINDS FROM.ring TO.ring     KINDS: of events, as in "sync,overhead"; they are left out
-#include "tests/unit/cli/read/made_rings.h"
+#include "tests/unit/cli/formats/reading/made_rings.h"
 
 #include <cstdio>
 #include <exception>
 
-#include "cli/model/kinds.h"
-#include "cli/read/ring_reader.h"
+#include "cli/trace/kinds.h"
+#include "cli/formats/ring/ring_reader.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "cli/read/ring_file.h"
+#include "cli/formats/ring/ring_file.h"
 #include "common/definitions.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/common/small_ring.h"

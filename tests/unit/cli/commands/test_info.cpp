@@ -1,7 +1,7 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/info_json.h"
 #include "cli/commands/info_text.h"
-#include "cli/io/units.h"
+#include "cli/base/units.h"
 #include "tests/unit/catch.h"
 #include "text_sink.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "cli/io/byte_sink.h"
+#include "cli/base/byte_sink.h"
 
 struct TextSink : cli::ByteSink {
   void write(std::string_view bytes) override { text += bytes; }

@@ -1,9 +1,0 @@
-// The training steps with GPU work that the chosen time of their process holds as a whole, whatever rows stand for.
-#pragma once
-#include "cli/analyze/analysis.h"
-
-namespace cli {
-
-Windows whole_steps(const AnalysisContext& context);
-
-}  // namespace cli

@@ -1,0 +1,70 @@
+// backward-long: the backward pass takes far longer on the GPU than the forward pass. Twice as long is usual, as it computes two gradients
+// of each product; with activation checkpointing three times, as it computes the forward pass again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/answers/rules/rule.h"
+#include "cli/base/units.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kMostBackward = 3;        // times the forward pass
+constexpr std::int64_t kLeastBackwardShare = 5;  // as 1 / N of the time, of the backward pass
+
+class BackwardLong : public Rule {
+ public:
+  explicit BackwardLong(const AnalysisContext&) {}
+
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
+    const TableReading phases(tables, "step_phases");
+    std::map<std::int64_t, Passes> ranks;
+    for (std::size_t row = 0; row < phases.rows(); ++row) {
+      const auto forward_ns = phases.get<std::int64_t>(row, "forward_ns"), backward_ns = phases.get<std::int64_t>(row, "backward_ns");
+      if (!forward_ns || !backward_ns) continue;
+      Passes& passes = ranks[phases.get<std::int64_t>(row, "rank").value_or(-1)];
+      passes.forward_ns += *forward_ns;
+      passes.backward_ns += *backward_ns;
+      if (const auto step = phases.get<std::int64_t>(row, "step")) passes.steps.push_back(*step);
+    }
+    std::erase_if(ranks, [&](const auto& each) {
+      const Passes& passes = each.second;
+      return passes.forward_ns == 0 || passes.backward_ns / kMostBackward <= passes.forward_ns || passes.backward_ns <= scope.time.length_ns / kLeastBackwardShare;
+    });
+    if (ranks.empty()) return {};
+    const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.ratio() < b.second.ratio(); });
+    Finding finding;
+    for (const auto& [rank, passes] : ranks) finding.ranks.push_back(rank);
+    finding.steps = most->second.steps;
+    std::sort(finding.steps.begin(), finding.steps.end());
+    finding.steps.erase(std::unique(finding.steps.begin(), finding.steps.end()), finding.steps.end());
+    finding.title = fmt::format("the backward pass takes {:.1f} times as long on the GPU as the forward pass: {} against {}", most->second.ratio(),
+                                per_step_text(scope, most->second.backward_ns), per_step_text(scope, most->second.forward_ns));
+    finding.advice =
+        "If the model uses activation checkpointing and memory is free, checkpoint fewer layers: the backward pass computes checkpointed layers again. Otherwise find the slow backward "
+        "kernels (scatters and index_put with atomics, deterministic algorithms, layout copies).";
+    return {finding};
+  }
+
+ private:
+  struct Passes {
+    std::int64_t forward_ns = 0, backward_ns = 0;
+    std::vector<std::int64_t> steps;
+    double ratio() const { return static_cast<double>(backward_ns) / static_cast<double>(forward_ns); }
+  };
+};
+
+}  // namespace
+
+RuleEntry backward_long_rule() {
+  return {.name = "backward-long",
+          .fires = "the backward pass takes more than 3 times as long on the GPU as the forward pass, and more than 20 % of the time",
+          .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
+          .inputs = {RuleInput::passes},
+          .tables = {"step_phases"},
+          .make = make_rule<BackwardLong>};
+}
+
+}  // namespace cli

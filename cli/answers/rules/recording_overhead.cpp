@@ -1,0 +1,89 @@
+// recording-overhead: the profiler takes time of the run, so times are longer than without it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "cli/answers/rules/fired.h"
+#include "cli/trace/slice.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastOverheadShare = 50;  // as 1 / N of the time
+// CUpti_ActivityOverheadKind as Kineto and device_words.h spell it. The others are the program's own: what the driver compiles and loads, and
+// "Command Buffer Full", in which the host waits for the GPU.
+constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};
+constexpr std::string_view kFlush = kOfRecording[0];  // mostly on a thread of CUPTI's own, where it costs the program nothing
+
+class RecordingOverhead : public Rule {
+ public:
+  explicit RecordingOverhead(const AnalysisContext& context) : context_(context) {}
+
+  void event(const Event& event, const Facts&) override {
+    if (is_api_call(event.kind)) return learn(event.track);
+    const std::string_view name = context_.catalog.strings[event.name];
+    if (!is_slice(event) || event.duration_ns <= 0 || std::find(kOfRecording.begin(), kOfRecording.end(), name) == kOfRecording.end()) return;
+    if (name == kFlush && (event.track >= calls_.size() || !calls_[event.track])) return;
+    const ProcessId id = context_.catalog.tracks[event.track].process;
+    const std::int64_t event_end_ns = slice_end(event, event.start_ns);
+    const auto& windows = context_.windows.of(id);
+    for (std::size_t i = context_.windows.first_after(id, event.start_ns); i < windows.size() && windows[i].from_ns < event_end_ns; ++i) {
+      OfProcess& process = processes_[id];
+      const std::int64_t start_ns = std::max({event.start_ns, windows[i].from_ns, process.to_ns}), end_ns = std::min(event_end_ns, windows[i].to_ns);
+      if (start_ns >= end_ns) continue;
+      process.ns += end_ns - start_ns;
+      process.to_ns = end_ns;
+      process.names_ns[event.name] += end_ns - start_ns;
+      evidence_.add(id, start_ns, end_ns, end_ns - start_ns, [&] { return std::string(name); });
+    }
+  }
+
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
+    Fired fired;
+    for (const auto& [id, process] : processes_) {
+      if (process.ns > scope.time.lengths_ns[id] / kLeastOverheadShare && scope.time.lengths_ns[id] > 0) fired.add(id, -1, process.ns);
+    }
+    if (fired.empty()) return {};
+    Finding finding = fired.finding(scope, evidence_);
+    finding.saving_ns.reset();  // the run without the profiler does not have it
+    const auto& names = processes_.at(fired.most).names_ns;
+    const auto most = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    finding.title = fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording", per_step_text(scope, fired.most_ns),
+                                std::string(context_.catalog.strings[most->first]));
+    finding.advice =
+        "Record fewer kinds: TRACETOOL_EVENTS=light, or torch.profiler without with_stack, record_shapes and profile_memory. Profile fewer steps. Compare kernel times, not host times.";
+    return {finding};
+  }
+
+ private:
+  struct OfProcess {
+    std::int64_t ns = 0, to_ns = kEarliest_ns;  // the union so far
+    std::map<StringId, std::int64_t> names_ns;
+  };
+
+  void learn(TrackId thread) {
+    if (thread >= calls_.size()) calls_.resize(thread + std::size_t{1});
+    calls_[thread] = true;
+  }
+
+  const AnalysisContext& context_;
+  std::vector<bool> calls_;  // by TrackId: the thread calls CUDA
+  std::map<ProcessId, OfProcess> processes_;
+  LongestEvidence evidence_;
+};
+
+}  // namespace
+
+RuleEntry recording_overhead_rule() {
+  return {.name = "recording-overhead",
+          .fires = "overhead that CUPTI reports on threads of the program takes more than 2 % of the time",
+          .source = "NVIDIA CUPTI documentation, CUpti_ActivityOverheadKind: https://docs.nvidia.com/cupti/",
+          .inputs = {RuleInput::overhead_records},
+          .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})},
+          .make = make_rule<RecordingOverhead>};
+}
+
+}  // namespace cli

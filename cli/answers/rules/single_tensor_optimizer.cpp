@@ -1,0 +1,70 @@
+// single-tensor-optimizer: the optimizer launches small kernels for each parameter, and the GPU idles between them.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "cli/answers/rules/exposed_work.h"
+#include "cli/answers/rules/fired.h"
+#include "cli/answers/rules/gap_claims.h"
+#include "cli/trace/short_name.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kMostTiny = 200;               // a step
+constexpr std::int64_t kLeastOptimizerShare = 100;    // as 1 / N of the time, of the idle time between them
+
+class SingleTensorOptimizer : public Rule {
+ public:
+  explicit SingleTensorOptimizer(const AnalysisContext& context) : context_(context), tiny_(context.windows) {}
+
+  void use(GapClaims& claims) override { claims_ = &claims; }
+  void work(const GpuWork& work) override { tiny_.add(work, claims_->is_optimizer_kernel(work)); }
+  void claimed(const ClaimedGap& claim) override {
+    idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns;
+    evidence_.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns, [&] { return "the GPU idles before " + short_name(context_.catalog.strings[claim.gap.next->name]); });
+  }
+
+  void end_of(ProcessId process) override { tiny_.end_of(process); }
+
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
+    Fired fired;
+    for (const auto& [device, sum] : tiny_.sums()) {
+      const std::int64_t steps = scope.time.steps, idle_ns = idle_of(device);
+      const bool many = steps > 0 && sum.count > kMostTiny * steps;
+      if (many && idle_ns > scope.time.lengths_ns[device.first] / kLeastOptimizerShare) fired.add(device.first, device.second, idle_ns);
+    }
+    if (fired.empty()) return {};
+    Finding finding = fired.finding(scope, evidence_);
+    const ExposedWork::Sum& sum = tiny_.sums().at({fired.most, fired.device});
+    finding.title = fmt::format("the optimizer launches {} kernels shorter than 10 us per step; they take {}, and the GPU idles {} between them", sum.count / scope.time.steps,
+                                per_step_text(scope, sum.exposed_ns), per_step_text(scope, fired.most_ns));
+    finding.advice = "Use one kernel for many parameters: fused=True or foreach=True in torch.optim, apex.optimizers.FusedAdam, or torch.compile for the optimizer step.";
+    return {finding};
+  }
+
+ private:
+  std::int64_t idle_of(const ExposedWork::Device& device) const {
+    const auto found = idle_ns_.find(device);
+    return found == idle_ns_.end() ? 0 : found->second;
+  }
+
+  const AnalysisContext& context_;
+  GapClaims* claims_ = nullptr;
+  ExposedWork tiny_;
+  std::map<ExposedWork::Device, std::int64_t> idle_ns_;
+  LongestEvidence evidence_;
+};
+
+}  // namespace
+
+RuleEntry single_tensor_optimizer_rule() {
+  return {.name = "single-tensor-optimizer",
+          .fires = "an optimizer launches more than 200 kernels shorter than 10 us per step and no multi-tensor kernel, and the GPU idles for more than 1 % of the time between them",
+          .source = "PyTorch, torch.optim (foreach and fused): https://pytorch.org/docs/stable/optim.html",
+          .inputs = {RuleInput::launches, RuleInput::host_ranges, RuleInput::steps},
+          .gap_owner = GapOwner::optimizer,
+          .make = make_rule<SingleTensorOptimizer>};
+}
+
+}  // namespace cli

@@ -1,0 +1,530 @@
+#include "cli/answers/tables/analyze.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "cli/answers/tables/device_gaps.h"
+#include "cli/answers/tables/launches_without_work.h"
+#include "cli/timeline/gpu/work_classes.h"
+#include "cli/timeline/collectives/call_collector.h"
+#include "cli/base/ordered_work.h"
+#include "cli/base/progress.h"
+#include "cli/base/units.h"
+#include "cli/trace/beside_ranks.h"
+#include "cli/trace/file_notes.h"
+#include "cli/trace/notice_notes.h"
+#include "cli/trace/launch_calls.h"
+#include "cli/trace/name_classes.h"
+#include "cli/trace/overruns.h"
+#include "cli/trace/slice.h"
+#include "cli/trace/time_bounds.h"
+#include "cli/timeline/select/optimizer_steps.h"
+#include "cli/timeline/select/step_name.h"
+
+namespace cli {
+namespace {
+
+// Each repeats what all members need of an event: more than these cost more than they save.
+constexpr std::size_t kMostWalks = 2;
+
+Steps on_axis(Steps steps, const ProcessClocks& clocks) {
+  for (ProcessId id = 0; id < steps.size(); ++id) {
+    for (Step& step : steps[id]) step = moved(step, [&](std::int64_t ns) { return clocks.on_axis(id, ns); });
+  }
+  return steps;
+}
+
+// By the clocks of the processes, or on the axis.
+Windows windows_of(const AnalysisRequest& request, GroupBy by, const Selector& selector, const TraceFacts& facts,
+                   std::size_t processes, bool placed) {
+  const auto& time = request.selection.time;
+  const auto at = [&](std::int64_t since_ns) { return since_ns > kLatest_ns - facts.first_ns ? kLatest_ns : facts.first_ns + since_ns; };
+  const std::int64_t from_ns = time ? at(time->from_ns) : kEarliest_ns, to_ns = time ? std::min(at(time->to_ns), facts.last_ns) : kLatest_ns;
+  std::vector<TimeWindow> times;
+  for (ProcessId id = 0; id < processes; ++id) {
+    const bool moved = time.has_value() && !placed;
+    times.push_back(moved ? TimeWindow{facts.clocks.first_at(id, from_ns), facts.clocks.first_at(id, to_ns)} : TimeWindow{from_ns, to_ns});
+  }
+  if (by == GroupBy::step || request.selection.steps) {
+    Steps steps = selector.chosen(facts.steps);
+    return Windows(placed ? on_axis(std::move(steps), facts.clocks) : steps, by == GroupBy::step, times);
+  }
+  return time ? Windows(times) : Windows(processes);
+}
+
+void put_on_axis(CollectiveCalls& calls, const ProcessClocks& clocks) {
+  for (ProcessId id = 0; id < calls.processes.size(); ++id) {
+    if (clocks.of(id) == nullptr) continue;
+    for (CollectiveLane& lane : calls.processes[id].lanes) {
+      for (CollectiveCall& call : lane.calls) {
+        for (std::int64_t* ns : {&call.host_start_ns, &call.host_end_ns, &call.gpu_start_ns, &call.gpu_end_ns}) {
+          if (*ns != kNoTime) *ns = clocks.on_axis(id, *ns);
+        }
+      }
+    }
+  }
+}
+
+// "" where all are ranks.
+std::string beside_note(const Catalog& catalog) {
+  const std::vector<bool> beside = beside_ranks(catalog);
+  std::string who;
+  for (ProcessId id = 0; id < beside.size(); ++id) {
+    if (beside[id]) who += (who.empty() ? "" : ", ") + process_words(catalog.processes[id]);
+  }
+  return who.empty() ? "" : who + ": excluded from all tables (no rank, no GPU work)";
+}
+
+class AnalysisWalk : public EventSink {
+ public:
+  struct Member {
+    AnalysisContext context;
+    ObserverNeeds needs;
+    std::unique_ptr<Analysis> analysis;  // or
+    std::unique_ptr<TablesObserver> last;
+    TraceObserver* observer = nullptr;  // which of the two it is
+    bool walks = true;                  // false: nothing of this trace is for it
+    ResultTable table;                  // of an analysis, when it has finished
+
+    bool on_axis() const { return needs.collectives; }
+  };
+
+  // `progress`: null: another walk of the same events tells.
+  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, const std::vector<Member*>& members, Progress* progress)
+      : catalog_(catalog), clocks_(clocks), selector_(selector), bounds_(catalog, clocks), classes_(catalog, own_rules(members)), calls_(catalog), names_(catalog.strings), without_work_(catalog.processes.size()), progress_(progress) {
+    for (Member* member : members) {
+      const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
+      members_.push_back(member->observer);
+      member->context.calls = &calls_;
+      const Windows& windows = member->context.windows;
+      workers_.push_back({member->observer, takes_all ? nullptr : &windows, windows.are_steps() && !member->needs.by_time, member->on_axis()});
+      finds_launches_ = finds_launches_ || windows.are_steps() || member->needs.launches;
+      for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
+        if (member->needs.kinds.test(kind)) takers_[kind].push_back({member->observer, member->on_axis()});
+      }
+      if (member->needs.gaps) gap_takers_.push_back(member->observer);
+      if (member->on_axis() && !collector_) collector_ = make_call_collector(catalog);
+      kinds_ |= member->needs.looked_at();
+      if (member->on_axis()) kinds_ |= kinds_of({Kind::garbage_collection, Kind::cpu_op, Kind::user_annotation});
+      any_time_ = any_time_ || member->needs.any_time || member->needs.gaps;
+    }
+    if (!gap_takers_.empty()) gaps_.emplace(catalog);
+    if (finds_launches_) kinds_ |= kinds_of({Kind::runtime, Kind::driver});
+    for (const Process& process : catalog.processes) records_calls_.push_back(records_calls(process));
+  }
+
+  // `chosen`: what the selection alone asks for.
+  Wanted wanted(const Wanted& chosen) const {
+    Wanted wanted = has_collectives() ? Wanted{} : chosen;  // what is one over all ranks needs all of them, whichever are shown
+    if (any_time_) wanted.times.clear();
+    wanted.kinds = WorkClasses::kinds() | kinds_;
+    return wanted;
+  }
+
+  void event(const Event& read, const Facts& facts) override {
+    if (progress_ != nullptr) progress_->step();
+    Event room;
+    const Event& event = with_cut_overrun(catalog_, read, room);
+    if (!bounds_.hold(catalog_.tracks[event.track].process, event)) {
+      strays_ += event.kind != Kind::flow;
+      return;
+    }
+    classes_.event(event);
+    const bool is_work = is_gpu_work(event.kind) && is_slice(event) && catalog_.tracks[event.track].kind == TrackKind::stream;
+    if (!is_work) {
+      if (collector_) collector_->event(event, facts, false);
+      hand_on(event, facts);
+      return;
+    }
+    const WorkClass work_class = classes_.of(event, facts);
+    if (collector_) collector_->event(event, facts, work_class == WorkClass::compute);
+    if (selector_.judge(event) != LeftOut::kept) return;
+    const Track& track = catalog_.tracks[event.track];
+    const auto place = calls_.place_of(event.track, event.correlation);
+    place ? without_work_.work(track.process, *place) : without_work_.work_without_launch();
+    if (event.duration_ns < 0) {
+      ++endless_;
+      return;
+    }
+    GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
+                 work_class, 0, &event, &facts, nullptr, 0};
+    if (place) {
+      work.call = &calls_.at(work.process, *place);
+      work.call_place = *place;
+    }
+    if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
+    work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
+    if (finds_launches_) work.launched_ns = launch_of(work);
+    if (gaps_) tell_gap(work);
+    GpuWork placed = work;
+    if (clocks_.of(work.process) != nullptr) {
+      placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
+      placed.end_ns = clocks_.on_axis(work.process, work.end_ns);
+      if (work.launched_ns) placed.launched_ns = clocks_.on_axis(work.process, *work.launched_ns);
+    }
+    for (const Worker& each : workers_) {
+      if (const GpuWork& seen = each.on_axis ? placed : work; each.takes(seen)) each.observer->work(seen);
+    }
+  }
+
+  void end_of(ProcessId process) override {
+    if (gaps_) {
+      for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
+      gaps_->forget(process);
+    }
+    if (collector_) collector_->end_of(process);
+    for (TraceObserver* member : members_) member->end_of(process);
+    calls_.forget(process);
+    classes_.forget(process);
+    without_work_.forget(process);
+  }
+
+  // Ends every process after the last event if the walk does not report the ends itself.
+  void end() {
+    for (ProcessId process = 0; gaps_ && process < catalog_.processes.size(); ++process) {
+      for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
+    }
+  }
+
+  std::uint64_t endless() const { return endless_; }
+  // Of the walk's processes, if it was told of launches.
+  const LaunchesWithoutWork& without_work() const { return without_work_; }
+  std::uint64_t strays() const { return strays_; }
+  bool has_collectives() const { return collector_ != nullptr; }
+  CollectiveCalls take_calls() { return collector_->take(); }
+
+ private:
+  // What is asked of a member at every event, side by side.
+  struct Worker {
+    TraceObserver* observer;
+    const Windows* windows;  // null: it takes work of any time
+    bool by_launch;          // what was launched in them, not what runs in them
+    bool on_axis;
+
+    bool takes(const GpuWork& work) const {
+      if (windows == nullptr) return true;
+      if (!by_launch) return windows->hold(work.process, work.start_ns, work.end_ns);
+      const TimeWindow& time = windows->time(work.process);
+      return work.start_ns < time.to_ns && work.end_ns >= time.from_ns && windows->launched_in(work.process, work.launched_ns);
+    }
+  };
+  struct Taker {
+    TraceObserver* observer;
+    bool on_axis;
+  };
+
+  std::optional<std::int64_t> launch_of(const GpuWork& work) const {
+    if (work.call != nullptr) return work.call->start_ns;
+    return records_calls_[work.process] ? std::nullopt : std::optional(work.start_ns);
+  }
+
+  static const NameRules* own_rules(const std::vector<Member*>& members) {
+    const auto found = std::find_if(members.begin(), members.end(), [](const Member* member) { return member->context.class_rules != nullptr; });
+    return found == members.end() ? nullptr : (*found)->context.class_rules;
+  }
+
+  void hand_on(const Event& event, const Facts& facts) {
+    if (!kinds_.test(static_cast<std::size_t>(event.kind))) return;
+    const ProcessId process = catalog_.tracks[event.track].process;
+    if (!selector_.has(process)) return;
+    if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) {
+      const auto place = calls_.add(event);
+      if (place && names_[event.name].launches) without_work_.launch(process, *place);
+    }
+    if (gaps_) {
+      if (const auto wait = gaps_->event(event, process)) tell(process, *wait);
+    }
+    for (const Taker& taker : takers_[static_cast<std::size_t>(event.kind)]) {
+      if (!taker.on_axis || clocks_.of(process) == nullptr) {
+        taker.observer->event(event, facts);
+        continue;
+      }
+      Event placed = event;
+      placed.start_ns = clocks_.on_axis(process, event.start_ns);
+      if (event.duration_ns > 0) placed.duration_ns = std::max<std::int64_t>(0, clocks_.on_axis(process, slice_end(event, kLatest_ns)) - placed.start_ns);
+      taker.observer->event(placed, facts);
+    }
+  }
+
+  void tell_gap(const GpuWork& work) {
+    std::optional<HostWait> wait;
+    if (const auto gap = gaps_->work(work, wait)) tell(*gap);
+    if (wait) tell(work.process, *wait);
+  }
+  void tell(const DeviceGap& gap) {
+    for (TraceObserver* taker : gap_takers_) taker->gap(gap);
+  }
+  void tell(ProcessId process, const HostWait& wait) {
+    for (TraceObserver* taker : gap_takers_) taker->wait(process, wait);
+  }
+
+  const Catalog& catalog_;
+  const ProcessClocks& clocks_;
+  Selector& selector_;
+  const TimeBounds bounds_;
+  std::uint64_t strays_ = 0;  // events out of them
+  std::vector<TraceObserver*> members_;
+  std::vector<Worker> workers_;
+  std::array<std::vector<Taker>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
+  WorkClasses classes_;
+  LaunchCalls calls_;
+  NameClasses names_;
+  LaunchesWithoutWork without_work_;
+  std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
+  std::vector<TraceObserver*> gap_takers_;
+  std::optional<DeviceGaps> gaps_;            // none: nobody asks for them
+  KindSet kinds_;                             // that any member looks at besides GPU work
+  bool any_time_ = false;                     // any member does
+  bool finds_launches_ = false;               // GpuWork::launched_ns
+  std::vector<bool> records_calls_;           // by ProcessId
+  Progress* progress_;
+  std::uint64_t endless_ = 0;  // pieces of work whose end is not known
+};
+
+// Roughly what it costs to look at these kinds of events, besides GPU work: as many as there are.
+std::uint64_t cost_of(KindSet kinds, unsigned effort, const Catalog& catalog) {
+  std::uint64_t cost = 0;
+  for (const Process& process : catalog.processes) {
+    for (const KindInfo& each : kKinds) {
+      const auto kind = static_cast<std::size_t>(each.kind);
+      if (is_gpu_work(each.kind))
+        cost += process.counts[kind];
+      else if (kinds.test(kind))
+        cost += effort * process.counts[kind];
+    }
+  }
+  return cost;
+}
+
+// Which members walk together, of so many walks of the same trace: those that share the collector of collectives, those that share
+// the gaps of devices, and the others such that the walks take about as long, the dearest first.
+std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, const Catalog& catalog, std::size_t walks) {
+  struct Party {
+    std::uint64_t cost = 0;  // tables of collectives do little with theirs, and stand for the collector
+    std::vector<AnalysisWalk::Member*> members;
+  };
+  Party on_axis, with_gaps;
+  std::vector<Party> others;
+  for (AnalysisWalk::Member& member : members) {
+    if (!member.walks) continue;
+    Party& party = member.on_axis() ? on_axis : member.needs.gaps ? with_gaps : others.emplace_back();
+    party.cost += cost_of(member.needs.kinds, member.needs.effort, catalog);
+    party.members.push_back(&member);
+  }
+  if (!with_gaps.members.empty()) {
+    with_gaps.cost += cost_of(DeviceGaps::kinds(), 1, catalog);
+    others.push_back(std::move(with_gaps));
+  }
+  std::stable_sort(others.begin(), others.end(), [](const Party& a, const Party& b) { return a.cost > b.cost; });
+  std::vector<Party> hands(walks);
+  hands.front() = std::move(on_axis);
+  for (const Party& party : others) {
+    Party& fewest = *std::min_element(hands.begin(), hands.end(), [](const Party& a, const Party& b) { return a.cost < b.cost; });
+    fewest.cost += party.cost;
+    fewest.members.insert(fewest.members.end(), party.members.begin(), party.members.end());
+  }
+  std::vector<std::vector<AnalysisWalk::Member*>> walking;
+  for (Party& hand : hands) walking.push_back(std::move(hand.members));
+  return walking;
+}
+
+void make_tables(std::deque<AnalysisWalk::Member>& members) {
+  OrderedWork work(members.size(), std::clamp<std::size_t>(members.size(), 1, usable_cores()));
+  work.run({[&](std::size_t i) {
+              if (members[i].analysis) members[i].table = members[i].analysis->finish();
+            },
+            [](std::size_t) {}});
+}
+
+// Which events of one input name steps, or launch.
+class EventNames {
+ public:
+  bool is_step(const Catalog& catalog, const Event& event) {
+    return is(steps_, catalog, event, [](std::string_view name) { return step_name(name).has_value(); });
+  }
+  // PyTorch's, which end steps of programs that name none.
+  bool is_mark(const Catalog& catalog, const Event& event) {
+    return is(marks_, catalog, event, [](std::string_view name) { return step_mark(name) != StepMark::none; });
+  }
+  bool is_launch(const Catalog& catalog, const Event& event) { return is(launches_, catalog, event, is_launch_name); }
+  // PyTorch's operators, which say what the kernels do that are launched in them.
+  bool is_collective(const Catalog& catalog, const Event& event) {
+    return is(collectives_, catalog, event, is_collective_range_name);
+  }
+
+ private:
+  using Answers = std::vector<std::uint8_t>;  // by StringId: 0 not seen, 1 no, 2 yes
+
+  template <typename Ask>
+  static bool is(Answers& answers, const Catalog& catalog, const Event& event, Ask&& ask) {
+    if (event.name >= answers.size()) answers.resize(std::max(catalog.strings.size(), event.name + std::size_t{1}));
+    if (answers[event.name] == 0) answers[event.name] = ask(catalog.strings[event.name]) ? 2 : 1;
+    return answers[event.name] == 2;
+  }
+
+  Answers steps_, marks_, launches_, collectives_;
+};
+
+GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
+  return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end() ? by : entry.by.front();
+}
+
+// Besides GPU work and what tells what it is for.
+KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
+  KindSet kinds;
+  for (const AnalysisEntry* entry : analyses) kinds |= entry->needs.looked_at();
+  return kinds;
+}
+
+// What a request chooses, and whoever looks at that.
+struct RequestScope {
+  RequestScope(const AnalysisRequest& request, const Catalog& catalog, const TraceFacts& facts)
+      : request(request), selection(without_beside(request.selection)), chosen(selection, catalog, facts), has(catalog.processes.size()),
+        steps(chosen.chosen(facts.steps)), placed_steps(on_axis(steps, facts.clocks)) {
+    for (ProcessId id = 0; id < has.size(); ++id) has[id] = chosen.has(id);
+  }
+  RequestScope(const RequestScope&) = delete;
+  RequestScope& operator=(const RequestScope&) = delete;
+
+  static Selection without_beside(Selection selection) {
+    selection.without_beside = true;
+    return selection;
+  }
+
+  const AnalysisRequest& request;
+  const Selection selection;
+  const Selector chosen;
+  std::vector<bool> has;
+  const Steps steps, placed_steps;
+  std::vector<AnalysisWalk::Member*> members;
+};
+
+// What any of them asks for.
+Wanted wanted_by_any(const std::deque<RequestScope>& scopes) {
+  Wanted wanted = scopes.front().chosen.wanted();
+  for (const RequestScope& scope : scopes) {
+    if (scope.chosen.wanted().times != wanted.times) {
+      wanted.times.clear();
+      break;
+    }
+  }
+  return wanted;
+}
+
+}  // namespace
+
+KindSet ObserverNeeds::looked_at() const {
+  return kinds | (gaps ? DeviceGaps::kinds() : KindSet());
+}
+
+EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
+  // Launches say which work is of which step, and where no step is named they are looked for in the order of launches
+  // (select/step_finder.h).
+  const bool collectives = std::any_of(analyses.begin(), analyses.end(), [](const AnalysisEntry* entry) { return entry->needs.collectives; });
+  return [names = EventNames(), kinds = taken_kinds(analyses) | also, collectives](const Catalog& catalog, const Event& event) mutable {
+    if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation || kinds.test(static_cast<std::size_t>(event.kind))) return true;
+    if (event.kind == Kind::cpu_op) return names.is_step(catalog, event) || names.is_mark(catalog, event) || (collectives && names.is_collective(catalog, event));
+    if (is_api_call(event.kind) && names.is_launch(catalog, event)) return true;
+    const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
+    return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
+  };
+}
+
+std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+                                         const std::vector<AnalysisRequest>& requests) {
+  const Catalog& catalog = trace.catalog();
+  const std::size_t processes = catalog.processes.size();
+  std::deque<RequestScope> scopes;
+  for (const AnalysisRequest& request : requests) scopes.emplace_back(request, catalog, facts);
+  Selection whole = scopes.front().selection;  // windows cut work, which the choice of events does not
+  whole.steps.reset();
+  whole.time.reset();
+  Selector selector(whole, catalog, facts);
+
+  const ProcessClocks on_it;
+  std::deque<AnalysisWalk::Member> members;
+  const auto add = [&](RequestScope& scope, GroupBy by, ObserverNeeds needs) -> AnalysisWalk::Member& {
+    bool phases = false;
+    for (ProcessId id = 0; id < processes; ++id) phases = phases || (scope.has[id] && !catalog.processes[id].phase.empty());
+    const AnalysisRequest& request = scope.request;
+    const bool placed = needs.collectives;
+    AnalysisWalk::Member& member = members.emplace_back(AnalysisWalk::Member{
+        {catalog, windows_of(request, by, scope.chosen, facts, processes, placed), found, placed ? scope.placed_steps : scope.steps, scope.has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr, nullptr, request.own_peaks},
+        needs, nullptr, nullptr, nullptr, true, {}});
+    scope.members.push_back(&member);
+    return member;
+  };
+  for (RequestScope& scope : scopes) {
+    for (const AnalysisEntry* entry : scope.request.analyses) {
+      AnalysisWalk::Member& member = add(scope, group_of(*entry, scope.request.by), entry->needs);
+      member.analysis = entry->make(member.context);
+      member.observer = member.analysis.get();
+      member.walks = entry->can_have_rows == nullptr || entry->can_have_rows(catalog);
+    }
+    for (const TablesObserverEntry& entry : scope.request.observers) {
+      AnalysisWalk::Member& member = add(scope, GroupBy::none, entry.needs);
+      member.last = entry.make(member.context);
+      member.observer = member.last.get();
+    }
+  }
+  std::vector<std::string> notes;
+  if (const std::string left_out = beside_note(catalog); !left_out.empty()) notes.push_back(left_out);
+  for (const Process& process : catalog.processes) {
+    for (std::string& note : notes_for_analyses(process)) notes.push_back(std::move(note));
+  }
+  for (std::string& note : notice_notes(catalog)) notes.push_back(std::move(note));
+  TraceCollectives collectives;
+  bool with_collectives = false;
+  std::deque<AnalysisWalk> walks;  // until all have finished
+  {
+    Progress progress("analyzing");
+    const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
+    for (const auto& hand : dealt(members, catalog, threads)) walks.emplace_back(catalog, facts.clocks, selector, hand, walks.empty() ? &progress : nullptr);
+    OrderedWork work(walks.size(), threads);
+    const Wanted wanted = wanted_by_any(scopes);
+    work.run({[&](std::size_t i) {
+                trace.walk(walks[i], walks[i].wanted(wanted));
+                walks[i].end();
+              },
+              [](std::size_t) {}});
+    AnalysisWalk& walk = walks.front();
+    with_collectives = walk.has_collectives();
+    if (with_collectives) {
+      collectives.calls = walk.take_calls();
+      put_on_axis(collectives.calls, facts.clocks);
+      collectives.matched = match_collectives(collectives.calls, catalog);
+      collectives.clocks = clocks_of(catalog, trace.fits());
+    }
+    if (walk.strays() > 0) {
+      notes.push_back(count_text(walk.strays(), "event", "events") + " far from the rest of the trace in time, excluded from spans and sums");
+    }
+    if (walk.endless() > 0) {
+      notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
+                      " had not ended when the trace ended, excluded from sums");
+    }
+  }
+  const auto lacking = std::find_if(walks.begin(), walks.end(), [](const AnalysisWalk& walk) { return walk.without_work().are_many(); });
+  if (lacking != walks.end()) notes.push_back(lacking->without_work().text());
+  for (AnalysisWalk::Member& member : members) member.context.collectives = with_collectives ? &collectives : nullptr;
+  make_tables(members);
+  std::vector<AnalysisResult> results;
+  for (const RequestScope& scope : scopes) {
+    AnalysisResult& result = results.emplace_back(AnalysisResult{{}, notes, lacking != walks.end()});
+    for (AnalysisWalk::Member* member : scope.members) {
+      if (member->analysis) result.tables.push_back(std::move(member->table));
+    }
+    for (AnalysisWalk::Member* member : scope.members) {
+      if (member->last) member->last->finish(result.tables);
+    }
+  }
+  return results;
+}
+
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const AnalysisRequest& request) {
+  return std::move(analyze_each(trace, facts, found, {request}).front());
+}
+
+}  // namespace cli

@@ -1,0 +1,91 @@
+// api: what the host's calls of the CUDA runtime and driver take, by name. Memory: 8 bytes a call, for exact percentiles.
+#include <algorithm>
+#include <map>
+
+#include "cli/answers/tables/cells.h"
+#include "cli/answers/tables/percentile.h"
+#include "cli/trace/slice.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> api_columns(RowKeys keys) {
+  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      {{"name", Unit::text, "Function name, of the CUDA runtime (cuda...) or driver (cu...)"},
+       {"count", Unit::count, "Number of calls"},
+       {"sum_ns", Unit::ns, "Total time on all threads; driver calls are within the runtime calls that make them"},
+       {"share_pct", Unit::percent, "Share of the total time of all calls (of the rank with --by rank)"},
+       {"min_ns", Unit::ns, "Shortest call"},
+       {"median_ns", Unit::ns, "Median duration of a call"},
+       {"p95_ns", Unit::ns, "95th percentile of the duration"},
+       {"max_ns", Unit::ns, "Longest call"}});
+}
+
+class ApiTable : public Analysis {
+ public:
+  explicit ApiTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()) {}
+
+  // Whole, also where it reaches out of the window.
+  void event(const Event& event, const Facts&) override {
+    if (!is_slice(event)) return;
+    const ProcessId process = context_.catalog.tracks[event.track].process;
+    const std::int64_t end_ns = event.duration_ns < 0 ? kLatest_ns : slice_end(event, kLatest_ns);
+    if (!host_.hold(process, event.start_ns, end_ns)) return;
+    if (event.duration_ns < 0) {
+      ++endless_;
+      return;
+    }
+    const ProcessId group = context_.keys.by == GroupBy::rank ? process : 0;
+    Durations& durations = calls_[{group, event.name}];
+    durations.ns.push_back(event.duration_ns);
+    durations.sum_ns += event.duration_ns;
+    sums_[group] += event.duration_ns;
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"api", api_columns(context_.keys), {}, {}};
+    std::vector<std::pair<const Key*, Durations*>> sorted;
+    for (auto& [key, durations] : calls_) sorted.push_back({&key, &durations});
+    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+      if (a.first->first != b.first->first) return a.first->first < b.first->first;
+      if (a.second->sum_ns != b.second->sum_ns) return a.second->sum_ns > b.second->sum_ns;
+      return context_.catalog.strings[a.first->second] < context_.catalog.strings[b.first->second];
+    });
+    for (const auto& [key, durations] : sorted) {
+      const Spread ns = spread_of(durations->ns);
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key->first], context_.keys);
+      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(durations->ns.size()), durations->sum_ns,
+             percent(durations->sum_ns, sums_.at(key->first)), ns.least, ns.median, ns.p95, ns.most);
+    }
+    if (endless_ > 0) table.notes.push_back(std::to_string(endless_) + " calls had not returned when the trace ended, and are excluded");
+    return table;
+  }
+
+ private:
+  using Key = std::pair<ProcessId, StringId>;
+  struct Durations {
+    std::vector<std::int64_t> ns;
+    std::int64_t sum_ns = 0;
+  };
+
+  const AnalysisContext& context_;
+  const Windows host_;
+  std::map<Key, Durations> calls_;
+  std::map<ProcessId, std::int64_t> sums_;
+  std::uint64_t endless_ = 0;
+};
+
+}  // namespace
+
+AnalysisEntry api_analysis() {
+  return {.name = "api",
+          .meaning = "CUDA runtime and driver functions: number of calls and their duration",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = api_columns,
+          .make = make_analysis<ApiTable>,
+          .on_request = true,
+          .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver})}};
+}
+
+}  // namespace cli

@@ -1,0 +1,153 @@
+// classes: what the GPU's time is spent on, by classes of kernels (name_rules.h).
+//
+//   communication and memory are what they are for all tables (work_classes.h); what else ran is told by its name.
+//   sum    all durations together, as far as they lie in the chosen time; of a step, those of the work that it launched
+//   union  when any work of the class ran on the device; of several devices or ranks together
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "cli/answers/tables/cells.h"
+#include "cli/answers/tables/named_classes.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> class_columns(RowKeys keys) {
+  std::vector<Column> columns;
+  if (keys.by != GroupBy::none) columns = joined(process_columns(keys), {kDeviceColumn});
+  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
+  return joined(std::move(columns), {
+      {"class", Unit::text, "Class of the kernel: matmul, attention, communication, ...; other if no rule matches its name"},
+      {"names", Unit::count, "Number of different kernel and copy names"},
+      {"count", Unit::count, "Number of kernels, copies and memsets"},
+      {"sum_ns", Unit::ns, "Total duration, including work that ran at the same time"},
+      {"share_pct", Unit::percent, "Share of the total duration of all classes on the same device and in the same step"},
+      {"union_ns", Unit::ns, "Time with any work of the class on a device, summed over devices"}});
+}
+
+class Classes : public Analysis {
+ public:
+  explicit Classes(const AnalysisContext& context)
+      : context_(context), classes_(context.catalog.strings, context.class_rules) {}
+
+  void work(const GpuWork& work) override {
+    const NamedClasses::Id id = classes_.of(work);
+    if (work.kind == Kind::graph) ++graphs_;
+    const auto& windows = context_.windows.of(work.process);
+    each_share(context_.windows, work, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
+      // Of devices apart, and of steps where they are rows.
+      const Key key{work.process, work.device, windows[i].step ? i : 0};
+      if (newest_ == nullptr || newest_->first != key) newest_ = &*sums_.try_emplace(key).first;
+      std::vector<Sums>& sums = newest_->second;
+      if (sums.size() <= id) sums.resize(id + std::size_t{1});
+      sums[id].add(start_ns, end_ns);
+      const LastSeen now{context_.keys.by == GroupBy::none ? nullptr : newest_, id};
+      if (last_seen_.size() <= work.name) last_seen_.resize(std::max(context_.catalog.strings.size(), work.name + std::size_t{1}), {nullptr, NamedClasses::kNone});
+      if (std::exchange(last_seen_[work.name], now) != now) seen_.insert({row_of(key), id, work.name});
+    });
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"classes", class_columns(context_.keys), {}, {}};
+    std::map<Key, std::vector<Sums>> rows;
+    for (const auto& [key, sums] : sums_) {
+      std::vector<Sums>& row = rows[row_of(key)];
+      if (row.size() < sums.size()) row.resize(sums.size());
+      for (std::size_t id = 0; id < sums.size(); ++id) row[id] += sums[id];
+    }
+    for (const auto& [key, sums] : rows) add_rows(key, sums, table.rows);
+    if (graphs_ > 0) table.notes.push_back("CUDA graphs recorded as a whole, without their kernels, are in class other");
+    return table;
+  }
+
+ private:
+  struct Key {
+    ProcessId process = 0;
+    std::int64_t device = 0;
+    std::size_t window = 0;  // of the process, where windows are steps
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Seen {
+    Key key;
+    NamedClasses::Id id;
+    StringId name;
+    auto operator<=>(const Seen&) const = default;
+  };
+  struct Sums {
+    std::int64_t count = 0, sum_ns = 0, union_ns = 0;
+    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();  // of the union so far
+
+    // By start_ns ascending.
+    void add(std::int64_t start, std::int64_t end) {
+      ++count;
+      sum_ns += end - start;
+      union_ns += std::max<std::int64_t>(0, end - std::max(start, end_ns));
+      end_ns = std::max(end_ns, end);
+    }
+    Sums& operator+=(const Sums& other) {
+      count += other.count;
+      sum_ns += other.sum_ns;
+      union_ns += other.union_ns;
+      return *this;
+    }
+  };
+
+  using OfKey = std::pair<const Key, std::vector<Sums>>;
+  struct LastSeen {
+    const OfKey* row;  // null: all are one
+    NamedClasses::Id id;
+    bool operator==(const LastSeen&) const = default;
+  };
+
+  Key row_of(const Key& key) const { return context_.keys.by == GroupBy::none ? Key{} : key; }
+
+  void add_rows(const Key& key, const std::vector<Sums>& sums, std::vector<std::vector<Cell>>& rows) const {
+    std::int64_t whole_ns = 0;
+    std::vector<NamedClasses::Id> order;
+    for (NamedClasses::Id id = 0; id < sums.size(); ++id) {
+      whole_ns += sums[id].sum_ns;
+      if (sums[id].count > 0) order.push_back(id);
+    }
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) {
+      return sums[a].sum_ns != sums[b].sum_ns ? sums[a].sum_ns > sums[b].sum_ns : classes_[a] < classes_[b];
+    });
+    for (const NamedClasses::Id id : order) {
+      std::vector<Cell>& cells = rows.emplace_back();
+      if (context_.keys.by != GroupBy::none) {
+        append_process(cells, context_.catalog.processes[key.process], context_.keys);
+        cells.emplace_back(key.device);
+      }
+      if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.process)[key.window].step));
+      append(cells, classes_[id], names(key, id), sums[id].count, sums[id].sum_ns, percent(sums[id].sum_ns, whole_ns), sums[id].union_ns);
+    }
+  }
+
+  std::int64_t names(const Key& key, NamedClasses::Id id) const {
+    const auto from = seen_.lower_bound({key, id, 0}), to = seen_.upper_bound({key, id, std::numeric_limits<StringId>::max()});
+    return std::distance(from, to);
+  }
+
+  const AnalysisContext& context_;
+  NamedClasses classes_;
+  std::map<Key, std::vector<Sums>> sums_;  // by class
+  OfKey* newest_ = nullptr;                // of them that of the work before
+  std::vector<LastSeen> last_seen_;        // by name: what need not go into seen_ again
+  std::set<Seen> seen_;
+  std::uint64_t graphs_ = 0;
+};
+
+}  // namespace
+
+AnalysisEntry classes_analysis() {
+  return {.name = "classes",
+          .meaning = "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
+          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+          .columns = class_columns,
+          .make = make_analysis<Classes>,
+          .on_request = true};
+}
+
+}  // namespace cli

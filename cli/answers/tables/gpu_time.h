@@ -1,0 +1,63 @@
+// How the time of one device divides, exactly (gpu_intervals.h).
+//
+//   busy     the union of all work                 idle     span - busy
+//   comm     the union of communication            compute  the union of the other kernels
+//   memory   the union of copies and sets          exposed  comm that no compute covers
+#pragma once
+#include <cstdint>
+
+#include "cli/timeline/gpu/gpu_intervals.h"
+
+namespace cli {
+
+struct DeviceTime {
+  std::int64_t span_ns = 0;  // from the first start to the last end, or the length of a window
+  std::int64_t busy_ns = 0, compute_ns = 0, comm_ns = 0, memory_ns = 0, exposed_comm_ns = 0;
+  std::int64_t idle_ns() const { return span_ns - busy_ns; }
+  std::int64_t overlap_ns() const { return comm_ns - exposed_comm_ns; }  // communication and compute at once
+  DeviceTime& operator+=(const DeviceTime& other) {
+    span_ns += other.span_ns;
+    busy_ns += other.busy_ns;
+    compute_ns += other.compute_ns;
+    comm_ns += other.comm_ns;
+    memory_ns += other.memory_ns;
+    exposed_comm_ns += other.exposed_comm_ns;
+    return *this;
+  }
+};
+
+class GpuTime {
+ public:
+  // By start_ns ascending; start_ns <= end_ns.
+  void add(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns) {
+    intervals_.add(work_class, start_ns, end_ns, sums_);
+  }
+
+  // Of all so far.
+  DeviceTime time() const {
+    GpuIntervals intervals = intervals_;
+    Sums sums = sums_;
+    intervals.finish(sums);
+    const std::int64_t span_ns = intervals.span_ns();
+    const auto of = [&](WorkClass work_class) { return sums.class_ns[static_cast<std::size_t>(work_class)]; };
+    return {span_ns, span_ns - sums.gaps_ns, of(WorkClass::compute), of(WorkClass::comm), of(WorkClass::memory), sums.exposed_ns};
+  }
+
+ private:
+  struct Sums {
+    void gap(std::int64_t from_ns, std::int64_t to_ns) { gaps_ns += to_ns - from_ns; }
+    void busy(std::int64_t, std::int64_t) {}
+    void ran(WorkClass work_class, std::int64_t from_ns, std::int64_t to_ns) {
+      class_ns[static_cast<std::size_t>(work_class)] += to_ns - from_ns;
+    }
+    void exposed(std::int64_t from_ns, std::int64_t to_ns) { exposed_ns += to_ns - from_ns; }
+
+    std::array<std::int64_t, 3> class_ns{};
+    std::int64_t gaps_ns = 0, exposed_ns = 0;
+  };
+
+  GpuIntervals intervals_;
+  Sums sums_;
+};
+
+}  // namespace cli

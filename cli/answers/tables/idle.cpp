@@ -1,0 +1,91 @@
+// idle: the idle time of each device by what it waited for (device_gaps.h). Its idle is that of `temporal`, and the causes sum to it. What of
+// it the host was in Python's garbage collector is told besides.
+#include <map>
+#include <tuple>
+
+#include "cli/answers/tables/cells.h"
+#include "cli/answers/tables/device_gaps.h"
+#include "cli/answers/tables/device_times.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> idle_columns(RowKeys keys) {
+  std::vector<Column> columns = process_columns(keys);
+  columns.push_back(kDeviceColumn);
+  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
+  return joined(std::move(columns), {
+      {"idle_ns", Unit::ns, "Time without GPU work, as in temporal; sum of the next seven columns"},
+      {"sync_ns", Unit::ns, "Idle time while the host was in a synchronization that began before the GPU went idle"},
+      {"copy_ns", Unit::ns, "Idle time while the host was in a blocking or pageable copy, before the gap or as the next work"},
+      {"after_sync_ns", Unit::ns, "Idle time from the end of such a wait to the next launch; at most the length of the wait"},
+      {"host_late_ns", Unit::ns, "Idle time until the host began the next launch, after 30 us or more without a launch"},
+      {"launch_ns", Unit::ns, "Idle time in the call that launched the next work, or between launches at most 30 us apart"},
+      {"queued_ns", Unit::ns, "Idle time from the launch to the start of the next work, if at most 30 us"},
+      {"unexplained_ns", Unit::ns, "Idle time of longer waits after a launch, of unknown launches, or without later work"},
+      {"in_gc_ns", Unit::ns, "Part of after_sync_ns and host_late_ns in Python's garbage collector on any thread; unknown without such events"}});
+}
+
+class IdleTable : public Analysis {
+ public:
+  explicit IdleTable(const AnalysisContext& context) : context_(context), times_(context) {}
+
+  void work(const GpuWork& work) override { times_.add(work); }
+  void gap(const DeviceGap& gap) override {
+    const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
+    if (is_edge && !context_.windows.are_bounded()) return;
+    const auto& windows = context_.windows.of(gap.process);
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      const AnalysisWindow& row = windows[i].step ? windows[i] : windows.front();
+      Sums& sums = sums_[{gap.process, gap.device, row.from_ns}];
+      const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
+      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) sums.causes[cause] += times[cause];
+      sums.collecting_ns += gap.collecting_ns(windows[i].from_ns, windows[i].to_ns);
+    }
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"idle", idle_columns(context_.keys), {}, {}};
+    for (const DeviceTimes::Row& row : times_.rows()) {
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      append_process(cells, context_.catalog.processes[row.process], context_.keys);
+      cells.push_back(known(row.device));
+      if (context_.keys.by == GroupBy::step) cells.push_back(known(row.window.step));
+      if (!row.device) {
+        cells.resize(table.columns.size());
+        continue;
+      }
+      cells.emplace_back(row.time.idle_ns());
+      const Sums& sums = sums_[{row.process, *row.device, row.window.from_ns}];
+      for (const std::int64_t ns : sums.causes) cells.emplace_back(ns);
+      const bool knows_collections = context_.catalog.processes[row.process].counts[static_cast<std::size_t>(Kind::garbage_collection)] > 0;
+      cells.push_back(knows_collections ? Cell(sums.collecting_ns) : Cell());
+    }
+    table.notes = times_.notes();
+    return table;
+  }
+
+ private:
+  struct Sums {
+    IdleTimes causes{};
+    std::int64_t collecting_ns = 0;
+  };
+
+  const AnalysisContext& context_;
+  DeviceTimes times_;
+  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, Sums> sums_;  // by device and begin of the row's first window
+};
+
+}  // namespace
+
+AnalysisEntry idle_analysis() {
+  return {.name = "idle",
+          .meaning = "Idle time of each GPU by cause: synchronizations, a late host, launches",
+          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+          .columns = idle_columns,
+          .make = make_analysis<IdleTable>,
+          .on_request = true,
+          .needs = {.by_time = true, .gaps = true}};
+}
+
+}  // namespace cli

@@ -1,0 +1,154 @@
+// kernels: what each kernel costs, by its name, and how it is launched. Memory: 8 bytes a kernel, for exact percentiles.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "cli/answers/tables/cells.h"
+#include "cli/answers/tables/percentile.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> kernel_columns(RowKeys keys) {
+  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      {{"name", Unit::text, "Kernel name, demangled"},
+       {"class", Unit::text, "comm or compute"},
+       {"count", Unit::count, "Number of instances"},
+       {"sum_ns", Unit::ns, "Total duration, including kernels that ran at the same time"},
+       {"share_pct", Unit::percent, "Share of the total duration of all kernels (of the rank with --by rank)"},
+       {"mean_ns", Unit::ns, "Mean duration"},
+       {"min_ns", Unit::ns, "Shortest duration"},
+       {"median_ns", Unit::ns, "Median duration"},
+       {"p95_ns", Unit::ns, "95th percentile of the duration"},
+       {"max_ns", Unit::ns, "Longest duration"},
+       {"stddev_ns", Unit::ns, "Sample standard deviation of the duration (n - 1, like Nsight Systems); unknown for one instance"},
+       {"configurations", Unit::count,
+        "Number of launch configurations (grid, block, registers, shared memory, cluster, type)"},
+       {"grid", Unit::extent, "Blocks of the most frequent launch configuration, in x, y and z"},
+       {"block", Unit::extent, "Threads per block of the most frequent launch configuration, in x, y and z"}});
+}
+
+// Of launches, what a program asks for; what follows from that for a GPU is left out.
+class Configurations {
+ public:
+  using Id = Interned<Launch>::Id;
+
+  explicit Configurations(const Interned<Launch>& launches) : launches_(launches) {}
+
+  // 0: nothing is known.
+  Id of(LaunchId launch) {
+    if (launch == 0) return 0;
+    if (launch >= known_.size()) known_.resize(launches_.size());
+    if (known_[launch] != 0) return known_[launch];
+    Launch asked = launches_[launch];
+    asked.estimated = false;
+    asked.blocks_per_multiprocessor = asked.warps_per_multiprocessor = 0;
+    asked.occupancy_percent = Launch().occupancy_percent;
+    return known_[launch] = all_.intern(asked);
+  }
+  const Launch& operator[](Id id) const { return all_[id]; }
+
+  // The most frequent; of several the smallest, so that the order in which they came says nothing.
+  Id most_frequent(const std::map<Id, std::uint64_t>& counts) const {
+    const auto order = [](const Launch& l) {
+      return std::tuple(std::to_array(l.grid), std::to_array(l.block), l.registers_per_thread, l.shared_bytes,
+                        l.local_bytes_per_thread, std::to_array(l.cluster), l.launch_type);
+    };
+    return std::max_element(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
+             return a.second != b.second ? a.second < b.second : order(all_[b.first]) < order(all_[a.first]);
+           })->first;
+  }
+
+ private:
+  const Interned<Launch>& launches_;
+  Interned<Launch> all_;
+  std::vector<Id> known_;  // by LaunchId; 0: not looked at
+};
+
+class KernelTable : public Analysis {
+ public:
+  explicit KernelTable(const AnalysisContext& context)
+      : context_(context), configurations_(context.catalog.launches) {}
+
+  // Whole, also where it reaches out of the window: a kernel is not longer or shorter for that.
+  void work(const GpuWork& work) override {
+    if (work.kind != Kind::kernel) return;
+    const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
+    Durations& durations = durations_of({group, work.name, work.work_class});
+    durations.ns.push_back(work.end_ns - work.start_ns);
+    durations.sum_ns += work.end_ns - work.start_ns;
+    sums_[group] += work.end_ns - work.start_ns;
+    if (const auto id = configurations_.of(work.launch); id != 0) ++durations.launches[id];
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"kernels", kernel_columns(context_.keys), {}, {}};
+    std::vector<std::pair<const Key*, Durations*>> sorted;
+    for (auto& [key, durations] : kernels_) sorted.push_back({&key, &durations});
+    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+      if (a.first->group != b.first->group) return a.first->group < b.first->group;
+      if (a.second->sum_ns != b.second->sum_ns) return a.second->sum_ns > b.second->sum_ns;
+      return context_.catalog.strings[a.first->name] < context_.catalog.strings[b.first->name];
+    });
+    for (const auto& [key, durations] : sorted) table.rows.push_back(row(*key, *durations));
+    return table;
+  }
+
+ private:
+  struct Key {
+    ProcessId group;
+    StringId name;
+    WorkClass work_class;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Durations {
+    std::vector<std::int64_t> ns;
+    std::int64_t sum_ns = 0;
+    std::map<Configurations::Id, std::uint64_t> launches;
+  };
+
+  // Mostly those of the kernel of this name before.
+  Durations& durations_of(const Key& key) {
+    if (key.name >= newest_.size()) newest_.resize(std::max(context_.catalog.strings.size(), key.name + std::size_t{1}));
+    auto*& newest = newest_[key.name];
+    if (newest == nullptr || newest->first != key) newest = &*kernels_.try_emplace(key).first;
+    return newest->second;
+  }
+
+  std::vector<Cell> row(const Key& key, Durations& durations) const {
+    const Spread ns = spread_of(durations.ns);
+    std::vector<Cell> cells;
+    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
+    append(cells, std::string(context_.catalog.strings[key.name]),
+           std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(durations.ns.size()),
+           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), static_cast<double>(durations.sum_ns) / static_cast<double>(durations.ns.size()), ns.least, ns.median, ns.p95, ns.most,
+           known_real(standard_deviation(durations.ns)));
+    if (durations.launches.empty()) {
+      append(cells, Cell(), Cell(), Cell());
+    } else {
+      const Launch& most = configurations_[configurations_.most_frequent(durations.launches)];
+      append(cells, static_cast<std::int64_t>(durations.launches.size()), extent(most.grid), extent(most.block));
+    }
+    return cells;
+  }
+
+  static Extent extent(const std::uint32_t (&size)[3]) { return {size[0], size[1], size[2]}; }
+
+  const AnalysisContext& context_;
+  Configurations configurations_;
+  std::map<Key, Durations> kernels_;
+  std::vector<std::pair<const Key, Durations>*> newest_;  // in kernels_, by name
+  std::map<ProcessId, std::int64_t> sums_;
+};
+
+}  // namespace
+
+AnalysisEntry kernels_analysis() {
+  return {.name = "kernels",
+          .meaning = "Kernels by name: count, durations, share, launch configuration",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = kernel_columns,
+          .make = make_analysis<KernelTable>};
+}
+
+}  // namespace cli

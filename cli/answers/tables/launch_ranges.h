@@ -1,0 +1,130 @@
+// Which of the ranges that a host thread was in launched a piece of GPU work: those that were open on the thread of the call
+// that launched it, when that call began. What tables of operators and of ranges join GPU work to the host by.
+//
+// Ranges and calls come in the order of time. Of those that start together all ranges count, whichever came first. What is said of a
+// call that launched is kept as long as the walk keeps the call (AnalysisContext::calls).
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cli/answers/tables/analysis.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/event.h"
+#include "cli/trace/launch_calls.h"
+#include "cli/trace/open_slices.h"
+#include "cli/trace/slice.h"
+
+namespace cli {
+
+// `Range`: what is known of one that is open. `Launcher`: what is kept of a call, for its work.
+template <typename Range, typename Launcher>
+class LaunchRanges {
+ public:
+  struct Open {
+    std::int64_t start_ns = 0, end_ns = 0;  // kLatest_ns: the end is not known
+    Range range;
+    std::int64_t first_end_ns = 0, last_end_ns = 0;  // open_slices.h
+  };
+
+  // The context outlives it.
+  explicit LaunchRanges(const AnalysisContext& context) : context_(context), threads_(context.catalog.tracks.size()), launchers_(context.catalog.processes.size()) {}
+
+  // The ranges of a thread that are open at this time, by their start; the others are forgotten. Times only ascend.
+  std::vector<Open>& open_at(TrackId thread, std::int64_t at_ns) {
+    looked_at_ += drop_ended(threads_[thread], at_ns, [](const Open&) {});
+    return threads_[thread];
+  }
+  // Returns the newest open range that contains [at_ns, end_ns), or null if there is none.
+  Range* around(TrackId thread, std::int64_t at_ns, std::int64_t end_ns) {
+    std::vector<Open>& open = open_at(thread, at_ns);
+    for (auto each = open.rbegin(); each != open.rend() && each->last_end_ns >= end_ns; ++each) {
+      ++looked_at_;
+      if (each->end_ns >= end_ns) return &each->range;
+    }
+    return nullptr;
+  }
+  void open(TrackId thread, Open range) {
+    if (threads_[thread].capacity() == 0) used_threads_.push_back(thread);
+    add_open(threads_[thread], std::move(range));
+  }
+  // Returns how many ranges were examined so far. Tests use it to check that the time is linear.
+  std::uint64_t looked_at() const { return looked_at_; }
+
+  // A call to be handed on to settle()'s `on_call`, when all ranges that start with it have come. From TraceObserver::event().
+  void call(const Event& event) {
+    const bool may_launch = is_api_call(event.kind) && event.correlation != 0;
+    waiting_.push_back({event, may_launch ? context_.calls->newest() : std::nullopt});
+  }
+  // Before each range and call of this start; before GPU work, of any.
+  template <typename OnCall>
+  void settle(std::int64_t start_ns, OnCall&& on_call) {
+    if (!waiting_.empty() && waiting_.front().event.start_ns != start_ns) settle(on_call);
+  }
+  template <typename OnCall>
+  void settle(OnCall&& on_call) {
+    for (const Waiting& each : waiting_) {
+      place_ = each.place;
+      std::vector<std::optional<Launcher>>& launchers = launchers_[process_of(each.event)];
+      if (place_ && *place_ < launchers.size()) launchers[*place_].reset();  // of the call that had the place
+      on_call(each.event);
+    }
+    waiting_.clear();
+  }
+
+  // From on_call: what launches by it. Of calls within each other with one correlation the outermost counts.
+  void launches(const Event& call, Launcher launcher) {
+    if (!place_) return;
+    std::vector<std::optional<Launcher>>& launchers = launchers_[process_of(call)];
+    if (*place_ >= launchers.size()) launchers.resize(*place_ + std::size_t{1});
+    launchers[*place_] = std::move(launcher);
+  }
+  // Of GPU work, after settle(); null: of no call of which launches() told.
+  Launcher* of(const GpuWork& work) { return work.call == nullptr ? nullptr : at(work.process, work.call_place); }
+  Launcher* of(TrackId track, std::uint64_t correlation) {
+    const auto place = context_.calls->place_of(track, correlation);
+    return place ? at(context_.catalog.tracks[track].process, *place) : nullptr;
+  }
+
+  // TraceObserver::end_of().
+  template <typename OnCall>
+  void end_of(ProcessId process, OnCall&& on_call) {
+    settle(on_call);
+    std::vector<std::optional<Launcher>>().swap(launchers_[process]);  // frees its memory, as `= {}` would not
+    std::erase_if(used_threads_, [&](TrackId thread) {
+      if (context_.catalog.tracks[thread].process != process) return false;
+      std::vector<Open>().swap(threads_[thread]);
+      return true;
+    });
+  }
+  void forget_all() {
+    for (const TrackId thread : used_threads_) threads_[thread].clear();
+    for (auto& launchers : launchers_) launchers.clear();
+  }
+
+ private:
+  using Place = std::optional<std::uint32_t>;  // in AnalysisContext::calls; none: it does not count
+  struct Waiting {
+    Event event;
+    Place place;
+  };
+
+  ProcessId process_of(const Event& call) const { return context_.catalog.tracks[call.track].process; }
+  Launcher* at(ProcessId process, std::uint32_t place) {
+    std::vector<std::optional<Launcher>>& launchers = launchers_[process];
+    return place < launchers.size() && launchers[place] ? &*launchers[place] : nullptr;
+  }
+
+  const AnalysisContext& context_;
+  std::vector<std::vector<Open>> threads_;                       // by TrackId
+  std::vector<TrackId> used_threads_;                            // threads with ranges, of processes that have not ended
+  std::vector<std::vector<std::optional<Launcher>>> launchers_;  // by process, and place
+  std::vector<Waiting> waiting_;                                 // of one start
+  Place place_;                                                  // of the call that is handed on
+  std::uint64_t looked_at_ = 0;
+};
+
+}  // namespace cli

@@ -1,0 +1,290 @@
+// memory: how much memory of each device is in use: at the start, at most, at the end, and whether it grows from step to step.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "cli/answers/tables/cells.h"
+#include "cli/timeline/gpu/memory_levels.h"
+#include "cli/answers/tables/whole_steps.h"
+#include "cli/base/units.h"
+#include "cli/trace/name_classes.h"
+#include "cli/trace/slice.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> memory_columns(RowKeys keys) {
+  std::vector<Column> columns = process_columns(keys);
+  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
+  return joined(std::move(columns), {
+      {"device", Unit::number, "CUDA ordinal of the GPU in the process; empty for host memory or if unknown"},
+      {"source", Unit::text, "allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
+      {"start_bytes", Unit::bytes, "Memory in use at the start of the chosen time, or at its first event"},
+      {"peak_bytes", Unit::bytes, "Peak memory in use"},
+      {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the trace"},
+      {"peak_step", Unit::number, "Training step of the peak"},
+      {"end_bytes", Unit::bytes, "Memory in use at the end"},
+      {"reserved_peak_bytes", Unit::bytes, "Peak memory that the allocator reserved from the driver"},
+      {"reserved_end_bytes", Unit::bytes, "Memory reserved at the end"},
+      {"unused_peak_bytes", Unit::bytes, "Peak memory that is reserved and not in use"},
+      {"unused_end_bytes", Unit::bytes, "Memory reserved and not in use at the end"},
+      {"steps", Unit::count, "Number of whole training steps in the chosen time"},
+      {"growth_bytes_per_step", Unit::bytes, "Median growth of the memory in use from the end of a step to the end of the next"},
+      {"grew_in_steps", Unit::count, "Number of steps in which the memory in use grew"},
+      {"allocations", Unit::count, "Number of allocations of GPU memory by the driver, after the first step"},
+      {"allocation_ns", Unit::ns, "Total time of these allocations; unknown in recordings"}});
+}
+
+// What a level was in each of several times.
+class LevelSpans {
+ public:
+  struct Span {
+    bool known = false;
+    std::int64_t start = 0, peak = 0, end = 0, peak_ns = 0;
+  };
+
+  LevelSpans(const Windows& windows, ProcessId process) : windows_(&windows), process_(process), spans_(windows.of(process).size()) {}
+
+  // By ns.
+  void set(std::int64_t ns, std::int64_t level) {
+    if (known_) hold(ns);
+    known_ = true, level_ = level, since_ns_ = ns;
+  }
+  const std::vector<Span>& spans() {
+    if (known_) hold(std::numeric_limits<std::int64_t>::max());
+    known_ = false;
+    return spans_;
+  }
+
+ private:
+  // A level counts at its own moment too, where others follow at once.
+  void hold(std::int64_t to_ns) {
+    const auto& windows = windows_->of(process_);
+    for (std::size_t i = windows_->first_after(process_, since_ns_); i < windows.size(); ++i) {
+      if (windows[i].from_ns >= to_ns && windows[i].from_ns > since_ns_) break;
+      Span& span = spans_[i];
+      if (!span.known) span = {true, level_, level_, level_, std::max(since_ns_, windows[i].from_ns)};
+      if (level_ > span.peak) span.peak = level_, span.peak_ns = std::max(since_ns_, windows[i].from_ns);
+      span.end = level_;
+    }
+  }
+
+  const Windows* windows_;
+  ProcessId process_;
+  std::vector<Span> spans_;
+  bool known_ = false;
+  std::int64_t level_ = 0, since_ns_ = 0;
+};
+
+class MemoryTable : public Analysis {
+ public:
+  explicit MemoryTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
+    for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) processes_.emplace_back(context.catalog, id);
+  }
+
+  void event(const Event& event, const Facts& facts) override {
+    const Track& track = context_.catalog.tracks[event.track];
+    OfProcess& process = processes_[track.process];
+    if (is_api_call(event.kind)) return call(track.process, process, event);
+    if (const auto* memory = facts.get<MemoryFacts>(); memory != nullptr && memory->operation == 1 && !memory->asynchronous) {
+      if (const auto step = steps_.at(track.process, event.start_ns)) ++allocations_of(process, track.group, *step).count;
+    }
+    Out out(*this, track.process, process);
+    process.levels.event(event, facts, out);
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"memory", memory_columns(context_.keys), {}, {}};
+    std::size_t untold = 0, incomplete = 0;
+    for (ProcessId id = 0; id < processes_.size(); ++id) {
+      if (!context_.chosen[id]) continue;
+      OfProcess& process = processes_[id];
+      if (process.devices.empty()) {
+        ++(process.levels.misses_allocations() ? incomplete : untold);
+        add_unknown(id, table);
+        continue;
+      }
+      for (auto& [device, levels] : process.devices) {
+        if (device >= 0) add_rows(id, device, levels, table);
+      }
+      const auto host = process.devices.find(kHost);
+      if (host != process.devices.end()) add_rows(id, kHost, host->second, table);
+    }
+    const auto note = [&](std::size_t count, const char* what) {
+      if (count > 0) table.notes.push_back(count_text(count, "process", "processes") + ": " + what);
+    };
+    note(untold, "memory in use is unknown: the trace does not contain it");
+    note(incomplete, "memory in use is unknown: some allocations were lost or overwritten");
+    return table;
+  }
+
+ private:
+  static constexpr std::int64_t kHost = -1;
+
+  struct Levels {
+    LevelSpans allocated, reserved, unused, at_steps;
+    std::int64_t allocated_now = 0;
+  };
+  struct Allocations {
+    std::int64_t count = 0, ns = 0;
+  };
+  struct OfProcess {
+    OfProcess(const Catalog& catalog, ProcessId id) : levels(catalog, id) {}
+    MemoryLevels levels;
+    std::map<std::int64_t, Levels> devices;
+    std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;  // by device (kHost: not known), index of the step
+    std::map<TrackId, std::int64_t> call_end_ns;                              // of the newest call that allocates
+  };
+
+  class Out : public MemoryLevels::Out {
+   public:
+    Out(MemoryTable& table, ProcessId id, OfProcess& process) : table_(table), id_(id), process_(process) {}
+    void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
+      const LevelSpans spans(table_.host_, id_);
+      Levels& levels = process_.devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table_.steps_, id_)}).first->second;
+      if (which == MemoryLevel::allocated) {
+        levels.allocated.set(ns, bytes);
+        levels.at_steps.set(ns, bytes);
+        levels.allocated_now = bytes;
+      } else {
+        levels.reserved.set(ns, bytes);
+        levels.unused.set(ns, bytes - levels.allocated_now);
+      }
+    }
+
+   private:
+    MemoryTable& table_;
+    ProcessId id_;
+    OfProcess& process_;
+  };
+
+  static Allocations& allocations_of(OfProcess& process, std::int64_t device, std::size_t step) { return process.allocations[{device, step}]; }
+
+  // Of profiles: recordings tell allocations themselves.
+  void call(ProcessId id, OfProcess& process, const Event& event) {
+    if (context_.catalog.processes[id].format == SourceFormat::ring || !is_slice(event) || !is_allocation_name(context_.catalog.strings[event.name])) return;
+    const auto [last, is_first] = process.call_end_ns.try_emplace(event.track, event.start_ns);
+    if (!is_first && event.start_ns < last->second) return;  // the driver's, within the runtime's
+    last->second = slice_end(event, event.start_ns);
+    const auto step = steps_.at(id, event.start_ns);
+    if (!step) return;
+    Allocations& allocations = allocations_of(process, kHost, *step);
+    ++allocations.count;
+    allocations.ns += last->second - event.start_ns;
+  }
+
+  bool knows_calls(ProcessId id) const {
+    const Process& process = context_.catalog.processes[id];
+    const auto seen = [&](Kind kind) { return process.counts[static_cast<std::size_t>(kind)] > 0; };
+    return process.format == SourceFormat::ring ? seen(Kind::memory) : seen(Kind::runtime) || seen(Kind::driver);
+  }
+
+  void append_allocations(std::vector<Cell>& cells, ProcessId id, std::int64_t device, std::optional<std::int64_t> step) const {
+    const OfProcess& process = processes_[id];
+    const bool is_ring = context_.catalog.processes[id].format == SourceFormat::ring;
+    const bool one_device = std::count_if(process.devices.begin(), process.devices.end(), [](const auto& d) { return d.first >= 0; }) <= 1;
+    const bool of_device = is_ring || (one_device && (device >= 0 || process.devices.empty()));
+    const auto& steps = steps_.of(id);
+    const bool is_first = step && !steps.empty() && steps.front().step == step;
+    if (!of_device || steps.empty() || is_first || !knows_calls(id)) {
+      append(cells, Cell(), Cell());
+      return;
+    }
+    Allocations sum;
+    for (const auto& [key, allocations] : process.allocations) {
+      if (key.first != (is_ring ? device : kHost) || key.second == 0 || (step && steps[key.second].step != step)) continue;
+      sum.count += allocations.count, sum.ns += allocations.ns;
+    }
+    append(cells, sum.count, is_ring ? Cell() : Cell(sum.ns));
+  }
+
+  // What a process is known to have done where nothing tells its memory.
+  void add_unknown(ProcessId id, ResultTable& table) {
+    const auto& windows = host_.of(id);
+    const Process& process = context_.catalog.processes[id];
+    for (const AnalysisWindow& window : windows) {
+      if (context_.keys.by != GroupBy::step && &window != &windows.front()) break;
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      append_process(cells, process, context_.keys);
+      if (context_.keys.by == GroupBy::step) cells.push_back(known(window.step));
+      for (int i = 0; i < 11; ++i) cells.emplace_back();
+      cells.push_back(context_.keys.by == GroupBy::step ? Cell() : Cell(static_cast<std::int64_t>(steps_.of(id).size())));
+      append(cells, Cell(), Cell());
+      append_allocations(cells, id, kHost, window.step);
+    }
+  }
+
+  void add_rows(ProcessId id, std::int64_t device, Levels& levels, ResultTable& table) {
+    const bool by_step = context_.keys.by == GroupBy::step;
+    const auto& windows = host_.of(id);
+    const std::size_t rows = by_step ? windows.size() : std::min<std::size_t>(1, windows.size());
+    for (std::size_t i = 0; i < rows; ++i) {
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      append_process(cells, context_.catalog.processes[id], context_.keys);
+      if (by_step) cells.push_back(known(windows[i].step));
+      const bool is_ring = context_.catalog.processes[id].format == SourceFormat::ring;
+      append(cells, device >= 0 ? Cell(device) : Cell(), std::string(is_ring ? "driver" : "allocator"));
+      const LevelSpans::Span allocated = one(levels.allocated.spans(), i, by_step), reserved = one(levels.reserved.spans(), i, by_step),
+                             unused = one(levels.unused.spans(), i, by_step);
+      const auto cell = [](const LevelSpans::Span& span, std::int64_t bytes) { return span.known ? Cell(bytes) : Cell(); };
+      append(cells, cell(allocated, allocated.start), cell(allocated, allocated.peak),
+             cell(allocated, context_.clocks.on_axis(id, allocated.peak_ns) - context_.origin_ns));
+      const auto step = allocated.known ? steps_.at(id, allocated.peak_ns) : std::nullopt;
+      cells.push_back(step ? known(steps_.of(id)[*step].step) : Cell());
+      append(cells, cell(allocated, allocated.end), cell(reserved, reserved.peak), cell(reserved, reserved.end), cell(unused, unused.peak),
+             cell(unused, unused.end));
+      append_growth(cells, id, levels, by_step ? windows[i].step : std::nullopt);
+      append_allocations(cells, id, device, by_step ? windows[i].step : std::nullopt);
+    }
+  }
+
+  // Of one time, or of all of them as one.
+  static LevelSpans::Span one(const std::vector<LevelSpans::Span>& spans, std::size_t at, bool by_step) {
+    if (by_step) return spans[at];
+    LevelSpans::Span sum;
+    for (const LevelSpans::Span& span : spans) {
+      if (!span.known) continue;
+      if (!sum.known) sum = span;
+      if (span.peak > sum.peak) sum.peak = span.peak, sum.peak_ns = span.peak_ns;
+      sum.end = span.end;
+    }
+    return sum;
+  }
+
+  void append_growth(std::vector<Cell>& cells, ProcessId id, Levels& levels, std::optional<std::int64_t> step) const {
+    const auto& spans = levels.at_steps.spans();
+    const auto& steps = steps_.of(id);
+    std::vector<std::int64_t> growth;
+    for (std::size_t i = 1; i < spans.size(); ++i) {
+      if (spans[i - 1].known && spans[i].known && (!step || steps[i].step == step)) growth.push_back(spans[i].end - spans[i - 1].end);
+    }
+    cells.push_back(step ? Cell() : Cell(static_cast<std::int64_t>(steps.size())));
+    if (growth.empty()) {
+      append(cells, Cell(), Cell());
+      return;
+    }
+    const std::int64_t grew = std::count_if(growth.begin(), growth.end(), [](std::int64_t bytes) { return bytes > 0; });
+    std::sort(growth.begin(), growth.end());
+    append(cells, growth[(growth.size() - 1) / 2], grew);
+  }
+
+  const AnalysisContext& context_;
+  const Windows host_;  // allocators and calls work by the host's time
+  const Windows steps_;
+  std::vector<OfProcess> processes_;
+};
+
+}  // namespace
+
+AnalysisEntry memory_analysis() {
+  return {.name = "memory",
+          .meaning = "Memory of each device: at the start, peak and end; reserved but unused; growth per step",
+          .by = {GroupBy::none, GroupBy::step},
+          .columns = memory_columns,
+          .make = make_analysis<MemoryTable>,
+          .on_request = true,
+          .needs = {.kinds = kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})}};
+}
+
+}  // namespace cli

@@ -1,0 +1,377 @@
+// operators: what each operator of a profile costs on the host and on the GPU, as torch.profiler's key_averages() has it.
+//
+// Operators, annotations, Python functions and CUDA calls lie in each other by time on their thread: each directly in the one that began last
+// of those that hold it whole. (PyTorch: _build_tree in torch/autograd/profiler_util.py, _parse_kineto_results in
+// torch/autograd/profiler.py. It joins kernels by External id, which in profiles of today names the same operator; in older
+// ones it is another number. So the time of the call decides here.)
+//   cpu_self  of the operator without the operators, annotations, Python functions and CUDA calls that lie directly in it
+//   gpu_self  of kernels, copies and memsets that a call launched whose innermost operator it is
+//   cpu, gpu  with all that lies in it; an operator and one of its own name further inside both count
+// An operator that is alone in one of its own name (key_averages.h) has no call and no totals of its own, and its self times are those of
+// the outer one.
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cli/answers/tables/call_paths.h"
+#include "cli/answers/tables/call_text.h"
+#include "cli/answers/tables/cells.h"
+#include "cli/answers/tables/endless_note.h"
+#include "cli/answers/tables/key_averages.h"
+#include "cli/answers/tables/launch_ranges.h"
+#include "cli/base/units.h"
+#include "cli/trace/operator_inputs.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> operator_columns(RowKeys keys) {
+  std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
+  columns.push_back({"name", Unit::text, "Operator name"});
+  if (keys.by == GroupBy::shape) columns.push_back({"shapes", Unit::text, "Input sizes as PyTorch lists them ([] is no tensor); unknown if the profile has none"});
+  if (keys.by == GroupBy::stack) columns.push_back({"stack", Unit::text, "Five innermost calling frames, outermost first; unknown if the trace has no stacks"});
+  return joined(std::move(columns), {
+      {"calls", Unit::count, "Number of calls"},
+      {"cpu_ns", Unit::ns, "Total time on the host"},
+      {"cpu_self_ns", Unit::ns, "Host time without the operators, annotations, Python functions and CUDA calls directly in it"},
+      {"gpu_ns", Unit::ns, "Time of kernels, copies and memsets launched in the operator"},
+      {"gpu_self_ns", Unit::ns, "Time of GPU work launched by the operator itself"},
+      {"gpu_share_pct", Unit::percent, "Share of gpu_self_ns in all GPU work (of the rank with --by rank)"},
+      {"gpu_count", Unit::count, "Number of kernels, copies and memsets in gpu_self_ns"},
+      {"module", Unit::text, "TorchScript module that called it, if it is the same for all calls"}});
+}
+
+// The text of inputs' sizes, made once for each list of inputs.
+class ShapeTexts {
+ public:
+  using Id = std::uint32_t;  // the same for inputs of the same sizes; 0: unknown
+
+  explicit ShapeTexts(const Catalog& catalog) : catalog_(catalog) { texts_.intern(""); }
+  Id of(OperatorInputId inputs) {
+    if (inputs == 0) return 0;
+    const auto [known, is_new] = ids_.try_emplace(inputs, 0);
+    if (is_new) known->second = texts_.intern(text(inputs));
+    return known->second;
+  }
+  std::string_view operator[](Id id) const { return texts_[id]; }
+
+ private:
+  std::string text(OperatorInputId inputs) const {
+    std::string out = "[";
+    for (const OperatorInput& input : inputs_of(catalog_, inputs)) {
+      if (out.size() > 1) out += ", ";
+      out += input.elements != 0 ? text(input.elements) : fmt::format("[{}]", fmt::join(dims_of(catalog_, input.dims), ", "));
+    }
+    return out + "]";
+  }
+
+  const Catalog& catalog_;
+  std::unordered_map<std::uint32_t, Id> ids_;
+  Strings texts_;
+};
+
+// The text of the innermost frames of stacks, as key_averages(group_by_stack_n=5) tells stacks apart.
+class StackTexts {
+ public:
+  using Id = std::uint32_t;  // 0: no frames
+
+  explicit StackTexts(const AnalysisContext& context) : catalog_(context.catalog), paths_(context, context.keys.by == GroupBy::rank) { texts_.intern(""); }
+  CallPaths& paths() { return paths_; }
+  // Of the operator that paths() was just given.
+  Id newest() {
+    const CallPaths::NodeId innermost = paths_.innermost_frame();
+    const auto [known, is_new] = ids_.try_emplace(innermost, 0);
+    if (is_new) known->second = texts_.intern(text(innermost));
+    return known->second;
+  }
+  std::string_view operator[](Id id) const { return texts_[id]; }
+
+ private:
+  static constexpr std::size_t kFrames = 5;
+
+  std::string text(CallPaths::NodeId at) const {
+    std::string out;
+    std::size_t count = 0;
+    for (; at != 0 && count < kFrames; at = paths_.nodes()[at].parent) {
+      const CallPaths::Label& label = paths_.nodes()[at].label;
+      if (!is_frame(label.part)) continue;
+      std::string frame = call_text(catalog_, label);
+      if (is_of_backward_call(frame)) continue;
+      out = count == 0 ? std::move(frame) : std::move(frame) + ";" + out;
+      ++count;
+    }
+    return out;
+  }
+  // PyTorch leaves them out (_filter_stack_entry in torch/autograd/profiler_util.py).
+  static bool is_of_backward_call(std::string_view frame) {
+    const auto has = [&](std::string_view text) { return frame.find(text) != frame.npos; };
+    return (has("autograd/__init__") && (has("_make_grads") || has("backward"))) || (has("torch/tensor") && has("backward"));
+  }
+
+  const Catalog& catalog_;
+  CallPaths paths_;
+  std::unordered_map<CallPaths::NodeId, Id> ids_;
+  Strings texts_;
+};
+
+class Operators : public Analysis {
+ public:
+  explicit Operators(const AnalysisContext& context)
+      : context_(context), host_(context.windows.host()), shapes_(context.catalog), utilities_(context.catalog.strings), ranges_(context), work_ns_(context.catalog.processes.size()) {
+    nodes_.push_back({});
+    if (context.keys.by == GroupBy::stack) stacks_.emplace(context);
+  }
+
+  void event(const Event& event, const Facts& facts) override {
+    if (stacks_) stacks_->paths().event(event, facts);
+    if (!is_slice(event) || event.kind == Kind::nccl || event.kind == Kind::stack) return;
+    ranges_.settle(event.start_ns, [&](const Event& call) { enter(call, nullptr); });
+    if (is_api_call(event.kind)) return ranges_.call(event);
+    const auto* operated = facts.get<OperatorFacts>();
+    const OperatorFacts none;
+    enter(event, operated != nullptr ? operated : &none);
+  }
+
+  void work(const GpuWork& work) override {
+    ranges_.settle([&](const Event& call) { enter(call, nullptr); });
+    const std::int64_t ns = share_ns(context_.windows, work);
+    work_ns_[work.process] += ns;
+    const Operator* launcher = ranges_.of(work);
+    if (launcher == nullptr || launcher->node == 0) {
+      ++unclaimed_;
+      unclaimed_ns_ += ns;
+      return;
+    }
+    nodes_[launcher->node].gpu_ns += ns;
+    for (Only* only = launcher->only.get(); only != nullptr; only = only->around.get()) {
+      only->gpu_ns += ns;
+      if (only->is_merged) only->row->gpu_ns -= ns;
+    }
+    add_self(*launcher, {0, ns, 1});
+  }
+
+  void end_of(ProcessId process) override {
+    if (stacks_) stacks_->paths().end_of(process);
+    ranges_.end_of(process, [&](const Event& call) { enter(call, nullptr); });
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"operators", operator_columns(context_.keys), {}, {}};
+    ranges_.settle([&](const Event& call) { enter(call, nullptr); });
+    for (NodeId at = static_cast<NodeId>(nodes_.size()) - 1; at != 0; --at) {  // a node comes after its parent
+      nodes_[nodes_[at].parent].gpu_ns += nodes_[at].gpu_ns;
+      nodes_[at].row->gpu_ns += nodes_[at].gpu_ns;
+    }
+    if (rows_.empty()) {
+      table.notes.push_back("no operators in this trace; torch.profiler and TRACETOOL_TORCH=ops record them; --only regions shows ranges");
+      return table;
+    }
+    std::vector<std::pair<const Key*, const Row*>> sorted;
+    for (const auto& [key, row] : rows_) {
+      if (row.calls > 0) sorted.push_back({&key, &row});
+    }
+    const auto order = [&](const auto& each) {
+      return std::tuple(each.first->group, -each.second->gpu_ns, -each.second->cpu_ns, context_.catalog.strings[each.first->name], detail_text(*each.first));
+    };
+    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    const std::int64_t whole_ns = std::accumulate(work_ns_.begin(), work_ns_.end(), std::int64_t{0});
+    for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row, whole_ns));
+    append_endless_note(table.notes, endless_, "operator");
+    if (unclaimed_ > 0) {
+      table.notes.push_back(fmt::format("{} ({}) without an operator: the launch is not in the trace or not inside an operator", count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
+    }
+    return table;
+  }
+
+ private:
+  using NodeId = std::uint32_t;
+  struct SelfTimes {
+    std::int64_t cpu_ns = 0, gpu_ns = 0, gpu_count = 0;
+  };
+  struct Key {
+    ProcessId group = 0;
+    StringId name = 0;
+    std::uint32_t detail = 0;  // of ShapeTexts or StackTexts; 0: none, or unknown
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Row {
+    std::int64_t calls = 0, cpu_ns = 0, cpu_self_ns = 0, gpu_ns = 0, gpu_self_ns = 0, gpu_count = 0;
+    StringId module = 0;
+    bool one_module = true;
+  };
+  // A row within that of another: a way of calls. Many calls go one way.
+  struct Node {
+    NodeId parent = 0;
+    Row* row = nullptr;
+    std::int64_t gpu_ns = 0;  // GPU time of work launched directly by this operator; finish() adds the time of its children
+  };
+  struct Way {
+    NodeId parent = 0;
+    Key key;
+    bool operator==(const Way&) const = default;
+  };
+  struct WayHash {
+    std::size_t operator()(const Way& way) const {
+      const Key& key = way.key;
+      return (std::uint64_t{way.parent} << 32 | key.name) ^ (std::uint64_t{key.group} << 32 | key.detail) * 0x9e3779b97f4a7c15u;
+    }
+  };
+  // An operator that was alone in one of its own name when it began, and is merged into that one until it is not any more. Lives as long as
+  // GPU work that was launched in it may come.
+  struct Only {
+    Row *row = nullptr, *outer = nullptr;  // its own, and that of the operator around it
+    std::shared_ptr<Only> around;          // the innermost other one that it lies in
+    bool outer_is_only = false;            // that is the operator around it
+    bool is_merged = true;
+    bool counts = false;  // the call is in the window
+    StringId module = 0;
+    std::int64_t cpu_ns = 0, gpu_ns = 0;  // totals
+    SelfTimes self;                       // with those of what is merged into it
+  };
+  // The innermost one around something.
+  struct Operator {
+    NodeId node = 0;             // 0: none
+    std::shared_ptr<Only> only;  // the innermost around; null: none
+    bool is_only = false;        // the operator itself
+  };
+  // An operator is its own innermost one; an annotation, a Python function or a call has that around it, and no row.
+  struct Entered {
+    Operator innermost;
+    Row* row = nullptr;
+    StringId name = 0;
+    OnlyChild<std::shared_ptr<Only>> inside;
+  };
+
+  // `operated`: null of a call.
+  void enter(const Event& event, const OperatorFacts* operated) {
+    if (event.kind == Kind::cpu_op && utilities_.holds(event.name)) return;
+    const ProcessId process = context_.catalog.tracks[event.track].process;
+    const std::int64_t end_ns = slice_end(event, kLatest_ns);
+    Entered* around = ranges_.around(event.track, event.start_ns, end_ns);
+    const std::int64_t ns = event.duration_ns < 0 ? 0 : host_.inside_ns(process, event.start_ns, end_ns);
+    const bool is_in_operator = around != nullptr && around->row != nullptr;
+    if (is_in_operator) add_self(around->innermost, {-ns, 0, 0});
+    const bool may_be_only = is_in_operator && around->inside.begin([](const std::shared_ptr<Only>& only) { part(*only); });
+    Entered entered;
+    if (around != nullptr) entered.innermost = around->innermost;
+    if (operated == nullptr) {
+      ranges_.launches(event, entered.innermost);
+    } else if (event.kind == Kind::cpu_op) {
+      Operator& own = entered.innermost;
+      own.node = node(own.node, {context_.keys.by == GroupBy::rank ? process : 0, event.name, detail(*operated)});
+      Row& row = *nodes_[own.node].row;
+      entered.row = &row;
+      entered.name = event.name;
+      const bool counts = host_.hold(process, event.start_ns, end_ns);
+      if (may_be_only && around->name == event.name) {
+        own.only = std::make_shared<Only>(Only{&row, around->row, own.only, own.is_only, true, counts, operated->module, ns, 0, {}});
+        around->inside.merge(own.only);
+        own.is_only = true;
+      } else {
+        own.is_only = false;
+        row.cpu_ns += ns;
+        if (counts) add_call(row, operated->module);
+      }
+      add_self(own, {ns, 0, 0});
+    }
+    endless_ += operated != nullptr && event.kind == Kind::cpu_op && event.duration_ns < 0;
+    ranges_.open(event.track, {event.start_ns, end_ns, std::move(entered)});
+  }
+
+  void add_self(const Operator& of, const SelfTimes& times) {
+    add_to(*nodes_[of.node].row, times);
+    if (of.is_only) merge_self(of.only.get(), times);
+  }
+  // To the operators that it is merged into.
+  static void merge_self(Only* only, const SelfTimes& times) {
+    while (only != nullptr) {
+      only->self = {only->self.cpu_ns + times.cpu_ns, only->self.gpu_ns + times.gpu_ns, only->self.gpu_count + times.gpu_count};
+      if (!only->is_merged) return;
+      add_to(*only->row, negative(times));
+      add_to(*only->outer, times);
+      only = only->outer_is_only ? only->around.get() : nullptr;
+    }
+  }
+  // It is not alone in the one around it.
+  static void part(Only& only) {
+    only.is_merged = false;
+    if (only.counts) add_call(*only.row, only.module);
+    only.row->cpu_ns += only.cpu_ns;
+    only.row->gpu_ns += only.gpu_ns;
+    add_to(*only.row, only.self);
+    add_to(*only.outer, negative(only.self));
+    if (only.outer_is_only) merge_self(only.around.get(), negative(only.self));
+  }
+  static SelfTimes negative(const SelfTimes& times) { return {-times.cpu_ns, -times.gpu_ns, -times.gpu_count}; }
+  static void add_to(Row& row, const SelfTimes& times) {
+    row.cpu_self_ns += times.cpu_ns;
+    row.gpu_self_ns += times.gpu_ns;
+    row.gpu_count += times.gpu_count;
+  }
+  static void add_call(Row& row, StringId module) {
+    row.one_module = row.one_module && (row.calls == 0 || row.module == module);
+    row.module = module;
+    ++row.calls;
+  }
+
+  std::uint32_t detail(const OperatorFacts& newest) {
+    if (stacks_) return stacks_->newest();
+    return context_.keys.by == GroupBy::shape ? shapes_.of(newest.inputs) : 0;
+  }
+  std::string_view detail_text(const Key& key) const { return stacks_ ? (*stacks_)[key.detail] : shapes_[key.detail]; }
+
+  NodeId node(NodeId parent, const Key& key) {
+    const auto [known, is_new] = ways_.try_emplace({parent, key}, static_cast<NodeId>(nodes_.size()));
+    if (is_new) nodes_.push_back({parent, &rows_[key], 0});
+    return known->second;
+  }
+
+  std::vector<Cell> cells(const Key& key, const Row& row, std::int64_t whole_ns) const {
+    const bool by_rank = context_.keys.by == GroupBy::rank;
+    std::vector<Cell> cells;
+    if (by_rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
+    cells.emplace_back(std::string(context_.catalog.strings[key.name]));
+    if (context_.keys.by == GroupBy::shape || stacks_) key.detail == 0 ? cells.emplace_back() : cells.emplace_back(std::string(detail_text(key)));
+    const std::int64_t group_ns = by_rank ? work_ns_[key.group] : whole_ns;
+    append(cells, row.calls, row.cpu_ns, row.cpu_self_ns, row.gpu_ns, row.gpu_self_ns, percent(row.gpu_self_ns, group_ns), row.gpu_count);
+    row.one_module && row.module != 0 ? cells.emplace_back(std::string(context_.catalog.strings[row.module])) : cells.emplace_back();
+    return cells;
+  }
+
+  const AnalysisContext& context_;
+  const Windows host_;
+  ShapeTexts shapes_;
+  std::optional<StackTexts> stacks_;  // by stack
+  std::map<Key, Row> rows_;
+  std::vector<Node> nodes_;  // 0: of none
+  std::unordered_map<Way, NodeId, WayHash> ways_;
+  UtilityOperators utilities_;
+  LaunchRanges<Entered, Operator> ranges_;
+  std::vector<std::int64_t> work_ns_;  // by process
+  std::uint64_t endless_ = 0;          // operators without an end
+  std::uint64_t unclaimed_ = 0;        // pieces of work
+  std::int64_t unclaimed_ns_ = 0;
+};
+
+}  // namespace
+
+AnalysisEntry operators_analysis() {
+  return {.name = "operators",
+          .meaning = "Operators of a profile: calls, host time, and time of the GPU work that they launched",
+          .by = {GroupBy::none, GroupBy::rank, GroupBy::shape, GroupBy::stack},
+          .columns = operator_columns,
+          .make = make_analysis<Operators>,
+          .on_request = true,
+          .needs = {.kinds = CallPaths::kinds(), .effort = 2}};
+}
+
+}  // namespace cli

@@ -1,0 +1,92 @@
+// syncs: where the host waits for its GPU (host_waits.h), and how long the GPU idles for it (device_gaps.h).
+#include <algorithm>
+#include <map>
+
+#include "cli/answers/tables/cells.h"
+#include "cli/answers/tables/device_gaps.h"
+#include "cli/answers/tables/percentile.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> sync_columns(RowKeys keys) {
+  return joined(process_columns(keys), {
+      {"name", Unit::text, "Call in which the host waits: a synchronization or a blocking copy"},
+      {"count", Unit::count, "Number of waits"},
+      {"host_ns", Unit::ns, "Total time in these calls on all threads"},
+      {"median_ns", Unit::ns, "Median duration"},
+      {"max_ns", Unit::ns, "Longest duration"},
+      {"stalls", Unit::count, "Number of idle gaps that began during such a call and ended with work launched after it"},
+      {"stalled_ns", Unit::ns, "Idle time in the gaps counted in stalls, each at most as long as its call"}});
+}
+
+class SyncTable : public Analysis {
+ public:
+  explicit SyncTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()) {}
+
+  // Whole, also where it reaches out of the window.
+  void wait(ProcessId process, const HostWait& wait) override {
+    if (!host_.hold(process, wait.start_ns, wait.end_ns)) return;
+    Waits& waits = waits_[{process, wait.name}];
+    waits.ns.push_back(wait.end_ns - wait.start_ns);
+    waits.host_ns += wait.end_ns - wait.start_ns;
+  }
+
+  void gap(const DeviceGap& gap) override {
+    if (!gap.wait) return;
+    const std::int64_t stalled_ns = context_.windows.inside_ns(gap.process, gap.from_ns, gap.waited_to_ns());
+    if (stalled_ns == 0) return;
+    Waits& waits = waits_[{gap.process, gap.wait->name}];
+    ++waits.stalls;
+    waits.stalled_ns += stalled_ns;
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"syncs", sync_columns(context_.keys), {}, {}};
+    std::vector<std::pair<const Key*, Waits*>> sorted;
+    for (auto& [key, waits] : waits_) sorted.push_back({&key, &waits});
+    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+      if (a.first->first != b.first->first) return a.first->first < b.first->first;
+      if (a.second->host_ns != b.second->host_ns) return a.second->host_ns > b.second->host_ns;
+      return context_.catalog.strings[a.first->second] < context_.catalog.strings[b.first->second];
+    });
+    for (const auto& [key, waits] : sorted) {
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      append_process(cells, context_.catalog.processes[key->first], context_.keys);
+      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(waits->ns.size()), waits->host_ns);
+      if (waits->ns.empty()) {
+        append(cells, Cell(), Cell());
+      } else {
+        const Spread ns = spread_of(waits->ns);
+        append(cells, ns.median, ns.most);
+      }
+      append(cells, waits->stalls, waits->stalled_ns);
+    }
+    return table;
+  }
+
+ private:
+  using Key = std::pair<ProcessId, StringId>;
+  struct Waits {
+    std::vector<std::int64_t> ns;
+    std::int64_t host_ns = 0, stalls = 0, stalled_ns = 0;
+  };
+
+  const AnalysisContext& context_;
+  const Windows host_;
+  std::map<Key, Waits> waits_;
+};
+
+}  // namespace
+
+AnalysisEntry syncs_analysis() {
+  return {.name = "syncs",
+          .meaning = "Calls in which the host waits for its GPU: count, duration, and the idle time that they cause",
+          .by = {GroupBy::rank},
+          .columns = sync_columns,
+          .make = make_analysis<SyncTable>,
+          .on_request = true,
+          .needs = {.gaps = true}};
+}
+
+}  // namespace cli

@@ -1,0 +1,109 @@
+#include "cli/base/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/base/gzip_sink.h"
+#include "cli/trace/error.h"
+
+namespace cli {
+namespace {
+
+const char* what_to_do(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "the disk is full; free some space, or choose another output with -o";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose an output that you can write to with -o";
+    case ENOENT:
+      return "create that directory first, or choose another output with -o";
+    case EISDIR:
+      return "that is a directory; give a file with -o";
+    case EFBIG:
+      return "the file system or a limit (ulimit -f) allows no larger file; choose another output with -o";
+    case EMFILE:
+    case ENFILE:
+      return "raise the open file limit (ulimit -n)";
+    case EPIPE:
+      return "the program that reads the output has ended";
+    default:
+      return "choose another output with -o";
+  }
+}
+
+// A link's target is what is replaced, not the link.
+std::string resolve_link(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto resolved = std::filesystem::weakly_canonical(path, error);
+  return error ? path : resolved.string();
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path, Placement* later)
+    : target_(path == "-" ? "stdout" : resolve_link(path)), later_(later), is_stdout_(path == "-") {
+  if (is_stdout_) {
+    fd_ = STDOUT_FILENO;
+    return;
+  }
+  struct stat status {};
+  const bool exists = ::stat(target_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) fail("cannot write", EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {
+    fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    do {
+      temporary_ = std::make_unique<TemporaryName>(target_);
+      fd_ = temporary_->make_file();
+    } while (fd_ < 0 && errno == EEXIST);
+  }
+  if (fd_ < 0) fail("cannot write", errno);
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0 && !is_stdout_) ::close(fd_);
+}
+
+void OutputFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot write", errno);
+    bytes_ += static_cast<std::uint64_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// Some file systems (NFS) say only at close that the disk is full.
+void OutputFile::finish() {
+  if (is_stdout_) return;
+  const int closed = ::close(fd_);
+  fd_ = -1;
+  if (closed != 0) fail("cannot write", errno);
+  if (temporary_ == nullptr) return;
+  if (later_ == nullptr) return temporary_->put_in_place();
+  later_->push_back(std::move(temporary_));
+}
+
+void OutputFile::fail(const char* what, int error) const {
+  throw Error(Exit::cannot_open, fmt::format("{}: {}: {} (after {} bytes); {}", target_, what, std::strerror(error),
+                                             bytes_, what_to_do(error)));
+}
+
+std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later) {
+  auto file = std::make_unique<OutputFile>(path, later);
+  if (!path.ends_with(".gz")) return file;
+  return std::make_unique<GzipSink>(std::move(file));
+}
+
+}  // namespace cli

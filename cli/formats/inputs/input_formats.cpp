@@ -1,0 +1,102 @@
+#include "cli/formats/inputs/input_formats.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/trace/error.h"
+#include "cli/formats/json/byte_source.h"
+#include "cli/formats/json/foreign_file.h"
+#include "cli/formats/kineto/kineto_memory.h"
+#include "cli/formats/kineto/kineto_reader.h"
+#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/inputs/paths.h"
+#include "cli/formats/json/plain_file.h"
+#include "cli/formats/ring/ring_reader.h"
+#include "cli/formats/ring/ring_recovery.h"
+#include "cli/formats/json/stdin_file.h"
+#include "common/layout.h"
+
+namespace cli {
+namespace {
+
+bool is_merged(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(kMergedMagic, sizeof(kMergedMagic)));
+}
+
+std::unique_ptr<Reader> open_merged(const std::string& path, const ReaderOptions&) { return std::make_unique<MergedReader>(path); }
+
+bool is_json(std::string_view bytes) {
+  if (bytes.starts_with("\xef\xbb\xbf")) return true;
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos ? !bytes.empty() : bytes[first] == '{' || bytes[first] == '[';
+}
+
+std::unique_ptr<Reader> open_recording(const std::string& path, const ReaderOptions& options) { return open_ring(path, options.threads); }
+
+std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) { return open_kineto(path, {options.threads}, JsonStream::kWindow, options.memory, options.foreign); }
+
+std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& options) {
+  const std::string bytes = PlainFile(path).peek(kProbeBytes);
+  for (const InputFormat& format : input_formats()) {
+    if (format.matches(bytes)) return format.open(path, options);
+  }
+  if (const std::string_view what = foreign_file(bytes); !what.empty()) {
+    throw Error(Exit::bad_content, fmt::format("{}: not a trace, but {}", path, what));
+  }
+  throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
+                                     "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
+                                     "torch.profiler (*.json, *.json.gz, *.json.zst); omit this file");
+}
+
+// Standard input, by the name that its user knows it by.
+class StdinReader : public Reader {
+ public:
+  explicit StdinReader(const ReaderOptions& options) : path_(stdin_as_file()) {
+    naming_stdin([&] { reader_ = open_file(path_, options); });
+  }
+  void read(Catalog& catalog, EventSink& sink) override {
+    const std::size_t first = catalog.processes.size();
+    naming_stdin([&] { reader_->read(catalog, sink); });
+    for (std::size_t i = first; i < catalog.processes.size(); ++i) {
+      if (catalog.processes[i].source == path_) catalog.processes[i].source = kStdinName;
+    }
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<Reader> reader_;
+};
+
+}  // namespace
+
+ReaderMemory::ReaderMemory() = default;
+ReaderMemory::~ReaderMemory() = default;
+
+bool is_ring(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))) || is_ring_without_header(bytes);
+}
+
+const std::vector<InputFormat>& input_formats() {
+  using Form = TracePeek::Form;
+  static const std::vector<InputFormat> formats{
+      {"recording", is_ring, open_recording, Form::recording, peek_recording},
+      {"merged file", is_merged, open_merged, Form::merged, peek_merged},
+      {"gzip of Kineto or Chrome JSON", is_gzip, open_json, Form::kineto, peek_json},
+      {"zstd of Kineto or Chrome JSON", is_zstd, open_json, Form::kineto, peek_json},
+      {"Kineto or Chrome JSON", is_json, open_json, Form::kineto, peek_json},
+  };
+  return formats;
+}
+
+std::unique_ptr<Reader> open_trace(const std::string& name, const ReaderOptions& options) {
+  // Opening a pipe would wait for its writer; readers go back and forth in their files.
+  std::error_code error;
+  if (name != "-" && std::filesystem::is_fifo(name, error)) {
+    throw Error(Exit::cannot_open, name + ": a pipe; pass the trace on stdin and use - as its name");
+  }
+  if (name == "-") return std::make_unique<StdinReader>(options);
+  return open_file(readable_file(name), options);
+}
+
+}  // namespace cli

@@ -1,0 +1,283 @@
+#include "cli/formats/kineto/kineto_json.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "cli/formats/export/args_text.h"
+#include "cli/formats/export/flow_table.h"
+#include "cli/formats/export/census.h"
+#include "cli/formats/kineto/kineto_frames.h"
+#include "cli/formats/kineto/kineto_head.h"
+#include "cli/formats/kineto/kineto_recording.h"
+#include "cli/formats/kineto/kineto_tracks.h"
+#include "cli/formats/kineto/kineto_text.h"
+#include "cli/trace/error.h"
+#include "cli/trace/kinds.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kLaunchFlow = "ac2g", kBackwardFlow = "fwdbwd";
+
+FlowStart call_role(Kind kind) { return kind == Kind::runtime ? FlowStart::runtime : FlowStart::driver; }
+
+bool has_id(char phase) { return std::string_view("XiIRCM").find(phase) == std::string_view::npos; }
+
+class KinetoJson : public Exporter {
+ public:
+  explicit KinetoJson(const FormatOptions& options) : options_(options) {}
+
+  // Only recordings need one, for their flows.
+  bool needs_two_passes() const override {
+    if (catalog_ == nullptr) return true;
+    for (const Process& p : catalog_->processes) {
+      if (p.format != SourceFormat::kineto) return true;
+    }
+    return false;
+  }
+  void begin(const Catalog& catalog, ByteSink& sink) override {
+    catalog_ = &catalog;
+    text_.emplace(sink);
+    args_.emplace(catalog);
+  }
+  void prepare(const Event& event, const Facts& facts) override;
+  void steps(const Steps& steps) override { steps_ = &steps; }
+  void event(const Event& event, const Facts& facts) override;
+  void left_out(const Event& event, const Facts& facts) override;
+  ExportSummary finish() override;
+  std::uint64_t pending_bytes() const override { return text_->pending_bytes(); }
+
+ private:
+  void start(ProcessId process);
+  KinetoRecording& recording(ProcessId process);
+  void write_steps(ProcessId process);
+  void write(const Event& event, const Facts& facts);
+  KinetoLine line_of(const Event& event, std::string_view args);
+  void flows(const Event& event, std::string_view ids);
+  void backward_flow(const Event& event, const Facts& facts, std::string_view ids);
+  void frames(const Event& event, const Facts& facts, std::string_view ids);
+  void begin_steps(TrackId track, std::int64_t now_ns);
+  void write_call(const KinetoFrames::Call& call);
+  void flow_end(char phase, std::string_view kind, std::uint64_t id, std::int64_t at_ns, std::string_view ids);
+  void count(const Event& event);
+  std::string_view ids(const Event& event);
+  bool by_correlation(const Event& event) const { return event.correlation != 0 && !event.json.args_complete; }
+
+  FormatOptions options_;
+  const Catalog* catalog_ = nullptr;
+  const Process* process_ = nullptr;
+  std::optional<KinetoText> text_;
+  std::optional<ArgsText> args_;
+  std::optional<KinetoTracks> tracks_;
+  std::optional<KinetoRecording> recording_;
+  std::optional<KinetoFrames> frames_;  // of a recording with stacks
+  FlowTable flows_;
+  const Steps* steps_ = nullptr;
+  ExportSummary summary_;
+  std::uint64_t backward_flows_ = 0;
+  std::string metadata_;
+  KinetoContents contents_;
+  std::optional<TrackId> step_track_;  // where steps are written
+  const std::vector<Step>* written_steps_ = nullptr;  // those that are to begin, from next_step_ on
+  std::size_t next_step_ = 0;
+  bool names_steps_ = false;  // the recording holds ranges ProfilerStep#N of its own
+};
+
+void KinetoJson::prepare(const Event& event, const Facts&) {
+  const ProcessId id = catalog_->tracks[event.track].process;
+  contents_.operators |= event.kind == Kind::cpu_op;
+  contents_.ranges |= event.kind == Kind::cpu_op || event.kind == Kind::user_annotation;
+  names_steps_ |= event.kind == Kind::nvtx && catalog_->strings[event.name].starts_with("ProfilerStep#");
+  if (!by_correlation(event)) return;
+  if (is_api_call(event.kind)) flows_.note_start(id, event.correlation, call_role(event.kind));
+  if (is_gpu_work(event.kind)) flows_.note_end(id, event.correlation);
+}
+
+void KinetoJson::event(const Event& event, const Facts& facts) {
+  const ProcessId id = catalog_->tracks[event.track].process;
+  if (process_ == nullptr) start(id);
+  if (process_ != &catalog_->processes[id])
+    throw Error(Exit::usage, "a Kineto file contains one process; give a directory");
+  ++summary_.events_in;
+  count(event);
+  write(event, facts);
+  text_->flush_if_full();
+}
+
+void KinetoJson::left_out(const Event& event, const Facts& facts) {
+  if (event.json.args_complete) return;
+  recording(catalog_->tracks[event.track].process).note(event, facts);
+  frames(event, facts, {});
+}
+
+KinetoRecording& KinetoJson::recording(ProcessId id) {
+  if (!recording_) {
+    recording_.emplace(*catalog_, catalog_->processes[id], contents_);
+    if (options_.computed && contents_.operators && catalog_->stacks.size() > 1) frames_.emplace(*catalog_, [this](const KinetoFrames::Call& call) { write_call(call); });
+  }
+  return *recording_;
+}
+
+ExportSummary KinetoJson::finish() {
+  if (process_ == nullptr && !catalog_->processes.empty()) start(0);
+  if (frames_) frames_->finish();
+  if (process_ != nullptr) text_->raw(kineto_tail(*process_));
+  text_->flush();
+  return summary_;
+}
+
+void KinetoJson::start(ProcessId id) {
+  process_ = &catalog_->processes[id];
+  tracks_.emplace(*catalog_, id);
+  text_->set_base(kineto_base_ns(*catalog_, *process_));
+  text_->raw(kineto_head(*catalog_, *process_));
+  text_->lines(process_->kineto_metadata);
+  if (process_->format != SourceFormat::kineto && !names_steps_ && steps_ != nullptr && id < steps_->size()) write_steps(id);
+}
+
+void KinetoJson::write_steps(ProcessId id) {
+  const std::vector<Step>& steps = (*steps_)[id];
+  if (steps.empty()) return;
+  step_track_ = tracks_->main_track();
+  written_steps_ = &steps;
+  const std::string where = tracks_->main_thread(metadata_);
+  text_->lines(metadata_);
+  for (const Step& step : steps) {
+    const std::string name = fmt::format("ProfilerStep#{}", step.number);
+    KinetoLine line;
+    line.category = cli::info(Kind::user_annotation).category;
+    line.name = name;
+    line.ids = where;
+    line.start_ns = step.start_ns;
+    line.duration_ns = step.end_ns - step.start_ns;
+    text_->line(line);
+    ++summary_.derived_slices;
+  }
+}
+
+void KinetoJson::write(const Event& event, const Facts& facts) {
+  KinetoLine line = line_of(event, (*args_)(event, facts));
+  if (event.json.args_complete) return text_->line(line);
+  recording(catalog_->tracks[event.track].process).complete(event, facts, line);
+  text_->line(line);
+  flows(event, line.ids);
+  backward_flow(event, facts, line.ids);
+  frames(event, facts, line.ids);
+}
+
+KinetoLine KinetoJson::line_of(const Event& event, std::string_view args) {
+  KinetoLine line;
+  line.phase = event.phase;
+  if (!event.json.no_category)
+    line.category = event.category != 0 ? catalog_->strings[event.category] : cli::info(event.kind).category;
+  line.name = catalog_->strings[event.name];
+  line.ids = ids(event);
+  line.start_ns = event.start_ns;
+  if (event.phase == 'X') line.duration_ns = slice_end(event, process_->last_ns) - event.start_ns;
+  if (event.json.args_complete && has_id(event.phase)) line.id = event.correlation;
+  line.scope = event.json.scope;
+  line.encloses = event.json.encloses;
+  line.args = args;
+  return line;
+}
+
+std::string_view KinetoJson::ids(const Event& event) {
+  metadata_.clear();
+  const std::string_view where = tracks_->where(event, metadata_);
+  text_->lines(metadata_);
+  return where;
+}
+
+// From the outermost call with the correlation to each piece of its work; a graph's launch has many.
+void KinetoJson::flows(const Event& event, std::string_view ids) {
+  if (!by_correlation(event)) return;
+  const ProcessId id = catalog_->tracks[event.track].process;
+  if (is_api_call(event.kind) && flows_.start(id, event.correlation, call_role(event.kind)) != 0)
+    flow_end('s', kLaunchFlow, event.correlation, event.start_ns, ids);
+  if (!is_gpu_work(event.kind)) return;
+  if (flows_.end(id, event.correlation).flow_id == 0) {
+    ++summary_.works_without_launch;
+    return;
+  }
+  flow_end('f', kLaunchFlow, event.correlation, event.start_ns, ids);
+  ++summary_.flows_out;
+}
+
+// Both ends are written where the second is known.
+void KinetoJson::backward_flow(const Event& event, const Facts& facts, std::string_view ids) {
+  const auto forward = recording_->forward_of(event, facts, ids);
+  if (!forward) return;
+  ++backward_flows_;
+  flow_end('s', kBackwardFlow, backward_flows_, forward->start_ns, forward->ids);
+  flow_end('f', kBackwardFlow, backward_flows_, event.start_ns, ids);
+  ++summary_.flows_out;
+}
+
+void KinetoJson::frames(const Event& event, const Facts& facts, std::string_view ids) {
+  if (!frames_ || !is_slice(event)) return;
+  const Process& process = catalog_->processes[catalog_->tracks[event.track].process];
+  if (const auto* op = facts.get<OperatorFacts>()) {
+    begin_steps(event.track, event.start_ns);
+    frames_->operation(event, *op, slice_end(event, process.last_ns), ids);
+  } else if (event.kind == Kind::nvtx && !ids.empty()) {
+    frames_->range(event.track, event.start_ns, slice_end(event, process.last_ns));
+  }
+}
+
+void KinetoJson::begin_steps(TrackId track, std::int64_t now_ns) {
+  if (written_steps_ == nullptr || step_track_ != track) return;
+  for (; next_step_ < written_steps_->size() && (*written_steps_)[next_step_].start_ns <= now_ns; ++next_step_) {
+    const Step& step = (*written_steps_)[next_step_];
+    frames_->range(track, step.start_ns, step.end_ns);
+  }
+}
+
+void KinetoJson::write_call(const KinetoFrames::Call& call) {
+  std::string args = fmt::format("\"Python id\": {}", call.id);
+  args += call.parent_id ? fmt::format(", \"Python parent id\": {}", *call.parent_id) : ", \"Python parent id\": null";
+  if (call.module_id) args += fmt::format(", \"Python module id\": {}", *call.module_id);
+  KinetoLine line;
+  line.category = cli::info(Kind::python_function).category;
+  line.name = call.name;
+  line.ids = call.ids;
+  line.start_ns = call.start_ns;
+  line.duration_ns = call.end_ns - call.start_ns;
+  line.args = args;
+  text_->line(line);
+  ++summary_.derived_slices;
+}
+
+void KinetoJson::flow_end(char phase, std::string_view kind, std::uint64_t id, std::int64_t at_ns, std::string_view ids) {
+  KinetoLine line;
+  line.phase = phase;
+  line.category = kind;
+  line.name = kind;
+  line.ids = ids;
+  line.start_ns = at_ns;
+  line.id = id;
+  line.encloses = phase == 'f';
+  text_->line(line);
+}
+
+void KinetoJson::count(const Event& event) {
+  if (event.kind == Kind::flow) {
+    ++summary_.flow_events_in;
+    ++summary_.flow_events_drawn;
+    summary_.flows_out += event.phase == 'f';
+  } else if (event.kind == Kind::counter) {
+    ++summary_.counters_out;
+  } else if (is_slice(event)) {
+    ++summary_.slices_out;
+    summary_.unfinished += event.duration_ns < 0;
+  } else {
+    ++summary_.instants_out;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Exporter> make_kineto_json(const FormatOptions& options) { return std::make_unique<KinetoJson>(options); }
+
+}  // namespace cli

@@ -1,0 +1,140 @@
+#include "cli/formats/kineto/kineto_message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/trace/device_words.h"
+
+namespace cli {
+namespace {
+
+struct KinetoOperation {
+  std::string_view call, name;  // ours, PyTorch's for one call with whole buffers
+  std::string_view kernel;      // what its kernels are for: ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  bool all_in, all_out;         // the buffer holds one message for each rank of the group
+};
+constexpr KinetoOperation kOperations[] = {
+    {"ncclAllReduce", "allreduce", "AllReduce", false, false},
+    {"ncclAllGather", "_allgather_base", "AllGather", false, true},
+    {"ncclReduceScatter", "_reduce_scatter_base", "ReduceScatter", true, false},
+    {"ncclBroadcast", "broadcast", "Broadcast", false, false},
+    {"ncclBcast", "broadcast", "Broadcast", false, false},
+    {"ncclReduce", "reduce", "Reduce", false, false},
+    {"ncclAlltoAll", "all_to_all", "SendRecv", true, true},
+    {"ncclAllToAll", "all_to_all", "SendRecv", true, true},
+    {"ncclSend", "send", "SendRecv", false, false},
+    {"ncclRecv", "recv", "SendRecv", false, false},
+};
+constexpr std::string_view kKernels = "ncclDevKernel_";
+constexpr std::string_view kAnyOperation = "Generic";
+
+// PyTorch's names are c10::toString of the scalar type. Kernels do not tell signed from unsigned integers.
+struct DataType {
+  std::string_view ours, in_kernels, name;
+  std::uint64_t bytes;
+};
+constexpr DataType kDataTypes[] = {
+    {"ncclInt8", "", "Char", 1},
+    {"ncclUint8", "", "Byte", 1},
+    {"ncclInt32", "", "Int", 4},
+    {"ncclUint32", "", "UInt32", 4},
+    {"ncclInt64", "", "Long", 8},
+    {"ncclUint64", "", "UInt64", 8},
+    {"ncclFloat16", "f16", "Half", 2},
+    {"ncclFloat32", "f32", "Float", 4},
+    {"ncclFloat64", "f64", "Double", 8},
+    {"ncclBfloat16", "bf16", "BFloat16", 2},
+    {"ncclFloat8e4m3", "f8e4m3", "Float8_e4m3fn", 1},
+    {"ncclFloat8e5m2", "f8e5m2", "Float8_e5m2", 1},
+};
+constexpr std::string_view kBytes = "Byte";
+constexpr std::size_t kMostRanksListed = 30;  // by PyTorch, too
+
+template <typename Table, typename Field>
+auto find_entry(const Table& table, Field field, std::string_view wanted) {
+  const auto found =
+      std::find_if(std::begin(table), std::end(table), [&](const auto& entry) { return entry.*field == wanted; });
+  return found == std::end(table) || wanted.empty() ? nullptr : &*found;
+}
+
+// Of ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...) by ncclAllReduce: bf16.
+std::string_view type_in_name(std::string_view kernel, std::string_view call) {
+  const std::string head = fmt::format("ncclDevKernel_{}_", call.substr(std::string_view("nccl").size()));
+  if (!kernel.starts_with(head)) return {};
+  kernel.remove_prefix(std::min(kernel.find('_', head.size()), kernel.size() - 1) + 1);
+  return kernel.substr(0, kernel.find('_'));
+}
+
+// False: the kernel is of another operation, whatever its launch seemed to be.
+bool can_do(std::string_view kernel, const KinetoOperation& operation) {
+  if (!kernel.starts_with(kKernels)) return true;
+  kernel.remove_prefix(kKernels.size());
+  const std::string_view what = kernel.substr(0, kernel.find_first_of("_("));
+  return what == kAnyOperation || what == operation.kernel;
+}
+
+struct Elements {
+  std::string_view type;
+  std::uint64_t count;
+};
+std::optional<Elements> elements(const KinetoMessage& message, std::string_view kernel) {
+  if (!message.type.empty()) return Elements{message.type, message.count};
+  if (!message.bytes) return {};
+  const DataType* type = find_entry(kDataTypes, &DataType::in_kernels, type_in_name(kernel, message.call));
+  if (type == nullptr || *message.bytes % type->bytes != 0) return Elements{kBytes, *message.bytes};
+  return Elements{type->name, *message.bytes / type->bytes};
+}
+
+std::optional<KinetoMessage> message(std::string_view call, const Collective& collective) {
+  const KinetoOperation* operation = find_entry(kOperations, &KinetoOperation::call, call);
+  if (operation == nullptr || (collective.has & Collective::kCommunicator) == 0) return {};
+  KinetoMessage found;
+  found.call = operation->call;
+  found.communicator = collective.communicator;
+  return found;
+}
+
+}  // namespace
+
+std::optional<KinetoMessage> message_of_call(std::string_view call, const Event& event, const Facts& facts) {
+  const NcclFacts* const nccl = facts.get<NcclFacts>();
+  auto found = nccl != nullptr ? message(call, nccl->collective) : std::nullopt;
+  if (!found) return {};
+  const bool told = (nccl->collective.has & Collective::kTypeAndCount) != 0;
+  const DataType* type =
+      told ? find_entry(kDataTypes, &DataType::ours, nccl_type_name(nccl->collective.data_type)) : nullptr;
+  if (type != nullptr) {
+    found->type = type->name;
+    found->count = nccl->collective.count;
+  }
+  if (event.has_bytes) found->bytes = event.bytes;
+  return found;
+}
+
+std::optional<KinetoMessage> message_of_graph(const Catalog& catalog, CaptureId id) {
+  const Capture& capture = catalog.captures[id];
+  if (!capture.has_call || capture.first_of_group) return {};
+  auto found = message(catalog.strings[capture.call], capture.collective);
+  if (found && (capture.collective.has & Collective::kBytes) != 0) found->bytes = capture.bytes;
+  return found;
+}
+
+std::string kineto_members(const KinetoMessage& message, std::string_view kernel, const KinetoGroups& groups) {
+  const auto one = elements(message, kernel);
+  const KinetoGroups::Group* group = groups.find(message.communicator);
+  const KinetoOperation& operation = *find_entry(kOperations, &KinetoOperation::call, message.call);
+  if (!one || group == nullptr || group->size <= 0 || !can_do(kernel, operation)) return {};
+  const std::uint64_t all = one->count * static_cast<std::uint64_t>(group->size);
+  const std::string ranks =
+      group->ranks.empty() ? ""
+                           : fmt::format(", \"Process Group Ranks\": \"[{}]\"", list(group->ranks, kMostRanksListed));
+  return fmt::format(
+      "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group size\": {}, "
+      "\"dtype\": \"{}\", \"Process Group Name\": \"{}\"{}",
+      operation.name, operation.all_in ? all : one->count, operation.all_out ? all : one->count, group->size, one->type,
+      communicator_name(message.communicator), ranks);
+}
+
+}  // namespace cli

@@ -1,0 +1,200 @@
+#include "cli/formats/kineto/kineto_reader.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "cli/trace/error.h"
+#include "cli/formats/json/decimal.h"
+#include "cli/formats/json/foreign_file.h"
+#include "cli/formats/json/json_check.h"
+#include "cli/formats/kineto/kineto_event.h"
+#include "cli/formats/kineto/kineto_header.h"
+#include "cli/formats/json/export_mark.h"
+#include "cli/formats/kineto/kineto_translate.h"
+
+namespace cli {
+namespace {
+
+class KinetoReader : public Reader {
+ public:
+  KinetoReader(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory, bool foreign)
+      : path_(path), memory_(memory), foreign_(foreign), stream_(open_byte_source(path), path, window) {
+    ahead_.begin(stream_.plain_file(), threads);
+  }
+
+  void read(Catalog& catalog, EventSink& sink) override;
+
+ private:
+  std::unique_ptr<KinetoMemory> learnt_before(Catalog& catalog);
+  void read_members(KinetoTranslator& translator);
+  void read_events(KinetoTranslator& translator);
+  void take(KinetoTranslator& translator, std::string_view text);
+  void settle_header(KinetoTranslator& translator);
+  void look_behind_events();
+  void refuse_without_use() const;
+  void describe(Process& process, std::int64_t device);
+  void describe_damage(Process& process) const;
+
+  std::string path_;
+  ReaderMemory* memory_;
+  bool foreign_;
+  JsonStream stream_;
+  FormsAhead ahead_;
+  KinetoHeader header_;
+  KinetoEventParser parser_;
+  KinetoEvent event_;
+  std::uint64_t events_ = 0;  // that were taken, of any phase
+  bool header_settled_ = false, taken_as_absolute_ = false;
+};
+
+// Nothing where the catalogue has entries already, which have other numbers there.
+std::unique_ptr<KinetoMemory> KinetoReader::learnt_before(Catalog& catalog) {
+  if (memory_ == nullptr || memory_->kineto == nullptr || catalog.strings.size() > 1 || !memory_->kineto->helps()) {
+    return std::make_unique<KinetoMemory>(catalog, ahead_, foreign_);
+  }
+  memory_->kineto->go_on_in(catalog, ahead_);
+  return std::move(memory_->kineto);
+}
+
+void KinetoReader::read(Catalog& catalog, EventSink& sink) {
+  std::unique_ptr<KinetoMemory> learnt = learnt_before(catalog);
+  Process process;
+  process.source = path_;
+  process.format = SourceFormat::kineto;
+  const ProcessId id = catalog.add_process(std::move(process));
+  KinetoTranslator translator(catalog, id, sink, *learnt);
+  if (stream_.open() == '[')
+    read_events(translator);
+  else
+    read_members(translator);
+  stream_.finish();
+  refuse_without_use();
+  describe(catalog.processes[id], translator.finish());
+  describe_damage(catalog.processes[id]);
+  if (memory_ == nullptr) return;
+  learnt->end(catalog);
+  memory_->kineto = std::move(learnt);
+}
+
+void KinetoReader::read_members(KinetoTranslator& translator) {
+  bool found = false;
+  std::string key;
+  std::string_view foreign;
+  while (stream_.next_member(key)) {
+    if (key != "traceEvents") {
+      if (foreign.empty()) foreign = foreign_json(key);
+      header_.take(stream_, key);
+      continue;
+    }
+    if (!stream_.enter_array() && !found && stream_.at_object()) {
+      throw Error(Exit::bad_content, path_ + ": \"traceEvents\" is an object, a trace in a trace; write only that object to a file (jq .traceEvents)");
+    }
+    found = true;
+    read_events(translator);
+  }
+  if (found || (stream_.damage().is_cut() && header_.is_of_a_trace())) return;
+  if (!foreign.empty()) throw Error(Exit::bad_content, fmt::format("{}: not a trace, but {}", path_, foreign));
+  std::string why = "JSON, but not a trace: expected a member \"traceEvents\"";
+  for (const std::string& note : stream_.damage().notes()) why += "; " + note;
+  throw Error(Exit::bad_content,
+              path_ + ": " + why + "; use the file that torch.profiler's export_chrome_trace wrote");
+}
+
+void KinetoReader::read_events(KinetoTranslator& translator) {
+  std::string_view text;
+  // What a form does not say is where times begin.
+  const auto forms = [&] { return header_settled_ ? &translator.forms() : nullptr; };
+  for (bool known = false; stream_.next_element(text, forms(), known);) {
+    if (known && translator.take_known(text))
+      ++events_;
+    else
+      take(translator, text);
+  }
+}
+
+void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
+  if (!parser_.parse(text, event_) && !(stream_.mend(text) && parser_.parse(text, event_))) {
+    const auto fault = find_json_fault(text);
+    return fault ? stream_.refuse(fault->at, fault->expected) : stream_.refuse(0, "each member of an event once");
+  }
+  if (text.find_first_not_of("{} \t\r\n") == text.npos) return;  // an empty object is no event and loses none: JAX writes one behind its last
+  const char phase = kineto_phase(event_);
+  if (!header_settled_ && phase != '\0' && phase != 'M') settle_header(translator);
+  const auto refusal = translator.take(event_);
+  events_ += !refusal;
+  if (!refusal) return;
+  const auto at = refusal->at == nullptr ? 0 : static_cast<std::size_t>(refusal->at - text.data());
+  stream_.refuse_whole(at, refusal->expected);
+}
+
+void KinetoReader::refuse_without_use() const {
+  const JsonDamage& damage = stream_.damage();
+  if (events_ > 0 || damage.lost_events() == 0) return;
+  throw Error(Exit::bad_content, path_ + ": " + damage.first_loss() +
+                                     "; none of its events can be read: copy or "
+                                     "record the file again");
+}
+
+void KinetoReader::describe_damage(Process& process) const {
+  const JsonDamage& damage = stream_.damage();
+  if (damage.none()) return;
+  process.state = RecordingState::recovered;
+  process.lost_unknown_kind = damage.lost_events();
+  process.cut = damage.cut_text();
+  process.damage = damage.first();
+  process.text_bytes = stream_.bytes_read();
+  process.unread_bytes = damage.lost_bytes();
+  for (std::string& note : damage.notes()) process.notes.push_back(std::move(note));
+}
+
+// Metadata events carry no time of use, so they may pass before.
+void KinetoReader::settle_header(KinetoTranslator& translator) {
+  header_settled_ = true;
+  if (!header_.base_ns) {
+    const auto first = micros_to_ns(event_.ts.text);
+    taken_as_absolute_ = first && *first >= kSurelyAbsoluteNs;
+    if (!taken_as_absolute_) look_behind_events();
+  }
+  translator.set_base(header_.base_ns.value_or(0));
+  for (const auto& [device, name] : header_.device_names) translator.expect_gpu(device);
+}
+
+// The members there are taken for good when the first pass comes to them.
+void KinetoReader::look_behind_events() {
+  KinetoHeader whole = scan_kineto_header(path_);
+  header_.base_ns = whole.base_ns;
+  header_.device_names = std::move(whole.device_names);
+}
+
+void KinetoReader::describe(Process& process, std::int64_t device) {
+  process.rank = header_.ranks_differ ? -1 : header_.rank;
+  process.rank_source = process.rank >= 0 ? RankSource::content : RankSource::unknown;
+  if (header_.ranks_differ) process.notes.push_back("this file contains several ranks: its rank is unknown");
+  process.world_size = header_.world_size;
+  process.host = header_.host;
+  process.run_id = find_export_mark(header_.members).run_id;
+  process.kineto_header = std::move(header_.members);
+  for (const std::string& key : header_.left_out) {
+    process.notes.push_back("the member \"" + key + "\" is too large: skipped");
+  }
+  if (!taken_as_absolute_) process.kineto_base_ns = header_.base_ns;
+  const auto& names = header_.device_names;
+  const auto used = names.find(device);
+  if (used != names.end())
+    process.device_name = used->second;
+  else if (!names.empty())
+    process.device_name = names.begin()->second;
+  if (taken_as_absolute_ && header_.base_ns.value_or(0) != 0) {
+    process.notes.push_back("baseTimeNanoseconds after absolute times was ignored");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory, bool foreign) {
+  return std::make_unique<KinetoReader>(path, threads, window, memory, foreign);
+}
+
+}  // namespace cli

@@ -1,0 +1,55 @@
+// Events in the spelling of PyTorch's profiler: libkineto/src/output_json.cpp in github.com/pytorch/kineto. A space
+// after each colon and a line for each event, because HTA finds the rank by a pattern on single lines.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "cli/base/json_text.h"
+#include "cli/trace/event.h"
+
+namespace cli {
+
+struct KinetoLine {
+  char phase = 'X';
+  std::optional<std::string_view> category;
+  std::string_view name;
+  std::string_view ids;  // `"pid": 0, "tid": 7`; may be ""
+  std::int64_t start_ns = 0;
+  std::optional<std::int64_t> duration_ns;
+  std::optional<std::uint64_t> id;
+  char scope = 0;  // of an instant: 't', 'p', 'g'
+  bool encloses = false;
+  std::string_view args, more_args;  // bodies of one object, the second after the first
+};
+
+class KinetoText {
+ public:
+  explicit KinetoText(ByteSink& sink) : out_(sink) {}
+
+  // All before the events: text of our own, or members of the input as they stood.
+  void raw(std::string_view text) { out_.raw(text); }
+  // What every `ts` is relative to, ns since 1970.
+  void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
+  void line(const KinetoLine& line);
+  // Events that are JSON already, separated by commas; "" is none.
+  void lines(std::string_view json);
+
+  std::uint64_t pending_bytes() const { return out_.position(); }
+  void flush_if_full() {
+    if (out_.full()) out_.flush();
+  }
+  void flush() { out_.flush(); }
+
+ private:
+  void separate();
+  void member(std::string_view key, std::string_view text);
+  void micros(std::string_view key, std::int64_t ns);
+  void arguments(const KinetoLine& line);
+
+  JsonText out_;
+  std::int64_t base_ns_ = 0;
+  bool first_ = true;
+};
+
+}  // namespace cli

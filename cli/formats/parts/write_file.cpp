@@ -1,0 +1,126 @@
+#include "cli/formats/parts/write_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+#include <utility>
+
+#include "cli/formats/parts/cut_plan.h"
+#include "cli/formats/parts/file_names.h"
+#include "cli/formats/parts/pieces.h"
+#include "cli/base/gzip_sink.h"
+#include "cli/base/output_file.h"
+#include "cli/base/units.h"
+
+namespace cli {
+namespace {
+
+std::unique_ptr<ByteSink> open_sink(const ExportJob& job, const std::string& path, Placement* later = nullptr) {
+  std::unique_ptr<ByteSink> sink = open_output(path, later);
+  const bool named = path.ends_with(".gz");
+  return job.gzip && !named ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
+}
+
+// Steps of different ranks begin at nearly the same time: those of the first rank that has some stand for all.
+std::vector<std::int64_t> step_starts(const ExportJob& job) {
+  std::vector<std::int64_t> starts;
+  for (ProcessId id = 0; id < job.steps->size() && starts.empty(); ++id) {
+    if (!job.selector->has(id)) continue;
+    for (const Step& step : (*job.steps)[id]) starts.push_back(step.start_ns);
+  }
+  return starts;
+}
+
+WrittenFile written(const std::string& path, const Piece& piece) { return {path, piece.bytes(), piece.events(), -1}; }
+
+void count_split(const ExportSummary& whole, ExportReport& report) {
+  const auto fewer = [](std::uint64_t now, std::uint64_t before) { return before - std::min(before, now); };
+  report.split_flows = fewer(report.summary.flows_out, whole.flows_out);
+  report.split_flow_ends = fewer(whole.one_ended_flows, report.summary.one_ended_flows);
+  report.split_works = fewer(whole.works_without_launch, report.summary.works_without_launch);
+}
+
+void write_parts(const ExportJob& job, const std::string& output, const std::vector<CutPlan::Cut>& cuts,
+                 ExportReport& report) {
+  Layout layout;
+  for (const CutPlan::Cut& cut : cuts) {
+    layout.borders.push_back(cut.at_ns);
+    report.cuts_at_steps += cut.at_step;
+  }
+  const std::size_t count = layout.borders.size() + 1;
+  for (std::size_t i = 0; i < count; ++i) job.check_output(part_name(output, i + 1, count));
+  const ExportSummary whole = std::exchange(report.summary, {});
+  Placement together;  // a set that is not whole would look as if it were
+  for (std::size_t first = 0; first < count; first += kPiecesAtOnce) {
+    Pieces pieces{layout, first};
+    const std::size_t end = std::min(first + kPiecesAtOnce, count);
+    for (std::size_t i = first; i < end; ++i) {
+      pieces.alive.push_back(std::make_unique<Piece>(job, open_sink(job, part_name(output, i + 1, count), &together)));
+    }
+    write_pieces(job, pieces);
+    for (std::size_t i = first; i < end; ++i) {
+      report.summary += pieces.alive[i - first]->summary();
+      report.files.push_back(written(part_name(output, i + 1, count), *pieces.alive[i - first]));
+    }
+  }
+  put_in_place(together);
+  count_split(whole, report);
+}
+
+// Segments name again what the whole names once, and how much that is shows only when they are written.
+void note_large(std::uint64_t limit_bytes, ExportReport& report) {
+  std::uint64_t largest = 0;
+  for (const WrittenFile& file : report.files) largest = std::max(largest, file.bytes);
+  if (largest <= limit_bytes) return;
+  report.notes.push_back(fmt::format("the largest segment has {} bytes, more than --max-size {}", largest, limit_bytes));
+}
+
+// Who opens all files of this name would have those of an earlier export with them.
+void note_older(const std::string& output, ExportReport& report) {
+  namespace fs = std::filesystem;
+  std::unordered_set<std::string> ours;
+  for (const WrittenFile& file : report.files) ours.insert(fs::path(file.path).filename().string());
+  const fs::path directory = fs::path(output).parent_path();
+  const std::string whole = fs::path(output).filename().string();
+  std::vector<std::string> older;
+  std::error_code error;
+  for (fs::directory_iterator at(directory.empty() ? "." : directory, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if ((name == whole || is_part_name(name, output)) && ours.count(name) == 0) older.push_back((directory / name).string());
+  }
+  if (older.empty()) return;
+  std::sort(older.begin(), older.end());
+  const std::string more = older.size() == 1 ? "" : fmt::format(" and {} more of its name", older.size() - 1);
+  report.notes.push_back(fmt::format("{}{} from an earlier export remain and are not part of this one; delete the files that you do not need", older[0], more));
+}
+
+}  // namespace
+
+ExportReport write_file(const ExportJob& job, const std::string& output, std::uint64_t limit_bytes) {
+  const std::uint64_t most = output == "-" ? 0 : limit_bytes;
+  Pieces whole;
+  whole.alive.push_back(std::make_unique<Piece>(job, open_sink(job, output), most));
+  CutPlan plan(most, step_starts(job));
+  ExportReport report;
+  report.left_out = write_pieces(job, whole, most == 0 ? nullptr : &plan);
+  const Piece& piece = *whole.alive[0];
+  report.summary = piece.summary();
+  report.whole_bytes = piece.bytes();
+  if (piece.dropped()) {
+    whole.alive.clear();
+    write_parts(job, output, plan.cuts(report.whole_bytes), report);
+    note_large(most, report);
+  } else {
+    report.files.push_back(written(output, piece));
+  }
+  if (output != "-") note_older(output, report);
+  if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes) {
+    report.notes.push_back(fmt::format("stdout is never split: it gets {} bytes, more than --max-size {}",
+                                       report.whole_bytes, limit_bytes));
+  }
+  return report;
+}
+
+}  // namespace cli

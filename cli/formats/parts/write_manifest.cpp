@@ -1,0 +1,154 @@
+#include "cli/formats/parts/write_manifest.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/formats/parts/file_names.h"
+#include "cli/formats/parts/process_pieces.h"
+#include "cli/formats/parts/tar_writer.h"
+#include "cli/base/gzip_sink.h"
+#include "cli/base/json_writer.h"
+#include "cli/base/output_file.h"
+#include "cli/base/temp_file.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kCopyBytes = 1 << 20;
+
+class ScratchSink : public ByteSink {
+ public:
+  explicit ScratchSink(TempFile& file) : file_(file) {}
+  void write(std::string_view bytes) override { file_.append(bytes); }
+  void finish() override {}
+
+ private:
+  TempFile& file_;
+};
+
+struct TextSink : ByteSink {
+  void write(std::string_view bytes) override { text += bytes; }
+  void finish() override {}
+  std::string text;
+};
+
+// Perfetto v58 takes a compressed member for an archive of its own, which a manifest may say nothing about; the TAR as
+// a whole may be compressed.
+std::string_view member_extension(std::string_view extension) {
+  return extension.ends_with(".gz") ? extension.substr(0, extension.size() - 3) : extension;
+}
+
+std::unique_ptr<ByteSink> open_tar(const ExportJob& job, const std::string& output) {
+  std::unique_ptr<ByteSink> sink = open_output(output);
+  return job.gzip && !output.ends_with(".gz") ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
+}
+
+void copy(const TempFile& file, TarWriter& tar) {
+  std::string piece;
+  for (std::uint64_t at = 0; at < file.bytes(); at += piece.size()) {
+    file.read(at, static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, file.bytes() - at)), piece);
+    tar.write(piece);
+  }
+}
+
+class Archive {
+ public:
+  Archive(const ExportJob& job, ByteSink& out, std::string scratch, std::string_view extension)
+      : job_(job),
+        tar_(out),
+        scratch_(std::move(scratch)),
+        names_(process_file_names(*job.catalog, extension)),
+        files_(names_.size()),
+        has_clock_(extension != ".json") {}
+
+  std::unique_ptr<ByteSink> open(ProcessId id) {
+    files_[id] = std::make_unique<TempFile>(scratch_);
+    return std::make_unique<ScratchSink>(*files_[id]);
+  }
+
+  void add(ProcessId id) {
+    tar_.member(names_[id], files_[id]->bytes());
+    copy(*files_[id], tar_);
+    files_[id].reset();
+    members_.push_back(id);
+  }
+
+  void drop(ProcessId id) { files_[id].reset(); }
+
+  // Perfetto reads it first, wherever it stands.
+  void finish() {
+    const std::string text = manifest();
+    tar_.member("perfetto_manifest.json", text.size());
+    tar_.write(text);
+    tar_.finish();
+  }
+
+  const std::string& name(ProcessId id) const { return names_[id]; }
+
+ private:
+  std::string manifest() const {
+    TextSink sink;
+    JsonText out(sink);
+    JsonWriter json(out);
+    json.open('{');
+    json.open('{', "perfetto_manifest");  // a reader knows it by these bytes: no blank before them
+    json.number("version", 1);
+    json.open('[', "files");
+    for (const ProcessId id : members_) write_file(json, id);
+    json.close(']');
+    json.close('}');
+    json.close('}');
+    out.raw("\n");
+    out.flush();
+    return sink.text;
+  }
+
+  void write_file(JsonWriter& json, ProcessId id) const {
+    json.open('{');
+    json.text("path", names_[id]);
+    if (const std::string& host = job_.catalog->processes[id].host; !host.empty()) {
+      json.open('{', "machine");
+      json.text("name", host);
+      json.close('}');
+    }
+    if (!has_clock_ && id != members_[0]) {
+      json.open('{', "clocks");
+      json.open('{', "sync_to");
+      json.text("file", names_[members_[0]]);
+      json.close('}');
+      json.number("offset_ns", 0);
+      json.close('}');
+    }
+    json.close('}');
+  }
+
+  const ExportJob& job_;
+  TarWriter tar_;
+  std::string scratch_;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<TempFile>> files_;  // by ProcessId
+  std::vector<ProcessId> members_;
+  bool has_clock_;
+};
+
+}  // namespace
+
+ExportReport write_manifest(const ExportJob& job, const std::string& output, const std::string& scratch) {
+  const std::unique_ptr<ByteSink> out = open_tar(job, output);
+  Archive archive(job, *out, scratch, member_extension(job.format->extension));
+  ExportReport report;
+  write_processes(
+      job,
+      {[&](ProcessId id) { return archive.open(id); },
+       [&](ProcessId id, const Piece& piece) {
+         if (piece.dropped()) return archive.drop(id);
+         archive.add(id);
+         report.files.push_back({archive.name(id), piece.bytes(), piece.events(), job.catalog->processes[id].rank});
+       }},
+      report);
+  archive.finish();
+  out->finish();
+  return report;
+}
+
+}  // namespace cli

@@ -1,0 +1,65 @@
+// GPU work as Perfetto's GPU views want it (v55 and newer): render stages on the hardware queues of GPUs, one packet
+// for each, kernels with their launch configuration. What the reader needs is in protos/perfetto/trace/gpu and in its
+// importers/proto/gpu_event_parser.cc.
+//
+// A queue takes work that overlaps. A stage has one id that its launch names; Perfetto knows no more than one launch of
+// a stage.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "cli/formats/perfetto/arguments.h"
+#include "cli/formats/perfetto/slice_flows.h"
+#include "cli/formats/perfetto/tracks.h"
+#include "cli/formats/perfetto/vocabulary.h"
+
+namespace cli::perfetto {
+
+class RenderStages {
+ public:
+  RenderStages(const Catalog& catalog, EventPackets& packets, Vocabulary& vocabulary, Tracks& tracks,
+               std::deque<Sequence>& sequences)
+      : catalog_(catalog),
+        packets_(packets),
+        vocabulary_(vocabulary),
+        tracks_(tracks),
+        sequences_(sequences),
+        arguments_(kStageArguments, packets),
+        queues_(catalog.tracks.size()) {}
+
+  // Says which GPUs there are; before the first stage. Their numbers are unique over all ranks.
+  void begin(std::int64_t origin_ns);
+  bool draws(const Event& event) const {
+    return is_gpu_work(event.kind) && catalog_.tracks[event.track].kind == TrackKind::stream;
+  }
+  // `name` is that of the queue. `flows` has one id or none (StageEnds).
+  void write(const Event& event, std::int64_t end_ns, std::string_view name, std::string_view args,
+             const FlowIds& flows);
+
+ private:
+  using Gpu = std::pair<ProcessId, std::int64_t>;
+  Sequence& queue(const Event& event, std::string_view name);
+  void define_queue(TrackId track, std::string_view name);
+  void define_stages();
+  void define_context(ProcessId process);
+  void kernel(const Event& event, std::uint32_t name, Writer& out, Sequence& sequence);
+  void launch(const Event& event, std::string_view args, Sequence& sequence);
+
+  const Catalog& catalog_;
+  EventPackets& packets_;
+  Vocabulary& vocabulary_;
+  Tracks& tracks_;
+  std::deque<Sequence>& sequences_;
+  Arguments arguments_;
+  std::vector<Sequence*> queues_;  // by TrackId
+  std::map<Gpu, std::int32_t> gpus_;
+  std::map<Sequence*, IdSet> kernels_;
+  Buffer launch_;
+  std::int64_t origin_ns_ = 0;
+  std::uint64_t lonely_ = 0;  // stages without a flow
+};
+
+}  // namespace cli::perfetto

@@ -1,0 +1,72 @@
+#include "cli/formats/perfetto/slices.h"
+
+#include "cli/base/json_text.h"
+
+namespace cli::perfetto {
+
+void Slices::begin(const Event& event, std::int64_t end_ns, SaidArgs args, const FlowIds& flows,
+                   const FlowIds& at_end, Sequence& sequence) {
+  head(event::begin, event, sequence);
+  put_flows(flows);
+  arguments(event, args, sequence);
+  put_submissions(flows);
+  packets_.finish(sequence, event.start_ns);
+  sequence.open.push_back({event.start_ns, end_ns, at_end});
+}
+
+void Slices::instant(const Event& event, SaidArgs args, Sequence& sequence) {
+  head(event::instant, event, sequence);
+  arguments(event, args, sequence);
+  packets_.finish(sequence, event.start_ns);
+}
+
+void Slices::end_until(std::int64_t ns, Sequence& sequence) {
+  while (!sequence.open.empty() && sequence.open.back().end_ns <= ns) {
+    packets_.start();
+    Writer(packets_.event()).add_uint32(event::type, event::end);
+    put_flows(sequence.open.back().flows);
+    put_submissions(sequence.open.back().flows);
+    packets_.finish(sequence, sequence.open.back().end_ns);
+    sequence.open.pop_back();
+  }
+}
+
+void Slices::computed(const Derived& slice, const DerivedText& said, Sequence& sequence) {
+  packets_.start();
+  Writer out(packets_.event());
+  std::string scratch;
+  out.add_uint32(event::type, event::begin);
+  out.add_uint32(event::category, 1);
+  if (sequence.categories.insert(1)) packets_.define(interned::categories, 1, "computed");
+  const std::string_view name = valid_utf8(said.name, scratch);
+  out.add_string(event::inline_name, name.data(), name.size());
+  if (!said.args.empty()) arguments_.members(std::string_view(said.args), Kind::other, sequence, packets_.event());
+  packets_.finish(sequence, slice.start_ns);
+  sequence.open.push_back({slice.start_ns, slice.start_ns + slice.duration_ns, {}});
+}
+
+void Slices::head(std::uint32_t type, const Event& event, Sequence& sequence) {
+  packets_.start();
+  Writer out(packets_.event());
+  out.add_uint32(event::type, type);
+  out.add_uint32(event::category, vocabulary_.category(event, sequence));
+  out.add_uint32(event::name, vocabulary_.name(event, sequence));
+}
+
+void Slices::arguments(const Event& event, SaidArgs args, Sequence& sequence) {
+  add_arguments(event, args, vocabulary_.full_name(event), arguments_, sequence, packets_.event());
+}
+
+void Slices::put_flows(const FlowIds& flows) {
+  Writer out(packets_.event());
+  for (const std::uint64_t id : flows) out.add_fixed64(event::flows, id);
+}
+
+void Slices::put_submissions(const FlowIds& flows) {
+  if (!submits_ || flows.empty()) return;
+  Writer out(packets_.event());
+  Writer correlation(out, event::gpu_correlation);
+  for (const std::uint64_t id : flows) correlation.add_uint64(event::submissions, id);
+}
+
+}  // namespace cli::perfetto

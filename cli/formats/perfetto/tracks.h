@@ -1,0 +1,64 @@
+// The tree of tracks: a process per rank; its threads; its GPUs, below each its streams with their lanes and counters.
+// https://perfetto.dev/docs/reference/synthetic-track-event
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "cli/formats/perfetto/fields.h"
+#include "cli/formats/perfetto/packet_stream.h"
+#include "cli/formats/export/track_layout.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/clock_fit.h"
+
+namespace cli::perfetto {
+
+using Uuid = std::uint64_t;
+
+class Tracks {
+ public:
+  explicit Tracks(PacketStream& stream) : stream_(stream) {}
+
+  // For begin(), which they outlive.
+  void clocks(const std::vector<ClockFit>& fits) { fits_ = &fits; }
+
+  // What the file begins with: the wall clock as the time of the trace, its attributes; every process that is shown, in
+  // the order of ranks. `layouts` outlive this.
+  void begin(const Catalog& catalog, const std::vector<ProcessLayout>& layouts, std::int64_t origin_ns);
+
+  // A packet that is about no event.
+  void describe(Field field, const Buffer& content);
+
+  // Each call makes a track.
+  Uuid thread(ProcessId process, std::uint32_t tid, std::string_view name, std::size_t order);
+  Uuid track(Uuid parent, std::string_view name, std::size_t order);
+  Uuid counter(Uuid parent, std::string_view name, std::string_view unit, std::size_t order);
+
+  // The process' own, described at its first use where it was not shown.
+  Uuid process(ProcessId id);
+  std::uint32_t pid(ProcessId id) const { return processes_[id].pid; }
+  // The GPU's own, made at its first use; of the process where `device` is negative.
+  Uuid device(ProcessId process, std::int64_t device);
+
+ private:
+  struct OfProcess {
+    Uuid uuid = 0;
+    std::uint32_t pid = 0;
+  };
+  void choose_pids();
+  void clock(std::int64_t origin_ns);
+  void root();
+  void describe_process(ProcessId id);
+  void write(const Buffer& track) { describe(packet::track_descriptor, track); }
+
+  PacketStream& stream_;
+  const Catalog* catalog_ = nullptr;
+  const std::vector<ClockFit>* fits_ = nullptr;
+  const std::vector<ProcessLayout>* layouts_ = nullptr;
+  std::vector<OfProcess> processes_;
+  std::map<std::pair<ProcessId, std::int64_t>, Uuid> devices_;
+  Uuid last_ = 0;
+};
+
+}  // namespace cli::perfetto

@@ -1,0 +1,62 @@
+// Reads a merged file. Unlike other inputs it knows its catalogue before its first event, its events come in the order
+// of time, it can be walked more than once, and a walk reads only the chunks that it needs.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/trace/clock_fit.h"
+#include "cli/trace/steps.h"
+#include "cli/trace/wanted.h"
+#include "cli/formats/reading/id_map.h"
+#include "cli/formats/reading/merged_batch.h"
+#include "cli/formats/ttrace/merged_chunks.h"
+#include "cli/formats/reading/reader.h"
+
+namespace cli {
+
+class MergedReader : public Reader {
+ public:
+  explicit MergedReader(const std::string& path);  // throws Error
+
+  void read(Catalog& catalog, EventSink& sink) override;
+
+  // Or in two steps: the lists into `catalog`, which may hold other traces; then the events, any number of times.
+  void read_lists(Catalog& catalog);
+  // All of what is wanted, and what lies in one chunk with it. Memory: a chunk of each stream, as columns, and
+  // what merged_walk.h says. `ahead`: large ones are read by another thread; the sink is called by this one.
+  NotRead read_events(EventSink& sink, const Wanted& wanted, bool ahead = true);
+  // The same at the times of each process's own clock, by which `wanted` is, too: one process after the other, so that memory
+  // is that of one, and what is known of a process is at hand in the processor.
+  NotRead read_own_times(EventSink& sink, const Wanted& wanted, bool ahead = true);
+
+  // After read_lists.
+  const std::vector<ClockFit>& fits() const { return fits_; }
+  // By each process's own clock, by ProcessId less the first of the file's; empty: nobody looked for steps.
+  const std::vector<ProcessSteps>& own_steps() const { return steps_; }
+  // The same on the axis.
+  std::vector<ProcessSteps> steps() const;
+  std::uint64_t events() const { return chunks_.events(); }
+
+ private:
+  template <typename F>
+  void for_each_entry(ChunkKind kind, F&& f);
+  void read_processes(Catalog& catalog);
+  void read_tracks(Catalog& catalog);
+  void read_interned(Catalog& catalog);
+  void read_steps();
+  class Stream;
+  std::vector<const IndexEntry*> choose(const Wanted& wanted, bool own_times, NotRead& not_read) const;
+  bool is_events(const IndexEntry& chunk) const;
+  bool holds(const IndexEntry& chunk, const KindSet& kinds) const;
+  NotRead read_chosen(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead);
+
+  MergedChunks chunks_;
+  std::vector<Kind> kinds_;  // by the file's numbers
+  IdMap ids_;
+  std::vector<ProcessId> processes_;
+  std::vector<ClockFit> fits_;
+  std::vector<const ClockFit*> process_fits_;  // by the file's numbers; null: on the axis
+  std::vector<ProcessSteps> steps_;
+};
+
+}  // namespace cli

@@ -1,0 +1,73 @@
+// Sorted runs in a scratch file: blocks (a small header, then columns as in a merged file, compressed), which lie one behind
+// the other in a few stretches of the file.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/base/temp_file.h"
+#include "cli/base/zstd_codec.h"
+#include "cli/trace/clock_fit.h"
+#include "cli/formats/reading/id_map.h"
+#include "cli/formats/reading/merged_batch.h"
+
+namespace cli {
+
+struct SortedRun {
+  struct Stretch {
+    std::uint64_t begin = 0, end = 0;  // in the scratch file
+  };
+  std::vector<Stretch> stretches;
+};
+
+// Small, as a merge holds one block of every run.
+inline constexpr std::size_t kBlockEvents = 1024;
+inline constexpr std::size_t kBlockArgs = 128 << 10;
+
+// Writes one run. Several may write to one file at once.
+class SortedRunWriter {
+ public:
+  explicit SortedRunWriter(TempFile& file) : file_(file) {}
+
+  // The batch in this order (null: in its own).
+  void add(const EventBatch& batch, const std::uint32_t* order);
+  SortedRun finish();
+
+ private:
+  void add_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end);
+  void write_stretch();
+
+  TempFile& file_;
+  ZstdCompressor zstd_{1};
+  std::string raw_, packed_, stretch_;
+  SortedRun run_;
+};
+
+// Reads one run, event by event.
+class SortedRunCursor {
+ public:
+  // `ids`: what the ids of its events become; null: they stay. `fit`: puts the events on the axis; null: as they are. It
+  // keeps the order of starts (of two that become equal, the earlier stays first, even if it is the shorter). `shapes` by
+  // the numbers that its events have for them.
+  SortedRunCursor(const TempFile& file, const SortedRun& run, const IdMap* ids, const ShapeTable& shapes, const ClockFit* fit)
+      : file_(&file), run_(&run), ids_(ids), shapes_(&shapes), axis_(fit) {}
+
+  bool next(ZstdDecompressor& zstd);  // false: the end
+  const Event& event() const { return batch_.event(at_); }
+  Facts facts() const { return batch_.facts(at_); }
+
+ private:
+  void load(ZstdDecompressor& zstd);
+
+  const TempFile* file_;
+  const SortedRun* run_;
+  const IdMap* ids_;
+  const ShapeTable* shapes_;
+  AxisPlacer axis_;
+  std::size_t stretch_ = 0;      // the one that is read
+  std::uint64_t read_bytes_ = 0;  // of it
+  EventBatch batch_;
+  std::size_t at_ = static_cast<std::size_t>(-1);
+};
+
+}  // namespace cli

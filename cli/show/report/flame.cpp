@@ -1,0 +1,129 @@
+#include "cli/show/report/flame.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "cli/answers/tables/call_paths.h"
+#include "cli/answers/tables/cells.h"
+#include "cli/answers/tables/write_folded.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kMostFlameNodes = 1200, kMostFlameDepth = 60;
+constexpr std::int64_t kLeastFlamePart = 1500;  // nodes below this part of the total are too thin to see
+
+// Receives folded lines. Each write is one line.
+class FlameSink : public ByteSink {
+ public:
+  void write(std::string_view line) override {
+    const std::size_t blank = line.rfind(' ');
+    std::int64_t ns = 0;
+    std::from_chars(line.data() + blank + 1, line.data() + line.size(), ns);
+    const std::string_view path = line.substr(0, blank);
+    total_ns_ += ns;
+    std::uint32_t at = 0;
+    nodes_[0].ns += ns;
+    for (std::size_t from = 0; from <= path.size();) {
+      const std::size_t to = std::min(path.find(';', from), path.size());
+      at = child(at, path.substr(from, to - from));
+      nodes_[at].ns += ns;
+      from = to + 1;
+    }
+    lines_.emplace_back(ns, path);
+  }
+  void finish() override {}
+
+  void give(FlameTree& tree) {
+    tree.total_ns = total_ns_;
+    for (Node& node : nodes_) {
+      std::sort(node.children.begin(), node.children.end(), [&](std::uint32_t a, std::uint32_t b) { return std::pair(-nodes_[a].ns, nodes_[a].name) < std::pair(-nodes_[b].ns, nodes_[b].name); });
+    }
+    std::uint32_t top = 0;
+    while (nodes_[top].children.size() == 1 && !nodes_[nodes_[top].children.front()].children.empty() && nodes_[nodes_[top].children.front()].ns == total_ns_) {
+      top = nodes_[top].children.front();
+      tree.common.push_back(nodes_[top].name);
+    }
+    std::vector<std::int64_t> sizes;
+    for (const Node& node : nodes_) sizes.push_back(node.ns);
+    tree.least_ns = std::max<std::int64_t>(1, total_ns_ / kLeastFlamePart);
+    if (sizes.size() > kMostFlameNodes) {
+      std::nth_element(sizes.begin(), sizes.begin() + kMostFlameNodes, sizes.end(), std::greater<>());
+      tree.least_ns = std::max(tree.least_ns, sizes[kMostFlameNodes] + 1);
+    }
+    add_below(top, 0, 0, tree);
+    add_longest(tree);
+  }
+
+ private:
+  struct Node {
+    std::string name;
+    std::int64_t ns = 0;
+    std::vector<std::uint32_t> children;
+  };
+
+  std::uint32_t child(std::uint32_t parent, std::string_view name) {
+    const auto [at, is_new] = places_.try_emplace({parent, std::string(name)}, static_cast<std::uint32_t>(nodes_.size()));
+    if (is_new) {
+      nodes_.push_back({std::string(name), 0, {}});
+      nodes_[parent].children.push_back(at->second);
+    }
+    return at->second;
+  }
+
+  void add_below(std::uint32_t parent, std::size_t depth, std::int64_t from_ns, FlameTree& tree) const {
+    if (depth == kMostFlameDepth) return;
+    for (const std::uint32_t id : nodes_[parent].children) {
+      const Node& node = nodes_[id];
+      if (node.ns < tree.least_ns) break;
+      tree.nodes.push_back({node.name, depth, from_ns, node.ns, node.children.empty()});
+      add_below(id, depth + 1, from_ns, tree);
+      from_ns += node.ns;
+    }
+  }
+
+  void add_longest(FlameTree& tree) {
+    std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    tree.longest = {"flame",
+                    {{"gpu_ns", Unit::ns, "Time of the kernels, copies or memsets launched there"}, {"gpu_share_pct", Unit::percent, "Share in all GPU work"}, {"stack", Unit::text, "Names from the outermost to the kernel"}},
+                    {},
+                    {}};
+    for (auto& [ns, path] : lines_) tree.longest.rows.push_back({ns, percent(ns, total_ns_), std::move(path)});
+  }
+
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> places_;
+  std::vector<std::pair<std::int64_t, std::string>> lines_;
+  std::int64_t total_ns_ = 0;
+};
+
+class FlameObserver : public TablesObserver {
+ public:
+  FlameObserver(const AnalysisContext& context, FlameTree& tree) : context_(context), paths_(context, false, true), tree_(tree) {}
+  void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
+  void work(const GpuWork& work) override { paths_.work(work); }
+  void end_of(ProcessId process) override { paths_.end_of(process); }
+  void finish(const std::vector<ResultTable>&) override {
+    FlameSink sink;
+    write_folded(context_.catalog, paths_.finish(), FoldedWeight::gpu, false, sink);
+    sink.give(tree_);
+  }
+
+ private:
+  const AnalysisContext& context_;
+  CallPaths paths_;
+  FlameTree& tree_;
+};
+
+}  // namespace
+
+TablesObserverEntry flame_observer(FlameTree& tree) {
+  return {{.kinds = CallPaths::kinds()}, [&tree](const AnalysisContext& context) { return std::make_unique<FlameObserver>(context, tree); }};
+}
+
+}  // namespace cli

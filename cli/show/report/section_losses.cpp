@@ -1,0 +1,79 @@
+// What the recordings do not hold.
+#include <fmt/format.h>
+
+#include "cli/answers/tables/cells.h"
+#include "cli/base/units.h"
+#include "cli/trace/beside_ranks.h"
+#include "cli/trace/losses.h"
+#include "cli/trace/totals.h"
+#include "cli/show/report/section.h"
+#include "cli/show/report/table_html.h"
+
+namespace cli {
+namespace {
+
+Cell told(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+Cell counted(std::uint64_t number) { return Cell(static_cast<std::int64_t>(number)); }
+
+std::vector<Column> loss_columns() {
+  return {kRankColumn,
+          {"host", Unit::text, "Host of the process"},
+          {"pid", Unit::number, "Process ID"},
+          {"gpu", Unit::text, "GPU of the process"},
+          {"state", Unit::text, "live, clean (closed), recovered (the writer was killed) or unknown"},
+          {"overwritten", Unit::count, "Events that the ring replaced with newer ones"},
+          {"lost", Unit::count, "Counted events that never reached the recording"},
+          {"what", Unit::text, "Kinds of these events, and how the file ends"}};
+}
+
+std::string what_is_missing(const Process& process) {
+  std::string text = loss_text(process);
+  if (!process.cut.empty()) text += (text.empty() ? "" : "; ") + process.cut;
+  for (const std::string& note : process.notes) text += (text.empty() ? "" : "; ") + note;
+  return text;
+}
+
+// Of a file that is cut, nobody counted what is gone.
+std::string losses_text(std::uint64_t overwritten, std::uint64_t lost, std::uint64_t cut) {
+  std::string text = overwritten + lost == 0 ? "" : fmt::format("{} overwritten, {} lost.", count_text(overwritten, "event"), lost);
+  if (cut > 0) return fmt::format("{}{}{} cut; the number of missing events is unknown.", text, text.empty() ? "" : " ", cut == 1 ? "1 recording is" : fmt::format("{} recordings are", cut));
+  return text.empty() ? "No events are known to be missing." : text;
+}
+
+struct LossSums {
+  ResultTable table{"losses", loss_columns(), {}, {}};
+  std::uint64_t overwritten = 0, lost = 0, incomplete = 0, cut = 0;
+};
+
+LossSums losses_of(const ReportFacts& facts) {
+  LossSums sums;
+  const std::vector<bool> beside = beside_ranks(facts.catalog);
+  for (ProcessId id = 0; id < facts.catalog.processes.size(); ++id) {
+    const Process& process = facts.catalog.processes[id];
+    if (beside[id] || !facts.chosen[id]) continue;
+    const std::string missing = what_is_missing(process);
+    sums.overwritten += total(process.overwritten);
+    sums.lost += total(process.lost) + process.lost_unknown_kind;
+    sums.incomplete += !missing.empty();
+    sums.cut += !process.cut.empty();
+    auto& cells = sums.table.rows.emplace_back();
+    append(cells, process.rank >= 0 ? Cell(process.rank) : Cell(), told(process.host), process.pid >= 0 ? Cell(process.pid) : Cell(), told(process.device_name),
+           std::string(word(process.state)), counted(total(process.overwritten)), counted(total(process.lost) + process.lost_unknown_kind), told(missing));
+  }
+  return sums;
+}
+
+bool has_losses(const ReportFacts& facts) { return losses_of(facts).incomplete > 0; }
+
+void write_losses(const ReportFacts& facts, Html& page) {
+  const LossSums sums = losses_of(facts);
+  write_paragraph(page, losses_text(sums.overwritten, sums.lost, sums.cut));
+  write_paragraph(page, fmt::format("{} of {} have missing events or notes; see the table.", sums.incomplete, count_text(sums.table.rows.size(), "process", "processes")));
+  write_folded_table(page, sums.table, facts, "missing events of each rank", {.command = fmt::format("tracetool info {}", facts.inputs)});
+}
+
+}  // namespace
+
+SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses, has_losses}; }
+
+}  // namespace cli

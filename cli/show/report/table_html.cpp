@@ -1,0 +1,98 @@
+#include "cli/show/report/table_html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "cli/answers/tables/write_tables.h"
+#include "cli/base/units.h"
+
+namespace cli {
+namespace {
+
+// As JSON has it.
+std::optional<std::string> exact_value(const Cell& cell) {
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *number);
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  return std::nullopt;
+}
+
+void write_cell(Html& page, const Cell& cell, const Column& column) {
+  std::string text = cell_text(cell, column.unit);
+  if (const auto value = exact_value(cell)) return page.element("td", {{"data-v", *value}}, text);
+  if (std::holds_alternative<std::monostate>(cell) && column.unit != Unit::text) return page.element("td", {{"class", "unknown"}}, text);
+  std::string shown = is_sentence(column) ? text : shortened_text(text);
+  if (shown == text) return page.element("td", text);
+  page.element("td", {{"title", text}}, shown);
+}
+
+void write_head(Html& page, const ResultTable& table, const std::vector<std::size_t>& order) {
+  page.open("thead");
+  page.open("tr");
+  for (const std::size_t i : order) {
+    const Column& column = table.columns[i];
+    page.element("th", {{"scope", "col"}, {"data-key", column.key}, {"title", column.meaning}}, column_title(column));
+  }
+  page.close("tr");
+  page.close("thead");
+}
+
+void write_rows(Html& page, const ResultTable& table, std::size_t most) {
+  const std::vector<std::size_t> order = shown_columns(table);
+  page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", fmt::format("table {}", table.name)}});
+  page.open("table", {{"data-table", table.name}});
+  write_head(page, table, order);
+  page.open("tbody");
+  for (std::size_t row = 0; row < std::min(most, table.rows.size()); ++row) {
+    page.open("tr");
+    for (const std::size_t i : order) write_cell(page, table.rows[row][i], table.columns[i]);
+    page.close("tr");
+  }
+  page.close("tbody");
+  page.close("table");
+  page.close("div");
+}
+
+std::string whole_command(const ResultTable& table, const ReportFacts& facts, const TableShown& shown) {
+  if (!shown.command.empty()) return shown.command;
+  return fmt::format("tracetool analyze {}{} --only {}", facts.inputs, facts.selected, shown.source.empty() ? table.name : shown.source);
+}
+
+void write_after(Html& page, const ResultTable& table, std::size_t most, std::string_view command) {
+  if (table.rows.size() > most) {
+    page.open("p", {{"class", "cut"}});
+    page.text(fmt::format("{} of {} rows; all of them: ", most, table.rows.size()));
+    page.element("code", command);
+    page.close("p");
+  }
+  for (const std::string& note : table.notes) page.element("p", {{"class", "note"}}, "note: " + note);
+}
+
+std::string counted(const ResultTable& table, std::string_view caption) {
+  return fmt::format("{}: {}", caption, count_text(table.rows.size(), "row"));
+}
+
+}  // namespace
+
+void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most, std::string_view command) {
+  page.open("details");
+  page.element("summary", counted(table, caption));
+  write_rows(page, table, most);
+  write_after(page, table, most, command);
+  page.close("details");
+}
+
+void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown) {
+  write_folded_table(page, table, caption, shown.most, whole_command(table, facts, shown));
+}
+
+const ResultTable* find_table(const ReportFacts& facts, std::string_view name) {
+  const auto found = std::find_if(facts.tables.begin(), facts.tables.end(), [&](const ResultTable& table) { return table.name == name; });
+  return found == facts.tables.end() || found->rows.empty() ? nullptr : &*found;
+}
+
+void write_paragraph(Html& page, std::string_view text) { page.element("p", text); }
+
+}  // namespace cli

@@ -1,0 +1,54 @@
+// The colours of a timeline's slices: by what they are, as exports have them (fills.h, export/chrome_colors.h).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "cli/formats/export/chrome_colors.h"
+#include "cli/show/report/fills.h"
+
+namespace cli {
+
+enum class SliceColor : std::uint8_t { compute, matmul, comm, exposed, memory, sync, call, cpu_op, range, other };
+
+struct TimelineColor {
+  SliceColor color;
+  std::string_view word;     // in the page's data
+  std::string_view meaning;  // in the legend
+  std::optional<Fill> fill;  // that charts have for it, with its pattern
+};
+
+inline constexpr std::array<TimelineColor, 10> kTimelineColors{{
+    {SliceColor::compute, "compute", "compute kernel", Fill::compute},
+    {SliceColor::matmul, "matmul", "matrix multiplication", Fill::matmul},
+    {SliceColor::comm, "comm", "communication", Fill::communication},
+    {SliceColor::exposed, "exposed", "exposed communication", Fill::exposed},
+    {SliceColor::memory, "memory", "copy or memset", Fill::memory},
+    {SliceColor::sync, "sync", "synchronization", std::nullopt},
+    {SliceColor::call, "call", "CUDA call", std::nullopt},
+    {SliceColor::cpu_op, "operator", "operator", std::nullopt},
+    {SliceColor::range, "range", "range", std::nullopt},
+    {SliceColor::other, "other", "other", std::nullopt},
+}};
+
+constexpr const TimelineColor& timeline_color(SliceColor color) { return kTimelineColors[static_cast<std::size_t>(color)]; }
+
+// Of palette.css.
+inline std::string_view palette_name(const TimelineColor& color) {
+  if (color.fill) return colour_of(*color.fill);
+  switch (color.color) {
+    case SliceColor::sync:
+      return chrome_color(Kind::sync, {});
+    case SliceColor::cpu_op:
+      return "teal";
+    case SliceColor::range:
+      return "purple";
+    case SliceColor::call:
+      return "grey";
+    default:
+      return "black";
+  }
+}
+
+}  // namespace cli

@@ -1,0 +1,54 @@
+// The slices that a timeline keeps: all of them, as long as there are not too many; then the longer ones.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cli/timeline/gpu/work_class.h"
+#include "cli/trace/event.h"
+
+namespace cli {
+
+// On the axis.
+struct TimelineSlice {
+  std::int64_t start_ns = 0, end_ns = 0;
+  TrackId track = 0;
+  StringId name = 0;
+  Kind kind = Kind::other;
+  WorkClass work_class = WorkClass::compute;  // of GPU work
+};
+
+// Where there are more than `most`, those of the host go below a length that rises as they come, and where these are few, those of GPUs likewise. What is
+// kept is what is as long as the last of these lengths; where very many are exactly as long, an even part of those, the same in each run.
+class TimelineSlices {
+ public:
+  explicit TimelineSlices(std::size_t most) : most_(most) {}
+
+  void add(const TimelineSlice& slice);
+  std::vector<TimelineSlice> take() { return std::move(slices_); }
+  // "1234 slices of the host shorter than 2.000 us", "98 kernels and copies of 10.000 us (about 1 in 2 is kept)"; none: all are kept.
+  std::vector<std::string> left_out() const;
+
+ private:
+  struct Floor {
+    std::int64_t shortest_ns = 0;       // that is kept
+    std::uint64_t left_out = 0;         // that are shorter
+    std::uint64_t one_in = 1;           // of those that are exactly as long is kept; a power of two
+    std::uint64_t as_long_left_out = 0;
+  };
+
+  Floor& floor_of(const TimelineSlice& slice) { return is_gpu_work(slice.kind) ? gpu_ : host_; }
+  bool keeps(Floor& floor, std::int64_t length_ns);
+  void thin();
+  void raise(Floor& floor, bool of_gpu, std::int64_t shortest_ns);
+  void halve(Floor& floor, bool of_gpu);
+
+  std::size_t most_;
+  std::vector<TimelineSlice> slices_;
+  Floor host_, gpu_;
+  std::mt19937 draw_;  // a fixed stride would meet the same rank, or the same place of each step, again and again
+};
+
+}  // namespace cli

@@ -1,0 +1,86 @@
+// When one device works, as intervals, from its work by start and with no memory of it: what tables add up and exports show.
+//
+//   gap      nothing runs, between two pieces of work; work of no length parts it in two
+//   ran      of a class, what is new in the union of its work
+//   exposed  communication runs and no compute, which copies and sets do not hide
+//
+// No work starts between two starts, so from one to the next each union lasts until its latest end so far: that end is all
+// that must be known of it.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "cli/timeline/gpu/work_class.h"
+
+namespace cli {
+
+// `Out` has gap(from_ns, to_ns), busy(start_ns, until_ns), ran(work_class, from_ns, to_ns) and exposed(from_ns, to_ns). Each
+// comes by time, as soon as it is known and as one where it is one; busy() at every piece of work: from there on the device
+// works until until_ns at least.
+class GpuIntervals {
+ public:
+  // By start_ns ascending; start_ns <= end_ns.
+  template <typename Out>
+  void add(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns, Out& out) {
+    if (busy_end_ns_ == kNever) first_ns_ = start_ns;
+    if (busy_end_ns_ != kNever && start_ns > busy_end_ns_) out.gap(busy_end_ns_, start_ns);
+    busy_end_ns_ = std::max(busy_end_ns_, end_ns);
+    out.busy(start_ns, busy_end_ns_);
+    if (work_class != WorkClass::memory) expose(start_ns, out);
+    std::int64_t& class_end_ns = end_of(work_class);
+    const std::int64_t from_ns = std::max(start_ns, class_end_ns);
+    if (from_ns >= end_ns) return;
+    class_end_ns = end_ns;
+    out.ran(work_class, from_ns, end_ns);
+  }
+
+  // What lasts ends here, and goes on as another. `at_ns` is not before the start of any work so far. Where nothing runs,
+  // that is a gap, work to follow or not.
+  template <typename Out>
+  void cut(std::int64_t at_ns, Out& out) {
+    if (busy_end_ns_ != kNever && at_ns > busy_end_ns_) {
+      out.gap(busy_end_ns_, at_ns);
+      busy_end_ns_ = at_ns;
+    }
+    expose(at_ns, out);
+    give_exposed(out);
+  }
+
+  // After the last work.
+  template <typename Out>
+  void finish(Out& out) {
+    expose(std::numeric_limits<std::int64_t>::max(), out);
+    give_exposed(out);
+  }
+
+  // From the first start to the last end, 0 where there was no work.
+  std::int64_t span_ns() const { return busy_end_ns_ == kNever ? 0 : busy_end_ns_ - first_ns_; }
+
+ private:
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+  std::int64_t& end_of(WorkClass work_class) { return ends_ns_[static_cast<std::size_t>(work_class)]; }
+
+  template <typename Out>
+  void expose(std::int64_t to_ns, Out& out) {
+    const std::int64_t from = std::max(now_ns_, end_of(WorkClass::compute)), to = std::min(end_of(WorkClass::comm), to_ns);
+    now_ns_ = to_ns;
+    if (from >= to) return;
+    if (from != exposed_to_ns_) give_exposed(out), exposed_from_ns_ = from;
+    exposed_to_ns_ = to;
+  }
+  template <typename Out>
+  void give_exposed(Out& out) {
+    if (exposed_from_ns_ < exposed_to_ns_) out.exposed(exposed_from_ns_, exposed_to_ns_);
+    exposed_from_ns_ = exposed_to_ns_;
+  }
+
+  std::array<std::int64_t, 3> ends_ns_{kNever, kNever, kNever};  // by WorkClass
+  std::int64_t first_ns_ = 0, busy_end_ns_ = kNever;
+  std::int64_t now_ns_ = kNever;                            // what was exposed before is known
+  std::int64_t exposed_from_ns_ = 0, exposed_to_ns_ = 0;    // the newest, not given yet: it may go on
+};
+
+}  // namespace cli

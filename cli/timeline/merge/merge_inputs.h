@@ -1,0 +1,25 @@
+// What `merge` does: all inputs into one file. Each is sorted and written by itself, at its own times, so that several are
+// worked on at once, and no more of them is in memory; what places them on one axis follows at the end of the file.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/base/byte_sink.h"
+#include "cli/timeline/merge/input_reading.h"
+
+namespace cli {
+
+struct MergedTotals {
+  std::size_t processes = 0;
+  std::uint64_t events = 0;
+  std::vector<ClockFit> fits;         // of the clocks of all hosts
+  std::vector<std::string> warnings;  // for the person who asked: one line each
+};
+
+// Writes the file (cli/formats/ttrace/merged_file.h), and does not finish the sink. MergeOptions::choice is not asked. Clocks of
+// a merged file are kept where somebody aligned them; without `align` one that is the only input loses them. Throws as order_traces() does, and Error (usage)
+// where the options would change other clocks of merged files.
+MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOptions& options, ByteSink& out);
+
+}  // namespace cli

@@ -1,0 +1,99 @@
+// Decides for each event of a trace whether it is kept (selection.h). The trace is walked in order: once for survey(),
+// when needs_survey(); then any number of times for judge(), each after begin_walk().
+//
+// Memory: LaunchTable, one bit for each range on the GPU, the chosen steps.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cli/trace/catalog.h"
+#include "cli/trace/event.h"
+#include "cli/trace/process_clocks.h"
+#include "cli/trace/steps.h"
+#include "cli/trace/wanted.h"
+#include "cli/timeline/select/launch_table.h"
+#include "cli/timeline/select/selection.h"
+
+namespace cli {
+
+// From 1970; `to_ns` does not belong to it.
+struct TimeWindow {
+  std::int64_t from_ns = 0, to_ns = 0;
+};
+
+// Of the whole trace, as StepFinder says it.
+struct TraceFacts {
+  Steps steps;
+  std::int64_t first_ns = 0, last_ns = 0;  // on the axis
+  ProcessClocks clocks = {};  // which put steps and events on the axis; none do: they are on it
+};
+
+class Selector {
+ public:
+  // All three outlive it. Throws Error (usage) when a choice of ranks, steps or time matches nothing of the trace, and
+  // says what there is.
+  Selector(const Selection& selection, const Catalog& catalog, const TraceFacts& facts);
+
+  bool has_steps() const { return selection_.steps.has_value(); }
+  bool needs_survey() const { return selection_.by_event(); }
+  void survey(const Event& event);
+
+  void begin_walk() { annotation_ = 0; }
+  LeftOut judge(const Event& event);
+
+  // What has to be read for all this to be true of what is read. Survey and judge walks with the same.
+  Wanted wanted() const;
+
+  // Of the trace's, those of which something can be kept.
+  Steps chosen(const Steps& steps) const;
+  bool has(ProcessId process) const { return chosen_[process]; }
+  // --time, by the clock of the process's events; all of time where it is not given.
+  TimeWindow time(ProcessId process) const { return times_[process]; }
+  // Of a process that is chosen, the time in which anything of it can be kept: what is computed from the events beside
+  // it is shown there.
+  TimeWindow window(ProcessId process) const { return windows_[process]; }
+  // Of kept or left-out GPU work: its launch was not treated alike, so their flow has one end.
+  bool loses_flow(const Event& work, bool kept) const;
+
+ private:
+  using Intervals = Wanted::Intervals;
+
+  void choose_ranks();
+  void leave_out_beside();
+  void choose_steps(const Steps& steps);
+  void choose_time(const ProcessClocks& clocks);
+  ProcessId process(const Event& event) const { return catalog_.tracks[event.track].process; }
+  void find_collectives();
+  void find_launch_flows();
+  bool is_of_kinds(const Event& event) const;
+  bool runs_in_time(const Event& event) const;
+  bool starts_in_step(const Event& event) const;
+  bool is_launched(const Event& event) const;
+  bool belongs_to_step(const Event& event) const;
+  LeftOut judge_alone(const Event& event, bool in_step) const;
+  void end_annotations(TrackId track, std::int64_t now_ns);
+  void survey_annotation(const Event& event);
+  void survey_work(const Event& event);
+
+  const Selection& selection_;
+  const Catalog& catalog_;
+  std::int64_t first_ns_, last_ns_;
+  std::vector<bool> chosen_;         // by ProcessId: --ranks, and whether it is a rank
+  std::vector<Intervals> steps_;     // by ProcessId: where its chosen steps are on the host, ascending, apart
+  std::vector<Intervals> read_;      // the same with their time on the GPU
+  std::vector<TimeWindow> windows_;  // by ProcessId
+  std::vector<TimeWindow> times_;    // by ProcessId: --time
+  std::vector<bool> collectives_;    // by StringId: names of kernels that belong to --kinds nccl, too
+  std::vector<bool> launch_flows_;   // by StringId: kinds of flows from a launch to its work
+  LaunchTable launches_;
+  std::vector<bool> annotations_;  // in the order of the walk: whether it holds work of a chosen step
+  std::size_t annotation_ = 0;     // the next one of this walk
+  struct Open {
+    std::size_t index;
+    std::int64_t end_ns;
+  };
+  std::vector<std::vector<Open>> open_;  // by TrackId, while surveying
+};
+
+}  // namespace cli

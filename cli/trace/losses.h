@@ -1,0 +1,25 @@
+// What a recording does not hold, in words, so that no export looks complete when it is not.
+#pragma once
+#include <string>
+
+#include "cli/trace/catalog.h"
+
+namespace cli {
+
+// "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by CUPTI; 5 calls without a stack"; "" when all
+// is there.
+std::string loss_text(const Process& process);
+// Its parts: what the ring recycled; and what was never recorded, by the agent or by CUPTI.
+std::string overwritten_text(const Process& process);
+std::string unrecorded_text(const Process& process);
+
+bool overwrote(const Process& process);
+bool left_unrecorded(const Process& process);
+
+// Returns "removed 2 earlier runs to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK".
+std::string removed_runs_text(std::uint64_t runs);
+
+// Nothing was kept, and something was recorded.
+bool lost_everything(const Process& process);
+
+}  // namespace cli

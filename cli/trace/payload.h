@@ -1,0 +1,816 @@
+// What an event says besides its time, place and name: a struct per kind of fact, with numbers as numbers. Readers fill
+// it, once; exporters make words and JSON of it (cli/formats/export/args_text.h); nobody between them makes or parses text.
+//
+// The design. An Event is what every event has (56 bytes); its payload is one of the structs below, chosen by a tag, or
+// none. In memory and on disk a payload takes what its struct takes, not what the largest of them does: a batch keeps
+// payloads in one array of words (merged_batch.h), a file keeps a column for each field (merged_columns.h). What repeats
+// from event to event is interned in the catalogue and is an id here: strings, launch configurations (Launch), what was
+// open when a node of a graph was captured (Capture). So a kernel of a recording costs 32 bytes beside its Event, where
+// its arguments as JSON text took about 200.
+// (Considered and not taken: std::variant, which is as large as its largest member in every event; fields by number as
+// in protobuf, which are looked up where a struct is read; one table per kind, which gives up the one order of events.)
+//
+// Foreign arguments (Kineto, Chrome JSON) come back as they were: as a shape with its integers (shapes.h), or, where no
+// other event's are like them, as text. A payload beside them says what is computed with.
+//
+// Each struct's fields are listed once, in payload_fields(): columns, equality in tests, `dump` and the translation of
+// ids follow from that list. A new kind of payload is a struct, its list and its name in AllPayloads; then the compiler
+// asks for its words (args_text.cpp).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "cli/trace/event.h"
+#include "cli/trace/interned.h"
+#include "cli/trace/shapes.h"
+#include "common/records/ranges.h"
+#include "common/records/stacks.h"
+
+namespace cli {
+
+// What is interned, in AllInterned's order; 0 of each: there is none, or nothing is known.
+struct Launch;
+struct Capture;
+struct CollectiveOp;
+struct Dims;
+struct OperatorInput;
+struct StackFrame;
+using LaunchId = InternedId<Launch>;
+using CaptureId = InternedId<Capture>;
+using CollectiveOpId = InternedId<CollectiveOp>;
+using DimsId = InternedId<Dims>;
+using OperatorInputId = InternedId<OperatorInput>;
+using StackId = InternedId<StackFrame>;
+
+inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a stream, event or thread: there is none
+inline constexpr std::uint8_t kNoFlags = 0xff;         // they are not known
+inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
+
+// How kernels were launched, and what follows from that for a GPU with its limits (read/occupancy.h). The name of the
+// kernel is the event's.
+struct Launch {
+  std::uint32_t grid[3] = {};   // blocks
+  std::uint32_t block[3] = {};  // threads
+  std::uint32_t registers_per_thread = 0;
+  std::uint64_t shared_bytes = 0;  // static and dynamic
+  std::uint32_t local_bytes_per_thread = 0;
+  std::uint32_t cluster[3] = {};  // blocks; 0: it has none
+  std::uint8_t launch_type = 0;   // CUpti_ActivityLaunchType: 0 regular, 1 cooperative, 2 cooperative on several devices
+  bool estimated = false;          // the next three are set
+  float blocks_per_multiprocessor = 0;
+  float warps_per_multiprocessor = 0;
+  std::int32_t occupancy_percent = -1;  // achieved, of the threads that a multiprocessor can hold; -1: unknown
+
+  bool has_cluster() const { return cluster[0] != 0 && cluster[1] != 0 && cluster[2] != 0; }
+  bool operator==(const Launch&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& l)
+  requires std::is_same_v<std::remove_const_t<T>, Launch>
+{
+  f.number("grid_x", l.grid[0]);
+  f.number("grid_y", l.grid[1]);
+  f.number("grid_z", l.grid[2]);
+  f.number("block_x", l.block[0]);
+  f.number("block_y", l.block[1]);
+  f.number("block_z", l.block[2]);
+  f.number("registers_per_thread", l.registers_per_thread);
+  f.number("shared_bytes", l.shared_bytes);
+  f.number("local_bytes_per_thread", l.local_bytes_per_thread, l.local_bytes_per_thread != 0);
+  f.number("cluster_x", l.cluster[0], l.has_cluster());
+  f.number("cluster_y", l.cluster[1], l.has_cluster());
+  f.number("cluster_z", l.cluster[2], l.has_cluster());
+  f.number("launch_type", l.launch_type, l.launch_type != 0);
+  f.number("estimated", l.estimated, false);
+  f.number("blocks_per_multiprocessor", l.blocks_per_multiprocessor, l.estimated);
+  f.number("warps_per_multiprocessor", l.warps_per_multiprocessor, l.estimated);
+  f.number("occupancy_percent", l.occupancy_percent, l.occupancy_percent >= 0);
+}
+
+// A call of NCCL, or what is known of it: which fields mean something is in `has`.
+struct Collective {
+  enum Has : std::uint8_t {  // of the records
+    kCommunicator = trace::kHasCommunicator,
+    kBytes = trace::kHasBytes,
+    kReduction = trace::kHasReductionOp,
+    kPeer = trace::kHasPeer,
+    kTypeAndCount = trace::kHasDataType,
+    kStream = trace::kHasStream
+  };
+  std::uint64_t communicator = 0;  // NCCL's hash
+  std::uint64_t ordinal = kNoOrdinal;  // of its class on this communicator and epoch: the same on every rank
+  std::uint64_t count = 0;             // elements of one message
+  std::uint64_t stream = 0;            // cudaStream_t
+  std::uint32_t epoch = 0;             // how often a communicator of this hash was made; 0: unknown
+  std::uint32_t reduction = 0;         // ncclRedOp_t
+  std::uint32_t data_type = 0;         // ncclDataType_t
+  std::int32_t peer = 0;               // root or peer
+  std::uint8_t nccl_class = 0;         // trace::NcclClass; 0: unknown
+  std::uint8_t has = 0;
+
+  bool operator==(const Collective&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void collective_fields(F& f, T& c) {
+  f.hex("communicator", c.communicator, (c.has & Collective::kCommunicator) != 0);
+  f.number("epoch", c.epoch, c.epoch != 0);
+  f.number("class", c.nccl_class, c.nccl_class != 0);
+  f.delta("ordinal", c.ordinal, c.ordinal != kNoOrdinal);
+  f.number("reduction", c.reduction, (c.has & Collective::kReduction) != 0);
+  f.number("peer", c.peer, (c.has & Collective::kPeer) != 0);
+  f.number("data_type", c.data_type, (c.has & Collective::kTypeAndCount) != 0);
+  f.number("count", c.count, (c.has & Collective::kTypeAndCount) != 0);
+  f.hex("stream_handle", c.stream, (c.has & Collective::kStream) != 0);
+  f.number("has", c.has, false);
+}
+
+// What was open on the capturing thread when a node of a CUDA graph was made.
+struct Capture {
+  bool known = false;
+  bool has_range = false, has_domain = false;
+  StringId range = 0, domain = 0;  // the innermost NVTX range
+  bool in_call = false;            // an NCCL call was open
+  bool has_call = false;
+  StringId call = 0;            // "ncclAllReduce"
+  bool first_of_group = false;  // of several calls of a group, of which this may be any
+  std::uint64_t bytes = 0;      // of one message, where `collective` has them
+  Collective collective;
+
+  bool operator==(const Capture&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& c)
+  requires std::is_same_v<std::remove_const_t<T>, Capture>
+{
+  f.number("captured", c.known, c.known);
+  f.number("has_range", c.has_range, false);
+  f.number("has_domain", c.has_domain, false);
+  f.string("range", c.range, c.has_range);
+  f.string("range_domain", c.domain, c.has_domain);
+  f.number("in_call", c.in_call, false);
+  f.number("has_call", c.has_call, false);
+  f.string("call", c.call, c.has_call);
+  f.number("first_of_group", c.first_of_group, c.first_of_group);
+  f.number("call_bytes", c.bytes, (c.collective.has & Collective::kBytes) != 0);
+  collective_fields(f, c.collective);
+}
+
+// A collective as PyTorch describes it, on the operator that records it and on the kernels that this launched.
+// Source of the members: libkineto/src/output_json.cpp, torch/csrc/distributed/c10d/ParamCommsUtils.hpp.
+struct CollectiveOp {
+  StringId name = 0;                               // "_allgather_base"
+  StringId data_type = 0;                          // "BFloat16"
+  StringId group_name = 0, group_description = 0;  // of the process group: "0", "default_pg"
+  StringId group_ranks = 0;                        // as it is written there, which may be shortened: "[0, 1, 2, 3]"
+  std::int64_t in_elements = -1, out_elements = -1;  // of this rank's message; -1: unknown, as below
+  std::int64_t group_size = -1;                      // ranks
+  std::int64_t group_first_rank = -1, group_rank_stride = -1;
+  std::int64_t source_rank = -1, destination_rank = -1;  // of a receive, of a send: the other one in the group
+
+  bool operator==(const CollectiveOp&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& c)
+  requires std::is_same_v<std::remove_const_t<T>, CollectiveOp>
+{
+  f.string("collective", c.name, c.name != 0);
+  f.string("data_type_name", c.data_type, c.data_type != 0);
+  f.string("group_name", c.group_name, c.group_name != 0);
+  f.string("group_description", c.group_description, c.group_description != 0);
+  f.string("group_ranks", c.group_ranks, c.group_ranks != 0);
+  f.number("in_elements", c.in_elements, c.in_elements >= 0);
+  f.number("out_elements", c.out_elements, c.out_elements >= 0);
+  f.number("group_size", c.group_size, c.group_size >= 0);
+  f.number("group_first_rank", c.group_first_rank, c.group_first_rank >= 0);
+  f.number("group_rank_stride", c.group_rank_stride, c.group_rank_stride >= 0);
+  f.number("source_rank", c.source_rank, c.source_rank >= 0);
+  f.number("destination_rank", c.destination_rank, c.destination_rank >= 0);
+}
+
+// The sizes of a tensor's dimensions, or its strides, in elements: those before, and the last one. A list is the number of its
+// last; 0: it is empty. (So lists of any length are entries of one size.)
+struct Dims {
+  DimsId before;
+  std::int64_t last = 0;
+  std::uint32_t count = 0;  // with those before
+
+  bool operator==(const Dims&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& d)
+  requires std::is_same_v<std::remove_const_t<T>, Dims>
+{
+  f.id("before", d.before);
+  f.number("last", d.last, false);
+  f.number("count", d.count, false);
+}
+
+// The inputs of an operator, as PyTorch's profiler tells them: a list as of Dims, of tensors and scalars.
+struct OperatorInput {
+  OperatorInputId before;
+  std::uint32_t count = 0;   // with those before
+  StringId type = 0;         // "c10::BFloat16", "Scalar", "TensorList"
+  DimsId dims, strides;      // of a tensor
+  OperatorInputId elements;  // of a list of tensors, which have dims and strides alone
+  StringId value = 0;        // of a scalar, as it was written: "0.5", "[2, 3]"
+
+  bool operator==(const OperatorInput&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& i)
+  requires std::is_same_v<std::remove_const_t<T>, OperatorInput>
+{
+  f.id("before", i.before);
+  f.number("count", i.count, false);
+  f.string("type", i.type, false);
+  f.id("dims", i.dims);
+  f.id("strides", i.strides);
+  f.id("elements", i.elements);
+  f.string("value", i.value, false);
+}
+
+// A frame of a host thread's stack in the one that called it. A stack is the number of its innermost frame. (So stacks share what
+// they have in common, and form the tree of calls.)
+struct StackFrame {
+  enum What : std::uint8_t {  // of the records
+    kPython = static_cast<std::uint8_t>(trace::FrameKind::python),
+    kModule = static_cast<std::uint8_t>(trace::FrameKind::module),  // the call of a torch.nn.Module
+    kNative = static_cast<std::uint8_t>(trace::FrameKind::native)
+  };
+  StackId outer;               // the caller's; 0: there is none, or it was not recorded
+  StringId name = 0;           // of the function; of a module its class; 0: unknown
+  StringId file = 0;           // of native code the loaded object; 0: unknown
+  StringId path = 0;           // of a module: in the outermost one, as its named_modules() says; 0: unknown, or the outermost
+  std::int32_t line = 0;       // 0: unknown
+  std::uint64_t instance = 0;  // of a module: its object; of native code: the address in the loaded object
+  std::uint8_t what = 0;
+
+  bool operator==(const StackFrame&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& s)
+  requires std::is_same_v<std::remove_const_t<T>, StackFrame>
+{
+  f.id("outer", s.outer);
+  f.string("function", s.name, false);
+  f.string("file", s.file, false);
+  f.string("module_path", s.path, false);
+  f.number("line", s.line, false);
+  f.number("instance", s.instance, false);
+  f.number("what", s.what, false);
+}
+
+using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInput, StackFrame>;
+
+// Calls f(static_cast<const T*>(nullptr)) for each.
+template <typename F>
+constexpr void for_each_interned(F&& f) {
+  [&]<typename... T>(std::tuple<T...>*) { (f(static_cast<const T*>(nullptr)), ...); }(static_cast<AllInterned*>(nullptr));
+}
+
+// Where in a CUDA graph work comes from; all 0: from none.
+struct GraphNode {
+  std::uint64_t node = 0;
+  std::uint32_t graph = 0;
+  CaptureId capture = 0;
+
+  bool any() const { return graph != 0 || node != 0; }
+};
+
+template <typename F, typename T>
+constexpr void graph_fields(F& f, T& g) {
+  const bool any = g.graph != 0 || g.node != 0;
+  f.number("graph", g.graph, any);
+  f.delta("graph_node", g.node, any);
+  f.id("capture", g.capture, any);
+}
+
+// The payloads. The device and stream of GPU work are its track's.
+
+struct KernelFacts {
+  LaunchId launch = 0;
+  std::uint32_t context = 0;
+  GraphNode graph;
+};
+
+// A kernel of a profile: what a recording's has, and what joins it with operators.
+struct ProfiledKernelFacts : KernelFacts {
+  std::uint64_t external_id = 0;           // the operator's that launched it; 0: unknown
+  std::uint64_t sequence = kNoOrdinal;     // of its collective in the process group, as it or its operator says
+  CollectiveOpId collective_op = 0;
+};
+
+struct CopyFacts {
+  std::uint8_t direction = 0;                  // CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, ... 8 DtoD
+  std::uint8_t from_memory = 0, to_memory = 0;  // CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, ...
+  std::uint8_t flags = 0;                       // CUpti_ActivityFlag: 1 = asynchronous; kNoFlags: unknown
+  bool between_devices = false;                 // the next four are set
+  std::uint32_t from_device = 0, to_device = 0, from_context = 0, to_context = 0;
+  std::uint32_t context = 0;
+  GraphNode graph;
+};
+
+struct SetFacts {
+  std::uint8_t memory = 0;  // CUpti_ActivityMemoryKind
+  std::uint8_t flags = 0;  // as above
+  bool value_is_known = true;
+  std::uint32_t value = 0;
+  std::uint32_t context = 0;
+  GraphNode graph;
+};
+
+struct GraphLaunchFacts {
+  std::uint32_t graph = 0;
+  std::uint32_t context = 0;
+};
+
+// A call of the CUDA runtime or driver: the event's kind says which.
+struct CallFacts {
+  std::uint32_t cbid = 0;          // CUPTI callback id within the domain
+  std::uint32_t return_value = 0;  // cudaError_t or CUresult
+};
+
+// A call that recorded a CUDA event, and succeeded.
+struct EventRecordFacts {
+  std::uint32_t cbid = 0;
+  std::uint32_t event = 0;  // CUPTI's number of the event
+  std::uint32_t stream = 0;
+};
+
+struct SyncFacts {
+  std::uint8_t type = 0;  // CUpti_ActivitySynchronizationType
+  std::uint32_t device = 0, context = 0;
+  std::uint32_t stream = kNoNumber;
+  std::uint32_t event = kNoNumber;  // CUPTI's number of the event
+  std::uint32_t return_value = 0;
+  bool producer_is_known = false;           // of a wait for an event: the next two are set
+  std::uint32_t producer_stream = 0;        // where the event was recorded,
+  std::uint32_t producer_correlation = 0;   // by the call of this correlation
+};
+
+struct OverheadFacts {
+  std::uint32_t overhead = 0;  // CUpti_ActivityOverheadKind
+  std::uint16_t object = 0;    // CUpti_ActivityObjectKind
+  std::uint32_t tid = 0;       // of objects 1 and 2; 0: unknown
+  std::uint32_t device = 0, context = 0, stream = 0;  // of objects 3 to 5
+};
+
+// Device memory that the driver allocated or released; Event::bytes says how much.
+struct MemoryFacts {
+  std::uint8_t operation = 0;  // CUpti_ActivityMemoryOperationType: 1 allocate, 2 release
+  std::uint8_t memory = 0;     // CUpti_ActivityMemoryKind
+  bool asynchronous = false;
+  std::uint32_t device = 0, context = 0, stream = kNoNumber;
+  std::uint64_t address = 0;
+  std::uint64_t pool_address = 0;  // 0: of no pool
+
+  bool is_release() const { return operation == 2; }
+  bool is_known() const { return operation == 1 || operation == 2; }
+};
+
+// A pool of device memory; Event::bytes is its size.
+struct PoolFacts {
+  std::uint8_t operation = 0;  // CUpti_ActivityMemoryPoolOperationType
+  std::uint8_t pool = 0;       // CUpti_ActivityMemoryPoolType: 1 local, 2 imported
+  std::uint32_t device = 0;
+  std::uint64_t address = 0, used_bytes = 0, release_threshold_bytes = 0;
+};
+
+// An NVTX range or mark.
+struct RangeFacts {
+  bool has_domain = false;
+  std::uint8_t payload_type = 0;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
+  StringId domain = 0;
+  std::uint32_t category = 0;  // 0: none
+  StringId category_name = 0;
+  std::uint32_t color_argb = 0;  // 0: none
+  std::uint64_t payload = 0;     // the value's bytes, in its own type
+};
+
+// A call of NCCL on the host; Event::bytes, where it has them, is the size of one message.
+struct NcclFacts {
+  Collective collective;
+};
+
+struct NoticeFacts {
+  std::uint8_t code = 0;  // trace::NoticeCode
+  std::uint32_t value = 0;
+  StringId text = 0;
+};
+
+// What PyTorch's allocator counts after an allocation or release (Kineto's "[memory]").
+struct AllocatorFacts {
+  enum Has : std::uint8_t { kAllocated = 1, kReserved = 2, kDeviceId = 4 };
+  std::int32_t device_type = 0;  // c10::DeviceType: 0 is the host
+  std::int64_t device = 0;
+  std::int64_t allocated_bytes = 0, reserved_bytes = 0;  // in total
+  std::uint8_t has = 0;
+};
+
+// An operator or annotation of a profile.
+struct OperatorFacts {
+  enum Has : std::uint8_t { kSequenceNumber = 1, kForwardThread = 2, kRecordFunction = 4 };
+  std::uint64_t external_id = 0;      // 0: unknown
+  std::uint64_t sequence_number = 0;  // of autograd: that of a forward operator and of its backward one
+  std::uint64_t forward_thread = 0;   // PyTorch's number of the thread where the forward operator ran
+  std::uint64_t record_function = 0;  // id of the call in an execution trace
+  std::uint64_t sequence = kNoOrdinal;  // of its collective in the process group
+  CollectiveOpId collective_op = 0;
+  OperatorInputId inputs = 0;
+  StackId stack = 0;         // where it was called; 0: unknown
+  std::uint32_t thread = 0;  // PyTorch's number of its thread, as in forward_thread; 0: unknown
+  StringId module = 0;  // where TorchScript's operators were called: "TOP(Net)::forward.SELF(Net)::conv"; 0: unknown
+  std::uint8_t has = 0;
+};
+
+// A frame of Python in a profile: a function, or a call of a module.
+struct FrameFacts {
+  static constexpr std::int64_t kNone = -1;
+  std::int64_t id = kNone, parent_id = kNone;  // kNone: it has none
+  std::int64_t module_id = kNone;              // the instance, of calls of modules
+};
+
+// A run of Python's garbage collector.
+struct GarbageCollectionFacts {
+  std::uint32_t generation = 0;
+  std::uint32_t collected = 0, uncollectable = 0;  // objects
+};
+
+// Where a thread was.
+struct StackFacts {
+  StackId stack = 0;
+  std::uint8_t reason = 0;  // trace::StackReason
+};
+
+// A value of a counter with one series; those with several have their arguments alone.
+struct CounterFacts {
+  StringId series = 0;  // "bytes"
+  double value = 0;
+};
+
+template <typename F, typename T>
+constexpr void kernel_fields(F& f, T& p) {
+  f.id("launch", p.launch);
+  f.number("context", p.context);
+  graph_fields(f, p.graph);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, KernelFacts>
+{
+  kernel_fields(f, p);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, ProfiledKernelFacts>
+{
+  kernel_fields(f, p);
+  f.delta("external_id", p.external_id, p.external_id != 0);
+  f.id("collective_op", p.collective_op);
+  f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, OperatorFacts>
+{
+  f.delta("external_id", p.external_id, p.external_id != 0);
+  f.id("collective_op", p.collective_op);
+  f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
+  f.delta("sequence_number", p.sequence_number, (p.has & OperatorFacts::kSequenceNumber) != 0);
+  f.number("forward_thread", p.forward_thread, (p.has & OperatorFacts::kForwardThread) != 0);
+  f.delta("record_function", p.record_function, (p.has & OperatorFacts::kRecordFunction) != 0);
+  f.id("inputs", p.inputs);
+  f.id("stack", p.stack);
+  f.number("torch_thread", p.thread, p.thread != 0);
+  f.string("module", p.module, p.module != 0);
+  f.number("has", p.has, false);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, FrameFacts>
+{
+  f.delta("frame", p.id, p.id != FrameFacts::kNone);
+  f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
+  f.number("module_id", p.module_id, p.module_id != FrameFacts::kNone);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, StackFacts>
+{
+  f.id("stack", p.stack);
+  f.number("reason", p.reason);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, GarbageCollectionFacts>
+{
+  f.number("generation", p.generation);
+  f.number("collected", p.collected);
+  f.number("uncollectable", p.uncollectable);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, CopyFacts>
+{
+  f.number("direction", p.direction);
+  f.number("from_memory", p.from_memory);
+  f.number("to_memory", p.to_memory);
+  f.number("flags", p.flags, p.flags != kNoFlags);
+  f.number("between_devices", p.between_devices, false);
+  f.number("from_device", p.from_device, p.between_devices);
+  f.number("to_device", p.to_device, p.between_devices);
+  f.number("from_context", p.from_context, p.between_devices);
+  f.number("to_context", p.to_context, p.between_devices);
+  f.number("context", p.context);
+  graph_fields(f, p.graph);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, SetFacts>
+{
+  f.number("memory", p.memory);
+  f.number("flags", p.flags, p.flags != kNoFlags);
+  f.number("value_is_known", p.value_is_known, false);
+  f.number("value", p.value, p.value_is_known);
+  f.number("context", p.context);
+  graph_fields(f, p.graph);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, GraphLaunchFacts>
+{
+  f.number("graph", p.graph);
+  f.number("context", p.context);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, CallFacts>
+{
+  f.number("cbid", p.cbid);
+  f.number("return_value", p.return_value, p.return_value != 0);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, EventRecordFacts>
+{
+  f.number("cbid", p.cbid);
+  f.number("event", p.event);
+  f.number("stream", p.stream);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, SyncFacts>
+{
+  f.number("type", p.type);
+  f.number("device", p.device);
+  f.number("context", p.context);
+  f.number("stream", p.stream, p.stream != kNoNumber);
+  f.number("event", p.event, p.event != kNoNumber);
+  f.number("return_value", p.return_value, p.return_value != 0);
+  f.number("producer_is_known", p.producer_is_known, false);
+  f.number("producer_stream", p.producer_stream, p.producer_is_known);
+  f.delta("producer_correlation", p.producer_correlation, p.producer_is_known);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, OverheadFacts>
+{
+  f.number("overhead", p.overhead);
+  f.number("object", p.object);
+  f.number("tid", p.tid, p.object <= 2 && p.tid != 0);
+  f.number("device", p.device, p.object >= 3);
+  f.number("context", p.context, p.object >= 4);
+  f.number("stream", p.stream, p.object >= 5);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, MemoryFacts>
+{
+  f.number("operation", p.operation);
+  f.number("memory", p.memory);
+  f.number("asynchronous", p.asynchronous, p.asynchronous);
+  f.number("device", p.device);
+  f.number("context", p.context);
+  f.number("stream", p.stream, p.stream != kNoNumber);
+  f.hex("address", p.address);
+  f.hex("pool_address", p.pool_address, p.pool_address != 0);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, PoolFacts>
+{
+  f.number("operation", p.operation);
+  f.number("pool", p.pool);
+  f.number("device", p.device);
+  f.hex("pool_address", p.address);
+  f.number("used_bytes", p.used_bytes);
+  f.number("release_threshold_bytes", p.release_threshold_bytes);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, RangeFacts>
+{
+  f.number("has_domain", p.has_domain, false);
+  f.string("domain", p.domain, p.has_domain);
+  f.number("category", p.category, p.category != 0);
+  f.string("category_name", p.category_name, p.category_name != 0);
+  f.hex("color_argb", p.color_argb, p.color_argb != 0);
+  f.number("payload_type", p.payload_type, p.payload_type != 0);
+  f.hex("payload", p.payload, p.payload_type != 0);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, NcclFacts>
+{
+  collective_fields(f, p.collective);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, NoticeFacts>
+{
+  f.number("code", p.code);
+  f.number("value", p.value);
+  f.string("text", p.text, p.text != 0);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, AllocatorFacts>
+{
+  f.number("device_type", p.device_type);
+  f.number("device", p.device, (p.has & AllocatorFacts::kDeviceId) != 0);
+  f.delta("total_allocated_bytes", p.allocated_bytes, (p.has & AllocatorFacts::kAllocated) != 0);
+  f.delta("total_reserved_bytes", p.reserved_bytes, (p.has & AllocatorFacts::kReserved) != 0);
+  f.number("has", p.has, false);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, CounterFacts>
+{
+  f.string("series", p.series);
+  f.number("series_value", p.value);
+}
+
+// Frequent ones first. A tag is the place here + 1; 0: no payload.
+using AllPayloads = std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts,
+                               GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts,
+                               EventRecordFacts, ProfiledKernelFacts, OperatorFacts, FrameFacts, CounterFacts, GarbageCollectionFacts, StackFacts>;
+inline constexpr std::size_t kPayloads = std::tuple_size_v<AllPayloads>;
+
+// Calls f(static_cast<P*>(nullptr)) for each kind of payload, in the order of AllPayloads.
+template <typename F>
+constexpr void for_each_payload(F&& f) {
+  [&]<typename... P>(std::tuple<P...>*) { (f(static_cast<P*>(nullptr)), ...); }(static_cast<AllPayloads*>(nullptr));
+}
+
+template <typename P>
+constexpr std::uint8_t payload_tag() {
+  std::uint8_t tag = 0, at = 0;
+  for_each_payload([&]<typename Q>(Q*) {
+    ++at;
+    if (std::is_same_v<P, Q>) tag = at;
+  });
+  return tag;
+}
+
+// Calls f(static_cast<P*>(nullptr)) for the payload with this tag; false where it is 0 or none that is known.
+template <typename F>
+bool with_payload(std::uint8_t tag, F&& f) {
+  return [&]<typename... P>(std::tuple<P...>*) {
+    return ((payload_tag<P>() == tag ? (f(static_cast<P*>(nullptr)), true) : false) || ...);
+  }(static_cast<AllPayloads*>(nullptr));
+}
+
+// Calls f(payload) with the payload of this tag at `data`; false as above.
+template <typename Data, typename F>
+bool visit_payload(std::uint8_t tag, Data* data, F&& f) {
+  return with_payload(tag, [&]<typename P>(P*) {
+    f(*static_cast<std::conditional_t<std::is_const_v<Data>, const P, P>*>(data));
+  });
+}
+
+// By tag.
+inline constexpr auto kPayloadBytes = [] {
+  std::array<std::size_t, kPayloads + 1> bytes{};
+  for_each_payload([&]<typename P>(P*) {
+    static_assert(std::is_trivially_copyable_v<P> && alignof(P) <= alignof(std::uint64_t));
+    bytes[payload_tag<P>()] = sizeof(P);
+  });
+  return bytes;
+}();
+inline constexpr std::size_t kMostPayloadBytes = *std::max_element(kPayloadBytes.begin(), kPayloadBytes.end());
+
+// What an event says, while it is handed on: lives during the call. Arguments alone convert to it.
+class Facts {
+ public:
+  Facts() = default;
+  Facts(std::string_view foreign) : args(foreign) {}
+  Facts(const std::string& foreign) : args(foreign) {}
+  Facts(const char* foreign) : args(foreign) {}
+  template <typename P>
+    requires(payload_tag<std::remove_cv_t<P>>() != 0)
+  Facts(const P& payload, std::string_view foreign = {}) : args(foreign), data_(&payload), tag_(payload_tag<P>()) {}
+  Facts(std::uint8_t tag, const void* data, std::string_view foreign) : args(foreign), data_(data), tag_(tag) {}
+
+  // Null: it is of another kind. What a recording's kernel has a profile's has, too.
+  template <typename P>
+  const P* get() const {
+    if constexpr (std::is_same_v<P, KernelFacts>) {
+      if (const auto* profiled = get<ProfiledKernelFacts>()) return profiled;
+    }
+    return tag_ == payload_tag<P>() ? static_cast<const P*>(data_) : nullptr;
+  }
+  std::uint8_t tag() const { return tag_; }
+  const void* data() const { return data_; }
+
+  bool has_foreign() const { return shape != nullptr || !args.empty(); }
+  // The foreign arguments, in `scratch` where they have a shape.
+  std::string_view foreign(std::string& scratch) const {
+    if (shape == nullptr) return args;
+    scratch.clear();
+    shape->put_together(integers, scratch);
+    return scratch;
+  }
+
+  // Foreign: the body of a JSON object without its braces, valid JSON. One of the two, or none.
+  std::string_view args;
+  const Shape* shape = nullptr;
+  const std::int64_t* integers = nullptr;  // of the shape, one for each hole
+
+ private:
+  const void* data_ = nullptr;
+  std::uint8_t tag_ = 0;
+};
+
+// The same for longer; foreign arguments as text.
+class KeptFacts {
+ public:
+  KeptFacts() = default;
+  KeptFacts(const Facts& facts) : args(facts.args), tag_(facts.tag()) {
+    if (facts.shape != nullptr) facts.foreign(args);
+    if (tag_ != 0) std::memcpy(words_, facts.data(), kPayloadBytes[tag_]);
+  }
+  template <typename P>
+    requires(payload_tag<P>() != 0)
+  KeptFacts(const P& payload) : KeptFacts(Facts(payload)) {}
+  KeptFacts(std::string text) : args(std::move(text)) {}
+  KeptFacts(const char* text) : args(text) {}
+
+  operator Facts() const { return {tag_, words_, args}; }
+  template <typename P>
+  const P* get() const {
+    return Facts(*this).get<P>();
+  }
+  std::uint8_t tag() const { return tag_; }
+
+  std::string args;
+
+ private:
+  std::uint64_t words_[(kMostPayloadBytes + 7) / 8] = {};
+  std::uint8_t tag_ = 0;
+};
+
+// Receives a trace. Order is the reader's; merge sorts.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void event(const Event& event, const Facts& facts) = 0;
+  // A process has no more events. Only some walks say so, of which each process's events come one after the other.
+  virtual void end_of(ProcessId /*process*/) {}
+};
+
+}  // namespace cli

@@ -1,0 +1,36 @@
+// Texts that repeat, kept once.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cli/trace/arena.h"
+#include "cli/trace/event.h"
+#include "cli/trace/id_table.h"
+
+namespace cli {
+
+// Interned strings; ids are dense from 0 ("") and views never move, but a copy has its own.
+class Strings {
+ public:
+  Strings() { intern(""); }
+  explicit Strings(const Strings& from);
+  Strings(Strings&&) = default;
+  Strings& operator=(Strings&&) = default;
+  StringId intern(std::string_view text);
+  StringId intern(const Strings& from, StringId id) { return intern(from.texts_[id], from.hashes_[id]); }  // its text
+  StringId find(std::string_view text) const;  // 0: it is not there, or ""
+  std::string_view operator[](StringId id) const { return texts_[id]; }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  StringId intern(std::string_view text, std::uint32_t hash);
+
+  std::vector<std::string_view> texts_;
+  std::vector<std::uint32_t> hashes_;  // of these
+  IdTable ids_;
+  Arena<char> chunks_;
+};
+
+}  // namespace cli
