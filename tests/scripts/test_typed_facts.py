@@ -7,11 +7,11 @@ import pathlib
 import re
 import sys
 
-ROOMS = ("model", "merge", "select", "overlay", "analyze", "compare")
-NAMES = {"model/name_classes.cpp", "model/short_name.cpp", "model/signature.cpp", "model/training_phase.h",
-         "analyze/name_rules.cpp", "select/step_name.cpp", "select/optimizer_steps.cpp",
-         "analyze/operator_flops.cpp"}  # by the inputs of operators, which are interned too
-TABLES = {"analyze/write_tables.cpp"}  # the writers of tables, which are exporters of their own
+ROOMS = ("trace", "timeline", "answers/tables", "answers/derived", "answers/compare")
+NAMES = {"trace/name_classes.cpp", "trace/short_name.cpp", "trace/signature.cpp", "trace/training_phase.h",
+         "timeline/gpu/name_rules.cpp", "timeline/select/step_name.cpp", "timeline/select/optimizer_steps.cpp",
+         "answers/tables/operator_flops.cpp"}  # by the inputs of operators, which are interned too
+TABLES = {"answers/tables/write_tables.cpp"}  # the writers of tables, which are exporters of their own
 KEY = re.compile(r'\\":')
 COMPARED = re.compile(r'(?:starts_with|ends_with|find|contains|compare)\(\s*"[^"]{2,}"|[=!]= *"[^"]{2,}"|"[^"]{2,}" *[=!]=')
 
