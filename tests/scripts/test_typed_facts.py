@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ("trace", "timeline", "answers/tables", "answers/derived", "answers/compare")
+ROOMS = ("trace", "timeline/sort", "timeline/merge", "timeline/select", "timeline/gpu", "answers/tables", "answers/derived", "answers/compare")
 NAMES = {"trace/name_classes.cpp", "trace/short_name.cpp", "trace/signature.cpp", "trace/training_phase.h",
          "timeline/gpu/name_rules.cpp", "timeline/select/step_name.cpp", "timeline/select/optimizer_steps.cpp",
          "answers/tables/operator_flops.cpp"}  # by the inputs of operators, which are interned too
