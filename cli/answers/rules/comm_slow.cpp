@@ -18,7 +18,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kFewestGroups = 3, kFewestTransfers = 4;
-constexpr std::int64_t kSlowPercent = 60;        // of the bandwidth of the median group
+constexpr std::int64_t kSlowGroupPercent = 60;        // of the bandwidth of the median group
 constexpr std::int64_t kLeastSlowShare = 100;  // as 1 / N of the time
 
 class CommSlow : public Rule {
@@ -36,7 +36,7 @@ class CommSlow : public Rule {
       if (medians.size() < kFewestGroups) continue;
       const std::int64_t usual_ns = median(medians);
       for (auto& [group, ns] : groups) {
-        if (ns.size() < kFewestTransfers || usual_ns <= 0 || usual_ns * 100 >= median(ns) * kSlowPercent) continue;
+        if (ns.size() < kFewestTransfers || usual_ns <= 0 || usual_ns * 100 >= median(ns) * kSlowGroupPercent) continue;
         Slow& each = slow[group];
         for (const std::int64_t one_ns : ns) each.excess_ns += std::max<std::int64_t>(0, one_ns - usual_ns);
         const double slower = static_cast<double>(median(ns)) / static_cast<double>(usual_ns), known = static_cast<double>(each.own_ns) / static_cast<double>(each.usual_ns);

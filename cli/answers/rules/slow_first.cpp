@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kSlowPercent = 150;  // of the median of the other steps
+constexpr std::int64_t kSlowFirstPercent = 150;  // of the median of the other steps
 constexpr std::size_t kFewestOthers = 2;
 
 class SlowFirst : public Rule {
@@ -56,7 +56,7 @@ class SlowFirst : public Rule {
     while (diagnosed < steps.size() && diagnosed < warm_up && steps[diagnosed].step == found[diagnosed].number) ++diagnosed;
     if (diagnosed > 0 || warm_up > 0) return diagnosed;
     if (steps.size() <= kFewestOthers || steps.front().step != found.front().number) return 0;
-    return 100 * (steps.front().to_ns - steps.front().from_ns) > kSlowPercent * median_of_others(steps, 1) ? 1 : 0;
+    return 100 * (steps.front().to_ns - steps.front().from_ns) > kSlowFirstPercent * median_of_others(steps, 1) ? 1 : 0;
   }
   static std::int64_t median_of_others(const std::vector<AnalysisWindow>& steps, std::size_t first) {
     std::vector<std::int64_t> lengths;
