@@ -1,6 +1,6 @@
 // What the picture shows besides the events, as bytes: tests/golden/export_*.json.
-#include "golden.h"
-#include "small_trace.h"
+#include "tests/unit/cli/formats/export/golden.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

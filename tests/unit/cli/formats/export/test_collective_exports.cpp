@@ -1,7 +1,7 @@
 // Collectives over ranks in exports, as bytes: tests/golden/export_collectives.json and pftrace_collectives.txt.
 #include "cli/formats/perfetto/pftrace.h"
 #include "golden.h"
-#include "pftrace_text.h"
+#include "tests/unit/cli/formats/perfetto/pftrace_text.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 

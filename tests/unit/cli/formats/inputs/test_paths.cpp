@@ -1,10 +1,10 @@
 #include <string>
 #include <vector>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/reading/reader.h"
-#include "read_helpers.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
 

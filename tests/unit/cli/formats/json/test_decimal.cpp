@@ -2,7 +2,7 @@
 #include <limits>
 #include <string>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/json/decimal.h"
 
 using cli::micros_to_ns;

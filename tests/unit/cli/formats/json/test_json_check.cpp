@@ -1,7 +1,7 @@
 #include <cstring>
 #include <string>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_unescape.h"
 

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/json/json_mend.h"
 
 using namespace cli;

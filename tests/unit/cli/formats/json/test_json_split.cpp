@@ -1,7 +1,7 @@
 #include <random>
 #include <string>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/json/json_blocks.h"
 #include "cli/formats/json/json_split.h"
 

@@ -1,10 +1,10 @@
 #include <string>
 #include <vector>
 
-#include "../../catch.h"
-#include "../../cpu_time.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/cpu_time.h"
 #include "cli/formats/json/json_stream.h"
-#include "read_helpers.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
 

@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/json/zstd_source.h"
-#include "read_helpers.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/inputs/input_formats.h"
-#include "read_helpers.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
 

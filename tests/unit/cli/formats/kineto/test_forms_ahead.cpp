@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/formats/kineto/forms_ahead.h"
-#include "read_helpers.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,7 +1,7 @@
 // What NCCL kernels of a recording say of their call in a Kineto profile. What PyTorch says: appendCollectiveArgs in
 // libkineto's output_json.cpp; the names of NCCL's kernels: src/device/generate.py in github.com/NVIDIA/nccl.
 #include "cli/formats/kineto/kineto_json.h"
-#include "small_trace.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

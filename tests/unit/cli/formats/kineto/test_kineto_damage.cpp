@@ -2,8 +2,8 @@
 #include <string>
 
 #include "tests/case_step.h"
-#include "../../catch.h"
-#include "read_helpers.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
 

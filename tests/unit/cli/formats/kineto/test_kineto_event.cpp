@@ -1,7 +1,7 @@
 #include <random>
 #include <string>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/kineto/kineto_event.h"
 #include "cli/formats/json/window.h"

@@ -6,7 +6,7 @@
 #include "cli/formats/export/inputs_text.h"
 #include "cli/trace/device_words.h"
 #include "cli/trace/operator_inputs.h"
-#include "read_helpers.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,8 +1,8 @@
 // A recording in the schema of PyTorch's profiler, as bytes: tests/golden/kineto_*.json. Events are as cli/read/ring_*
 // makes them. What Kineto writes: libkineto/src/output_json.cpp and CuptiActivity.cpp in github.com/pytorch/kineto.
 #include "cli/formats/kineto/kineto_json.h"
-#include "golden.h"
-#include "small_trace.h"
+#include "tests/unit/cli/formats/export/golden.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

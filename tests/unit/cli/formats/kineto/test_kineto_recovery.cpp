@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "tests/case_step.h"
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_mend.h"
-#include "read_helpers.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
 

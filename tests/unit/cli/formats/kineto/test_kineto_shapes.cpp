@@ -1,7 +1,7 @@
 #include <set>
 
 #include "cli/formats/kineto/kineto_shapes.h"
-#include "read_helpers.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -7,9 +7,9 @@
 
 #include "cli/formats/perfetto/pftrace.h"
 #include "cli/base/zstd_codec.h"
-#include "golden.h"
+#include "tests/unit/cli/formats/export/golden.h"
 #include "pftrace_text.h"
-#include "small_trace.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -5,7 +5,7 @@
 
 #include "cli/formats/perfetto/pftrace.h"
 #include "pftrace_text.h"
-#include "small_trace.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/formats/perfetto/trace_attributes.h"
-#include "small_trace.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/trace/catalog.h"
 
 using namespace cli;

@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/reading/stream_overruns.h"
 
 using namespace cli;

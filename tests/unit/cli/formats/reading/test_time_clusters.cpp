@@ -1,4 +1,4 @@
-#include "../../catch.h"
+#include "tests/unit/catch.h"
 #include "cli/formats/reading/time_clusters.h"
 
 using namespace cli;

@@ -1,5 +1,5 @@
 // Every kind of record, without a list: a new one must become an event (or be none by intent) and be shown by dump.
-#include "../commands/text_sink.h"
+#include "tests/unit/cli/commands/text_sink.h"
 #include "cli/trace/kinds.h"
 #include "cli/formats/ring/ring_dump.h"
 #include "cli/formats/ring/ring_kinds.h"

@@ -1,7 +1,7 @@
 // A merged file from anywhere: cut off, damaged, or made to do harm.
 #include <cstring>
 
-#include "../scratch.h"
+#include "tests/unit/cli/scratch.h"
 #include "cli/trace/error.h"
 #include "cli/formats/ttrace/merged_varint.h"
 #include "merged_sample.h"

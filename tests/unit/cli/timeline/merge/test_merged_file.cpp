@@ -2,7 +2,7 @@
 #include <functional>
 #include <iterator>
 
-#include "../scratch.h"
+#include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/merge_inputs.h"
 #include "cli/trace/error.h"
 #include "cli/trace/event_key.h"

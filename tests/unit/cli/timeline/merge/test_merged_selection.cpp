@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "../scratch.h"
+#include "tests/unit/cli/scratch.h"
 #include "cli/trace/event_key.h"
 #include "cli/timeline/select/selector.h"
 #include "cli/timeline/select/step_finder.h"

@@ -5,7 +5,7 @@
 #include "cli/trace/error.h"
 #include "cli/trace/event_key.h"
 #include "collect.h"
-#include "../io/no_threads.h"
+#include "tests/unit/cli/base/no_threads.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

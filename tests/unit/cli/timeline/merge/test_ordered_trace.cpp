@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "../scratch.h"
+#include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/merge_inputs.h"
 #include "cli/formats/ttrace/merged_writer.h"
 #include "cli/timeline/merge/ordered_trace.h"

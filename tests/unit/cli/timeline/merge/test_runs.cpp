@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "../scratch.h"
+#include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/runs.h"
 #include "cli/formats/kineto/kineto_peek.h"
 #include "tests/unit/catch.h"

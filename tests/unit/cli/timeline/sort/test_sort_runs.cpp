@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "../scratch.h"
+#include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/join_catalog.h"
 #include "cli/timeline/sort/sort_runs.h"
 #include "cli/trace/event_key.h"
-#include "collect.h"
+#include "tests/unit/cli/timeline/merge/collect.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
