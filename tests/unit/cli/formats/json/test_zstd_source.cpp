@@ -20,20 +20,20 @@ std::string zstd(const std::string& text) {
   return out;
 }
 
-struct Unpacked {
+struct ZstdUnpacked {
   std::string text, damage;
 };
 
-Unpacked unpack(const std::string& bytes, std::size_t piece_in = 1 << 20, std::size_t piece_out = 1 << 16) {
+ZstdUnpacked unpack_zstd(const std::string& bytes, std::size_t piece_in = 1 << 20, std::size_t piece_out = 1 << 16) {
   ZstdSource source(std::make_unique<TextSource>(bytes, piece_in));
-  Unpacked out;
+  ZstdUnpacked out;
   std::string piece(piece_out, '\0');
   while (const std::size_t got = source.read(piece.data(), piece.size())) out.text.append(piece, 0, got);
   out.damage = source.damage();
   return out;
 }
 
-std::string sample() {
+std::string zstd_sample() {
   std::string text;
   for (int i = 0; i < 30000; ++i) text += "{\"ts\":" + std::to_string(i * 7919 % 10007) + "},";
   return text;
@@ -44,10 +44,10 @@ const std::string kSkippable("\x50\x2a\x4d\x18\x03\0\0\0abc", 11);
 }  // namespace
 
 TEST_CASE("zstd is read whole, frame after frame, in pieces of any size") {
-  const std::string text = sample(), bytes = kSkippable + zstd(text) + zstd("") + kSkippable + zstd("tail");
+  const std::string text = zstd_sample(), bytes = kSkippable + zstd(text) + zstd("") + kSkippable + zstd("tail");
   for (std::size_t in : {1, 7, 5000, 1 << 20}) {
     for (std::size_t out : {1, 100, 1 << 16}) {
-      const Unpacked unpacked = unpack(bytes, in, out);
+      const ZstdUnpacked unpacked = unpack_zstd(bytes, in, out);
       CHECK(unpacked.text == text + "tail");
       CHECK(unpacked.damage.empty());
     }
@@ -55,18 +55,18 @@ TEST_CASE("zstd is read whole, frame after frame, in pieces of any size") {
 }
 
 TEST_CASE("a zstd file that is cut or damaged gives what is before") {
-  const std::string text = sample().substr(0, 3000), bytes = zstd(text);
+  const std::string text = zstd_sample().substr(0, 3000), bytes = zstd(text);
   for (std::size_t size = 1; size < bytes.size(); ++size) {
-    const Unpacked unpacked = unpack(bytes.substr(0, size), 64, 128);
+    const ZstdUnpacked unpacked = unpack_zstd(bytes.substr(0, size), 64, 128);
     CAPTURE(size);
     REQUIRE(text.starts_with(unpacked.text));
     REQUIRE(unpacked.damage.find("byte " + std::to_string(size) + " of the compressed file: ") == 0);
   }
   std::string damaged = bytes;
   damaged[bytes.size() - 1] ^= 1;
-  CHECK(unpack(damaged).damage.find("checksum") != std::string::npos);
-  CHECK(unpack(bytes + "garbage").text == text);
-  CHECK_FALSE(unpack(bytes + "garbage").damage.empty());
+  CHECK(unpack_zstd(damaged).damage.find("checksum") != std::string::npos);
+  CHECK(unpack_zstd(bytes + "garbage").text == text);
+  CHECK_FALSE(unpack_zstd(bytes + "garbage").damage.empty());
 }
 
 TEST_CASE("a trace is read from zstd, and up to where it is cut") {
