@@ -8,8 +8,8 @@
 #include "cli/answers/tables/write_folded.h"
 #include "cli/commands/inputs.h"
 #include "cli/commands/selection_options.h"
-#include "cli/formats/parts/export_formats.h"
-#include "cli/formats/parts/export_report.h"
+#include "cli/show/export/export_formats.h"
+#include "cli/show/export/export_report.h"
 
 namespace CLI {
 class App;

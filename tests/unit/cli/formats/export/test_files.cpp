@@ -1,9 +1,9 @@
 // Names of outputs that are several files, and the TAR that holds some.
 #include <string>
 
-#include "cli/formats/parts/chosen_catalog.h"
-#include "cli/formats/parts/file_names.h"
-#include "cli/formats/parts/tar_writer.h"
+#include "cli/show/export/chosen_catalog.h"
+#include "cli/show/export/file_names.h"
+#include "cli/show/export/tar_writer.h"
 #include "cli/trace/losses.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "cli/formats/parts/export_job.h"
+#include "cli/show/export/export_job.h"
 #include "cli/base/byte_sink.h"
 
 namespace cli {

@@ -1,4 +1,4 @@
-#include "cli/formats/parts/file_names.h"
+#include "cli/show/export/file_names.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
-#include "cli/formats/parts/write_directory.h"
+#include "cli/show/export/write_directory.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <unordered_set>
 
-#include "cli/formats/parts/file_names.h"
-#include "cli/formats/parts/process_pieces.h"
+#include "cli/show/export/file_names.h"
+#include "cli/show/export/process_pieces.h"
 #include "cli/base/output_file.h"
 #include "cli/base/temporary_name.h"
 #include "cli/trace/error.h"

@@ -1,4 +1,4 @@
-#include "cli/formats/parts/chosen_catalog.h"
+#include "cli/show/export/chosen_catalog.h"
 
 namespace cli {
 namespace {

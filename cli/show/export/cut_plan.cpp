@@ -1,4 +1,4 @@
-#include "cli/formats/parts/cut_plan.h"
+#include "cli/show/export/cut_plan.h"
 
 #include <algorithm>
 

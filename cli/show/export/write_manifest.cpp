@@ -1,11 +1,11 @@
-#include "cli/formats/parts/write_manifest.h"
+#include "cli/show/export/write_manifest.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "cli/formats/parts/file_names.h"
-#include "cli/formats/parts/process_pieces.h"
-#include "cli/formats/parts/tar_writer.h"
+#include "cli/show/export/file_names.h"
+#include "cli/show/export/process_pieces.h"
+#include "cli/show/export/tar_writer.h"
 #include "cli/base/gzip_sink.h"
 #include "cli/base/json_writer.h"
 #include "cli/base/output_file.h"

@@ -1,6 +1,6 @@
-#include "cli/formats/parts/pieces.h"
+#include "cli/show/export/pieces.h"
 
-#include "cli/formats/parts/event_walk.h"
+#include "cli/show/export/event_walk.h"
 
 namespace cli {
 namespace {

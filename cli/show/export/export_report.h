@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/formats/parts/export_job.h"
+#include "cli/show/export/export_job.h"
 
 namespace cli {
 

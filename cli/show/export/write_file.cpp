@@ -1,4 +1,4 @@
-#include "cli/formats/parts/write_file.h"
+#include "cli/show/export/write_file.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "cli/formats/parts/cut_plan.h"
-#include "cli/formats/parts/file_names.h"
-#include "cli/formats/parts/pieces.h"
+#include "cli/show/export/cut_plan.h"
+#include "cli/show/export/file_names.h"
+#include "cli/show/export/pieces.h"
 #include "cli/base/gzip_sink.h"
 #include "cli/base/output_file.h"
 #include "cli/base/units.h"

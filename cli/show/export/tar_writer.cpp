@@ -1,4 +1,4 @@
-#include "cli/formats/parts/tar_writer.h"
+#include "cli/show/export/tar_writer.h"
 
 #include <fmt/format.h>
 

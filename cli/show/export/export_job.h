@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/formats/parts/export_formats.h"
+#include "cli/show/export/export_formats.h"
 #include "cli/timeline/merge/ordered_trace.h"
 #include "cli/timeline/select/selector.h"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/formats/parts/piece.h"
+#include "cli/show/export/piece.h"
 
 namespace cli {
 

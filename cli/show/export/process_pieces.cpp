@@ -1,4 +1,4 @@
-#include "cli/formats/parts/process_pieces.h"
+#include "cli/show/export/process_pieces.h"
 
 #include <fmt/format.h>
 

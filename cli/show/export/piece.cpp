@@ -1,4 +1,4 @@
-#include "cli/formats/parts/piece.h"
+#include "cli/show/export/piece.h"
 
 namespace cli {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "cli/formats/parts/export_report.h"
-#include "cli/formats/parts/pieces.h"
+#include "cli/show/export/export_report.h"
+#include "cli/show/export/pieces.h"
 
 namespace cli {
 

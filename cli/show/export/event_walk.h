@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "cli/formats/parts/clip.h"
-#include "cli/formats/parts/cut_plan.h"
-#include "cli/formats/parts/pieces.h"
+#include "cli/show/export/clip.h"
+#include "cli/show/export/cut_plan.h"
+#include "cli/show/export/pieces.h"
 #include "cli/base/progress.h"
 #include "cli/answers/derived/collective_tracks.h"
 #include "cli/answers/derived/overlay.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "cli/formats/parts/export_report.h"
+#include "cli/show/export/export_report.h"
 
 namespace cli {
 

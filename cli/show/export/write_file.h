@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/formats/parts/export_report.h"
+#include "cli/show/export/export_report.h"
 
 namespace cli {
 

@@ -1,4 +1,4 @@
-#include "cli/formats/parts/export_formats.h"
+#include "cli/show/export/export_formats.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cli/formats/parts/event_walk.h"
+#include "cli/show/export/event_walk.h"
 
 namespace cli {
 

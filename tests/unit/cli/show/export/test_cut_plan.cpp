@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "cli/formats/parts/cut_plan.h"
+#include "cli/show/export/cut_plan.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

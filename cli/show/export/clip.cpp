@@ -1,4 +1,4 @@
-#include "cli/formats/parts/clip.h"
+#include "cli/show/export/clip.h"
 
 #include <algorithm>
 
