@@ -16,14 +16,14 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/mark_command.h"
+#include "cli/commands/options.h"
+#include "cli/commands/run_program.h"
 #include "cli/commands/usage_error.h"
 #include "cli/commit.h"
 #include "cli/base/large_pages.h"
 #include "cli/base/output_file.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
 #include "cli/trace/version.h"
 #include "cli/formats/ttrace/merged_file.h"
 #include "common/layout.h"

@@ -4,7 +4,6 @@
 #include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
 #include "agent/cupti/api_choice.h"
-#include "agent/cupti/api_names.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/translate/translate.h"
 

@@ -7,7 +7,7 @@
 #include "agent/base/life.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/graph_nodes.h"
-#include "agent/native/stack_calls.h"
+#include "agent/native/call_stacks.h"
 
 namespace agent {
 namespace {

@@ -8,7 +8,7 @@
 #include "agent/activity/cupti_threads.h"
 #include "agent/activity/own_calls.h"
 #include "agent/base/message.h"
-#include "agent/base/uncancelled.h"
+#include "agent/base/guard.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/api_choice.h"
 #include "agent/cupti/cupti_library.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "agent/activity/cupti_source.h"
-#include "agent/base/chosen_events.h"
+#include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
 #include "agent/cupti/find_function.h"
 #include "agent/ring/recorder.h"

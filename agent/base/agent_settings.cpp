@@ -14,6 +14,11 @@
 #include "common/nearest_word.h"
 
 namespace agent {
+
+bool wants(Event event) noexcept { return has(settings().events, event); }
+
+EventSet light_part(EventSet events) noexcept { return events & (kLightEvents | only(trace::GraphLaunchRecord::kKind)); }
+
 namespace {
 
 constinit Settings s_settings;

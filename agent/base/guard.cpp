@@ -5,6 +5,7 @@
 #include <atomic>
 
 namespace agent {
+
 namespace {
 constexpr unsigned kAlive = 0x7ace;
 std::atomic<std::atomic<unsigned>*> s_page{nullptr};

@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "agent/base/agent_settings.h"
-#include "agent/base/uncancelled.h"
+#include "agent/base/guard.h"
 #include "common/utf8.h"
 
 namespace agent {

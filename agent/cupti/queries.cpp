@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/base/chosen_events.h"
+#include "agent/base/agent_settings.h"
 #include "agent/cupti/cupti_library.h"
 
 namespace agent {

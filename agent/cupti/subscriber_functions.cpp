@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "agent/base/chosen_events.h"
+#include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
 #include "agent/cupti/find_function.h"
 

@@ -2,13 +2,13 @@
 
 #include <cstddef>
 
-#include "agent/base/chosen_events.h"
+#include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
 #include "agent/native/call_stacks.h"
 #include "agent/nccl/nccl_ordinals.h"
 #include "agent/nvtx/nvtx_events.h"
 #include "agent/nvtx/live_ranges.h"
-#include "agent/ring/identity.h"
+#include "agent/ring/ring_header.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

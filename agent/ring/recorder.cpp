@@ -9,7 +9,7 @@
 
 #include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
-#include "agent/base/uncancelled.h"
+#include "agent/base/guard.h"
 #include "agent/ring/storage.h"
 #include "agent/ring/thread_state.h"
 #include "agent/ring/trace_file.h"

@@ -1,10 +1,51 @@
-// How far the GPU is, as CUPTI's records of its work (kernels, copies, sets, graphs) tell.
+// Fields that CUPTI's records have only from a version on; in older ones the next record begins there.
+//
+// All other fields are read through the structs of CUDA 11.8, the oldest that is supported: newer headers keep them,
+// and newer CUPTIs only append. tests/scripts/test_cupti_headers.py holds the list of all that is read and compares it
+// with any headers; that was done with those of 11.8, 12.0 to 12.6, 12.8, 12.9 and 13.0. Where each struct grew:
+//   Overhead2 12.3 (21), Overhead3 12.4 (22), Synchronization2 and CudaEvent2 12.8 (26), GraphTrace2 12.3 (21), Memory4 12.6 (24),
+//   MemoryPool3 13.0 (130000), Context2 12.4 (22), Context3 12.5 (23), Memcpy6 12.8 (26), Kernel9 12.0 (18), Kernel10
+//   13.0 (130000). In brackets: cuptiGetVersion, which 11.8, 12.0 and 12.1 share.
 #pragma once
+#include <cupti.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "agent/cupti/cupti_library.h"
 
 namespace agent {
 
+// Blocks of a thread block cluster; 0: none.
+struct Cluster {
+  std::uint32_t x = 0, y = 0, z = 0;
+  bool operator==(const Cluster&) const = default;
+};
+
+template <typename T>
+struct LateField {
+  std::uint32_t since;  // cuptiGetVersion
+  std::size_t offset;
+};
+
+inline constexpr LateField<Cluster> kKernelCluster{18, 176};               // CUpti_ActivityKernel8::clusterX, Y, Z
+inline constexpr LateField<std::uint32_t> kOverheadCorrelation{22, 40};  // CUpti_ActivityOverhead3::correlationId
+inline constexpr LateField<std::uint32_t> kSyncResult{26, 48};           // CUpti_ActivitySynchronization2::returnValue
+inline constexpr LateField<std::uint64_t> kSyncOfEvent{26, 40};          // CUpti_ActivitySynchronization2::cudaEventSyncId
+inline constexpr LateField<std::uint64_t> kEventSync{26, 48};            // CUpti_ActivityCudaEvent2::cudaEventSyncId
+
+// 0 where the CUPTI of this process is older.
+template <typename T>
+T late_field(const CUpti_Activity* activity, LateField<T> field) noexcept {
+  T value{};
+  if (cupti().version < field.since) return value;
+  std::memcpy(&value, reinterpret_cast<const char*>(activity) + field.offset, sizeof(value));
+  return value;
+}
+
+// How far the GPU is, as CUPTI's records of its work (kernels, copies, sets, graphs) tell.
 struct GpuWork {
   std::uint64_t ended = 0;       // records with an end
   std::uint64_t unfinished = 0;  // without one: a forced flush took them

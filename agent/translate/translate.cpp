@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "agent/base/host.h"
-#include "agent/cupti/api_names.h"
+#include "agent/cupti/api_choice.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

@@ -12,11 +12,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "agent/base/chosen_events.h"
+#include "agent/base/agent_settings.h"
 #include "agent/clocks/clocks.h"
 #include "agent/ring/interner.h"
 #include "agent/translate/gpu_work.h"
-#include "agent/translate/late_field.h"
 #include "common/definitions.h"
 
 namespace agent {

@@ -1,6 +1,6 @@
 // Time in which nothing moves: waits of the host and of streams, the CUDA events that they wait for, and what CUPTI and the
 // driver take for themselves.
-#include "agent/translate/late_field.h"
+#include "agent/translate/gpu_work.h"
 #include "agent/translate/translate.h"
 
 namespace agent {

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <thread>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -9,6 +9,7 @@
 #include "common/utf8.h"
 
 namespace cli {
+
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";

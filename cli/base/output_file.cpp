@@ -9,8 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/base/gzip_sink.h"
-#include "cli/trace/error.h"
+#include "cli/base/sinks.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "cli/base/byte_sink.h"
-#include "cli/base/temporary_name.h"
+#include "cli/base/sinks.h"
+#include "cli/base/files.h"
 
 namespace cli {
 

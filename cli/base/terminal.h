@@ -1,12 +1,16 @@
-// Width and colors of text on a terminal.
+// Text on a terminal: its width and colours, tables, and the line of progress.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cli {
 
+// Width and colors of text on a terminal.
 enum class ColorChoice : std::uint8_t { automatic, always, never };
 enum class Color : std::uint8_t { bold, red, yellow, green };
 
@@ -29,5 +33,68 @@ std::size_t columns_of(std::string_view text);
 
 // Returns `text` with at most `columns` columns. Replaces the middle by "..." if it is longer. `columns` is at least 5.
 std::string fitted(std::string_view text, std::size_t columns);
+
+// Columns of text, aligned by their widest cell; the first row is the head. Numbers are aligned right. Cells pass through visible_text.
+// If the terminal is too narrow, the middle of the longest texts is cut.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
+  void add(std::vector<std::string> row);
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// One line on stderr that says how far the work is: only when stderr is a terminal and the work takes over a second;
+// wiped when it is done.
+class Progress {
+ public:
+  explicit Progress(std::string_view what);  // "reading"
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void done();  // wipes the line; the destructor does it too
+  // Cheap enough for every event: looks at the clock once in kSteps calls. One thread; others have a ProgressPart.
+  void step() {
+    if (++own_steps_ % kSteps == 0) add(kSteps);
+  }
+  void add(std::uint64_t steps);  // any thread
+
+  static constexpr std::uint64_t kSteps = 1 << 14;
+
+ private:
+  void show();
+
+  const std::string what_;
+  bool terminal_;
+  std::uint64_t own_steps_ = 0;
+  std::mutex mutex_;  // of the rest
+  bool shown_ = false;
+  std::uint64_t steps_ = 0;
+  std::chrono::steady_clock::time_point next_;
+};
+
+// The steps of one thread, of several that work side by side.
+class ProgressPart {
+ public:
+  explicit ProgressPart(Progress& whole) : whole_(whole) {}
+  void step() {
+    if (++steps_ % Progress::kSteps == 0) whole_.add(Progress::kSteps);
+  }
+
+ private:
+  Progress& whole_;
+  std::uint64_t steps_ = 0;
+};
+
+// The wall clock.
+
+// ns since 1970.
+inline std::int64_t wall_clock_ns() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace cli

@@ -5,7 +5,7 @@
 
 #include <new>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 
 namespace cli {
 

@@ -12,15 +12,13 @@
 #include "cli/answers/tables/summary.h"
 #include "cli/answers/tables/write_tables.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/peak_options.h"
-#include "cli/commands/selection_options.h"
-#include "cli/commands/trace_facts.h"
+#include "cli/commands/options.h"
+#include "cli/commands/inputs.h"
 #include "cli/commands/usage_error.h"
 #include "cli/base/output_file.h"
-#include "cli/base/text_table.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/error.h"
+#include "cli/base/terminal.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -8,15 +8,13 @@
 #include "cli/answers/tables/write_tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/compared_runs.h"
-#include "cli/commands/input_options.h"
+#include "cli/commands/options.h"
 #include "cli/answers/compare/diff_tables.h"
 #include "cli/answers/compare/regressions.h"
 #include "cli/base/output_file.h"
-#include "cli/base/shell_word.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/error.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {

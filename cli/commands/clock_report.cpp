@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/base/units.h"
-#include "cli/timeline/merge/clock_domains.h"
+#include "cli/base/text.h"
+#include "cli/timeline/merge/align.h"
 
 namespace cli {
 namespace {

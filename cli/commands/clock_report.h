@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/base/byte_sink.h"
-#include "cli/base/json_writer.h"
+#include "cli/base/sinks.h"
+#include "cli/base/json_text.h"
 #include "cli/trace/catalog.h"
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 
 namespace cli {
 

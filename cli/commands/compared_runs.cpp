@@ -7,11 +7,11 @@
 #include <cstdio>
 
 #include "cli/answers/tables/analyze.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/trace_facts.h"
+#include "cli/commands/options.h"
+#include "cli/commands/inputs.h"
 #include "cli/answers/compare/step_profile.h"
-#include "cli/trace/beside_ranks.h"
-#include "cli/trace/error.h"
+#include "cli/trace/ranks.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

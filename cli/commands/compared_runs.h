@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/commands/inputs.h"
-#include "cli/commands/selection_options.h"
+#include "cli/commands/options.h"
 #include "cli/answers/compare/run_profile.h"
 
 namespace CLI {

@@ -1,7 +1,28 @@
-// Completion scripts for shells, made from the command table. They complete commands, options and listed values; other words are file names.
+// What is made from the command table: completion scripts for shells, and manual pages.
 #pragma once
-#include <string>
+#include <CLI/CLI.hpp>
 
+#include <string>
+#include <vector>
+
+namespace cli {
+
+// The options of a command for man pages and completions, read from CLI11.
+struct OptionWords {
+  std::vector<std::string> short_names, long_names;  // without dashes
+  std::string value;                                 // name of its value; "" if it takes none
+  std::vector<std::string> choices;                  // the allowed values, if they are listed
+  std::string description;
+};
+
+// Returns a command's options without its positional ones, in the order of its help.
+std::vector<OptionWords> option_words(const CLI::App& command);
+// Returns the positional arguments as a usage line has them, like "[PATH...]".
+std::string argument_words(const CLI::App& command);
+
+}  // namespace cli
+
+// Completion scripts for shells, made from the command table. They complete commands, options and listed values; other words are file names.
 namespace CLI {
 class App;
 }
@@ -11,5 +32,19 @@ namespace cli {
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
 std::string fish_completion(const CLI::App& app);
+
+}  // namespace cli
+
+// Manual pages in roff (man(7)), made from the command table.
+namespace CLI {
+class App;
+}
+
+namespace cli {
+
+// Returns the page of one command. `app` is the program, `command` one of its subcommands.
+std::string man_page(const CLI::App& app, const CLI::App& command);
+// Returns the page of the program itself, with a line for each command.
+std::string man_page(const CLI::App& app);
 
 }  // namespace cli

@@ -7,15 +7,13 @@
 #include <string>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/peak_options.h"
-#include "cli/commands/selection_options.h"
-#include "cli/commands/trace_facts.h"
+#include "cli/commands/options.h"
+#include "cli/commands/inputs.h"
 #include "cli/commands/usage_error.h"
 #include "cli/answers/rules/write_findings.h"
 #include "cli/base/output_file.h"
-#include "cli/base/text_table.h"
-#include "cli/trace/error.h"
+#include "cli/base/terminal.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -8,14 +8,12 @@
 #include "cli/answers/tables/write_tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/compared_runs.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/selection_options.h"
+#include "cli/commands/options.h"
 #include "cli/answers/compare/diff_tables.h"
 #include "cli/commands/usage_error.h"
 #include "cli/base/output_file.h"
-#include "cli/base/shell_word.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
 #include "cli/show/report/diff_page.h"
 
 namespace cli {

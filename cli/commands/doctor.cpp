@@ -9,13 +9,12 @@
 #include <string>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/input_options.h"
+#include "cli/commands/options.h"
 #include "cli/doctor/checks.h"
 #include "cli/base/output_file.h"
-#include "cli/base/shell_word.h"
-#include "cli/trace/characters.h"
-#include "cli/trace/error.h"
-#include "cli/trace/run_name.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {

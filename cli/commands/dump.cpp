@@ -8,21 +8,19 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/dump_events.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/selection_options.h"
-#include "cli/commands/trace_facts.h"
-#include "cli/base/ordered_work.h"
+#include "cli/commands/options.h"
+#include "cli/commands/inputs.h"
+#include "cli/base/threads.h"
 #include "cli/base/output_file.h"
-#include "cli/base/shell_word.h"
+#include "cli/base/text.h"
 #include "cli/timeline/merge/missing_data.h"
 #include "cli/trace/losses.h"
 #include "cli/formats/inputs/input_formats.h"
 #include "cli/formats/inputs/paths.h"
-#include "cli/formats/json/plain_file.h"
+#include "cli/formats/json/input_file.h"
 #include "cli/formats/reading/reader.h"
-#include "cli/formats/ring/ring_description.h"
+#include "cli/formats/ring/ring_header.h"
 #include "cli/formats/ring/ring_dump.h"
-#include "cli/formats/json/stdin_file.h"
 
 namespace cli {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/formats/export/inputs_text.h"
+#include "cli/formats/export/shared_json.h"
 #include "cli/base/json_text.h"
-#include "cli/base/visible_text.h"
+#include "cli/base/text.h"
 #include "cli/trace/kinds.h"
-#include "cli/trace/stack_text.h"
+#include "cli/trace/short_name.h"
 
 namespace cli {
 namespace {

@@ -10,12 +10,11 @@
 
 #include "cli/answers/tables/analyze.h"
 #include "cli/answers/tables/call_paths.h"
-#include "cli/answers/tables/endless_note.h"
-#include "cli/commands/trace_facts.h"
+#include "cli/answers/tables/notes.h"
+#include "cli/commands/inputs.h"
 #include "cli/base/output_file.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -1,14 +1,18 @@
 #include "cli/commands/export_options.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <map>
 
-#include "cli/commands/input_options.h"
+#include "cli/commands/options.h"
+#include "cli/base/error.h"
 #include "common/settings.h"
 
 namespace cli {
+
 namespace {
 
 using Options = std::shared_ptr<ExportOptions>;
@@ -99,6 +103,130 @@ std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
   add_native(app, options);
   options->memory_mib = add_memory(app);
   return options;
+}
+
+}  // namespace cli
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Form = ExportTarget::Form;
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(Exit::usage, message); }
+
+bool is_native(const ExportFormat& format) { return format.flag == "pftrace"; }
+
+bool wants_manifest(const ExportOptions& options) {
+  const bool tar = options.output.ends_with(".tar") || options.output.ends_with(".tar.gz");
+  return options.manifest || (options.format == nullptr && tar);
+}
+
+// A manifest without a word about the format holds native files, which are compressed in it; in a .tar.gz it holds JSON.
+const ExportFormat& wanted_format(const ExportOptions& options) {
+  if (options.format != nullptr) return *options.format;
+  const bool json_tar = !options.manifest && options.output.ends_with(".tar.gz");
+  const ExportFormat* named =
+      format_by_name(!wants_manifest(options) ? options.output : json_tar ? ".json" : ".pftrace");
+  if (named != nullptr) return *named;
+  std::string flags;
+  for (const ExportFormat& format : export_formats()) flags += fmt::format("--{}, ", format.flag);
+  refuse(fmt::format("missing format; give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz "
+                     "or .tar",
+                     flags));
+}
+
+Form form_of(const ExportOptions& options, const ExportFormat& format) {
+  if (wants_manifest(options) && format.per_rank) {
+    refuse(fmt::format("--manifest: it holds only files for Perfetto; --{} writes a directory of files instead",
+                       format.flag));
+  }
+  return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::directory : Form::file;
+}
+
+std::string path_of(const ExportOptions& options, const std::vector<TraceInput>& inputs, Form form,
+                    const ExportFormat& format) {
+  if (!options.output.empty()) return options.output;
+  return default_output(*options.inputs, inputs, form == Form::manifest ? is_native(format) ? ".tar" : ".tar.gz"
+                                                 : form == Form::directory ? fmt::format(".{}", format.flag)
+                                                                           : std::string(format.extension));
+}
+
+// Its files may have the names of ours.
+void refuse_input_directory(const std::vector<TraceInput>& inputs, const std::string& directory) {
+  std::error_code error;
+  for (const TraceInput& input : inputs) {
+    const fs::path parent = fs::path(input.path).parent_path();
+    if (!fs::equivalent(parent.empty() ? "." : parent, directory, error)) continue;
+    refuse(fmt::format("{} is the directory of the input {}; choose another with -o", directory, input.path));
+  }
+}
+
+void check_output(const ExportTarget& target, const std::vector<TraceInput>& inputs) {
+  if (target.form != Form::directory) return refuse_input_as_output(inputs, target.path);
+  if (target.path == "-")
+    refuse(fmt::format("--{} writes a file per rank; give a directory with -o", target.format->flag));
+  refuse_input_directory(inputs, target.path);
+}
+
+// A viewer opens a part at a time; and a number below 0 arrives as a very large one.
+void check_max_size(const ExportOptions& options, const ExportTarget& target) {
+  constexpr std::uint64_t kLeast = 10'000, kMost = std::uint64_t{1} << 50;
+  const std::uint64_t bytes = options.max_bytes.value_or(0);
+  if (bytes != 0 && target.form != Form::file) {
+    refuse(
+        "--max-size: formats with a file per rank cannot be split; export less with "
+        "--steps or --time");
+  }
+  if (bytes == 0 || (bytes >= kLeast && bytes <= kMost)) return;
+  refuse("--max-size: expected 10kB to 1PiB, or 0 for unlimited");
+}
+
+// What only the native form has, asked of another.
+void check_native(const ExportOptions& options, const ExportTarget& target) {
+  if (is_native(*target.format)) return;
+  const FormatOptions standard;
+  if (options.format_options.gpu_tracks) refuse("--gpu-tracks: only Perfetto's native format has them; use --pftrace");
+  if (options.format_options.compression == standard.compression) return;
+  refuse("--compress: only for Perfetto's native format (--pftrace); other files are compressed if they end in .gz");
+}
+
+// Readers go by the name.
+void check_name(const ExportTarget& target) {
+  if (target.form == Form::directory || !target.path.ends_with(".zst")) return;
+  refuse(fmt::format("{}: whole files are not compressed with zstd; use the ending .gz or none{}", target.path,
+                     is_native(*target.format) ? "; --compress zstd compresses the packets" : ""));
+}
+
+void check_options(const ExportOptions& options, const ExportTarget& target) {
+  check_name(target);
+  check_max_size(options, target);
+  check_native(options, target);
+  const bool native_tar = target.form == Form::manifest && is_native(*target.format);
+  if (native_tar && target.path.ends_with(".gz")) {
+    refuse(fmt::format("{}: the files in the TAR are already compressed; use the ending .tar", target.path));
+  }
+  if (options.json && target.path == "-") refuse("--json: the export goes to stdout; write it to a file with -o");
+  if (options.gzip && (native_tar || target.form == Form::directory)) {
+    refuse("--gzip: only for one file, like - (stdout), or a TAR of JSON; use the ending .gz for others");
+  }
+}
+
+}  // namespace
+
+ExportTarget target_of(const ExportOptions& options, const std::vector<TraceInput>& inputs) {
+  ExportTarget target;
+  const ExportFormat& wanted = wanted_format(options);
+  target.form = form_of(options, wanted);
+  target.path = path_of(options, inputs, target.form, wanted);
+  target.format = target.form == Form::file ? &format_for(wanted, target.path) : &wanted;
+  target.format_options = options.format_options;
+  target.format_options.compression =
+      options.gzip ? PacketCompression::none : compression_for(options.format_options.compression, target.path);
+  target.max_bytes = target.form == Form::file ? options.max_bytes.value_or(target.format->max_bytes) : 0;
+  check_output(target, inputs);
+  check_options(options, target);
+  return target;
 }
 
 }  // namespace cli

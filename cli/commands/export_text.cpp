@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/base/json_writer.h"
-#include "cli/base/shell_word.h"
-#include "cli/base/visible_text.h"
+#include "cli/base/json_text.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "cli/show/export/export_report.h"
-#include "cli/base/byte_sink.h"
+#include "cli/show/export/export_job.h"
+#include "cli/base/sinks.h"
 
 namespace cli {
 

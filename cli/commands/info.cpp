@@ -6,20 +6,18 @@
 #include <string>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/info_json.h"
 #include "cli/commands/info_text.h"
-#include "cli/commands/input_options.h"
+#include "cli/commands/options.h"
 #include "cli/base/output_file.h"
-#include "cli/base/progress.h"
+#include "cli/base/terminal.h"
 #include "cli/timeline/merge/missing_data.h"
 #include "cli/timeline/merge/phases.h"
-#include "cli/timeline/merge/rank_names.h"
 #include "cli/timeline/merge/ranks.h"
-#include "cli/timeline/merge/read_catalog.h"
-#include "cli/timeline/merge/separate_runs.h"
-#include "cli/trace/beside_ranks.h"
+#include "cli/timeline/merge/catalogs.h"
+#include "cli/timeline/merge/runs.h"
+#include "cli/trace/ranks.h"
 #include "cli/formats/ttrace/merged_reader.h"
-#include "cli/timeline/select/step_notes.h"
+#include "cli/timeline/select/step_name.h"
 
 namespace cli {
 namespace {

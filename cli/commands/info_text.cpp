@@ -4,20 +4,24 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
+#include "cli/base/json_text.h"
+#include "cli/base/terminal.h"
+#include "cli/base/text.h"
 #include "cli/commands/clock_report.h"
-#include "cli/commands/info_recorder.h"
-#include "cli/commands/launch_summary.h"
-#include "cli/base/text_table.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/beside_ranks.h"
+#include "cli/trace/ranks.h"
+#include "cli/trace/words.h"
 #include "cli/trace/kinds.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/totals.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
+
 namespace {
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
@@ -130,6 +134,287 @@ std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits,
   for (const std::string& found : input.steps) add_line(out, found);
   for (const std::string& note : notes) add_line(out, "note: {}", note);
   return out + next_step(catalog, input);
+}
+
+namespace {
+
+std::string driver_text(std::uint32_t version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+// 2.28.9 is 22809; before 2.9 it was 2.8.4 as 2804.
+std::string nccl_text(std::uint32_t version) {
+  if (version < 10'000) return fmt::format("{}.{}.{}", version / 1000, version % 1000 / 100, version % 100);
+  return fmt::format("{}.{}.{}", version / 10'000, version % 10'000 / 100, version % 100);
+}
+
+std::string cupti_text(const Recorder& r) {
+  if (r.cupti_state == trace::SourceState::taken) return "CUPTI in use by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
+  if (r.cupti_state == trace::SourceState::failed && r.cupti_error == 0) return "no libcupti found";
+  if (r.cupti_state == trace::SourceState::failed) return fmt::format("CUPTI failed with error {}", r.cupti_error);
+  return r.cupti_state == trace::SourceState::on ? fmt::format("CUPTI {}", r.cupti_version) : "CUPTI off";
+}
+
+std::string line_of(const Recorder& r) {
+  std::string text = fmt::format("recorded by tracetool {}, ", r.agent_version);
+  if (!r.events.empty()) text += fmt::format("events {}, ", r.events);
+  text += fmt::format("mode {}, {}", word(r.mode), cupti_text(r));
+  if (r.cuda_driver_version != 0) text += ", driver " + driver_text(r.cuda_driver_version);
+  if (r.nccl_version != 0) text += ", NCCL " + nccl_text(r.nccl_version);
+  return text;
+}
+
+std::string rank_or_file(const Process& process) {
+  return process.rank < 0 ? process.source : fmt::format("rank {}", process.rank);
+}
+
+void write(JsonWriter& json, const Recorder& r) {
+  json.open('{', "recorder");
+  json.text("agent_version", r.agent_version);
+  json.text("events", r.events);
+  json.text("mode", word(r.mode));
+  json.text("cupti_state", word(r.cupti_state));
+  json.number("cupti_error", r.cupti_error);
+  json.text("cupti_holder", r.cupti_holder);
+  json.text("cupti_path", r.cupti_path);
+  json.number("cupti_version", r.cupti_version);
+  json.number("cuda_driver_version", r.cuda_driver_version);
+  json.number("nccl_version", r.nccl_version);
+  json.text("nvtx_state", word(r.nvtx_state));
+  json.number("truncated_names", r.clipped_names);
+  json.number("discarded_buffers", r.sunk_buffers);
+  json.number("definitions_missed", r.definitions_missed);
+  json.number("invalid_timestamps", r.odd_times);
+  json.number("stacks_left_out", r.stacks_left_out);
+  json.number("operators_without_stack", r.operators_without_stack);
+  json.number("module_names_missed", r.module_names_missed);
+  json.text("spool_state", word(r.spool_state));
+  json.number("spool_error", r.spool_error);
+  json.number("spooled_bytes", r.spooled_bytes);
+  json.text("local_path", r.local_path);
+  json.number("agent_cpu_ns", r.agent_cpu_ns);
+  json.number("created_ns", r.created_ns);
+  json.number("heartbeat_ns", r.heartbeat_ns);
+  json.number("newest_gpu_end_ns", r.newest_gpu_end_ns);
+  json.close('}');
+}
+
+void write(JsonWriter& json, const Device& d) {
+  json.open('{');
+  json.number("device", d.device);
+  json.text("name", d.name);
+  json.text("given_name", d.given_name);
+  json.text("uuid", d.uuid);
+  json.text("pci_bus_id", d.pci_bus_id);
+  json.number("memory_bytes", d.memory_bytes);
+  json.number("multiprocessors", d.multiprocessors);
+  json.number("compute_major", d.compute_major);
+  json.number("compute_minor", d.compute_minor);
+  json.number("core_clock_khz", d.core_clock_khz);
+  json.number("memory_bandwidth_kbps", d.memory_bandwidth_kbps);
+  json.close('}');
+}
+
+std::string communicator_text(std::uint64_t hash) { return hash == 0 ? "" : fmt::format("{:#018x}", hash); }
+
+void write(JsonWriter& json, const Communicator& c) {
+  json.open('{');
+  json.text("communicator", communicator_text(c.communicator));
+  json.number("epoch", c.epoch);
+  json.number("rank", known_number(c.rank));
+  json.number("ranks", known_number(c.ranks));
+  json.number("device", known_number(c.device));
+  json.text("parent", communicator_text(c.parent));
+  json.close('}');
+}
+
+void write(JsonWriter& json, const Notice& notice) {
+  json.open('{');
+  json.text("what", word(notice.code));
+  json.number("start_ns", notice.start_ns);
+  json.number("end_ns", notice.end_ns == 0 ? std::nullopt : std::optional<std::int64_t>(notice.end_ns));
+  json.number("value", notice.value);
+  json.text("text", notice.text);
+  json.close('}');
+}
+
+template <typename List>
+void write_all(JsonWriter& json, std::string_view key, const List& list) {
+  json.open('[', key);
+  for (const auto& item : list) write(json, item);
+  json.close(']');
+}
+
+}  // namespace
+
+std::string recorder_text(const Catalog& catalog) {
+  std::map<std::string, std::vector<std::int64_t>> ranks;
+  const std::vector<bool> beside = beside_ranks(catalog);
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    const Process& process = catalog.processes[id];
+    if (!process.recorder.agent_version.empty() && !beside[id]) ranks[line_of(process.recorder)].push_back(process.rank);
+  }
+  std::string text;
+  for (auto& [line, who] : ranks) add_line(text, who == std::vector<std::int64_t>{-1} ? line : fmt::format("{}: {}", line, rank_list(std::move(who))));
+  return text;
+}
+
+std::string notices_text(const Catalog& catalog) {
+  std::string text;
+  for (const Process& process : catalog.processes) {
+    for (const Notice& notice : process.notices) {
+      const std::int64_t length_ns = notice.end_ns - notice.start_ns;
+      std::string line = fmt::format("{}: {}", rank_or_file(process), word(notice.code));
+      if (notice.end_ns == 0) line += ", to the end,";
+      if (notice.end_ns != 0 && length_ns != 0) line += " of " + duration_text(length_ns);
+      line += fmt::format(" at {}", duration_text(std::max<std::int64_t>(notice.start_ns - process.first_ns, 0)));
+      add_line(text, notice.text.empty() ? line : line + ": " + notice.text);
+    }
+  }
+  return text;
+}
+
+std::string newest_work_text(const Process& process) {
+  const Recorder& r = process.recorder;
+  const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(process);
+  if (r.agent_version.empty() || !age_ns.has_value()) return "";
+  std::string text;
+  add_line(text, "{}: last recorded GPU activity: {} before the last heartbeat", rank_or_file(process), duration_text(*age_ns));
+  return text;
+}
+
+void write_recorder(JsonWriter& json, const Process& process) {
+  if (process.recorder.agent_version.empty()) {
+    json.number("recorder", std::optional<int>());
+  } else {
+    write(json, process.recorder);
+  }
+  write_all(json, "devices", process.devices);
+  write_all(json, "communicators", process.communicators);
+  write_all(json, "notices", process.notices);
+}
+
+namespace {
+
+void write_counts(JsonWriter& json, std::string_view key, const KindCounts& counts, std::size_t always) {
+  json.open('{', key);
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    if (kind < always || counts[kind] != 0) json.number(kKinds[kind].name, counts[kind]);
+  }
+  json.close('}');
+}
+
+void write_streams(JsonWriter& json, const Catalog& catalog, ProcessId id) {
+  json.open('[', "streams");
+  for (const Track& track : catalog.tracks) {
+    if (track.process != id || track.kind != TrackKind::stream) continue;
+    json.open('{');
+    json.number("device", track.group);
+    json.number("stream", track.id);
+    json.text("name", track.name);
+    json.number("priority", track.priority);
+    json.close('}');
+  }
+  json.close(']');
+}
+
+void write_launches(JsonWriter& json, const LaunchSummary& launches) {
+  json.open('{', "launches");
+  json.number("configurations", launches.configurations);
+  json.number("cooperative", launches.cooperative);
+  json.number("clustered", launches.clustered);
+  json.number("most_cluster_blocks", launches.most_cluster_blocks);
+  json.number("most_local_bytes_per_thread", launches.most_local_bytes_per_thread);
+  json.close('}');
+}
+
+void write_process(JsonWriter& json, const Catalog& catalog, ProcessId id) {
+  const Process& process = catalog.processes[id];
+  json.open('{');
+  json.number("rank", known_number(process.rank));
+  json.text("host", process.host);
+  json.number("pid", known_number(process.pid));
+  json.text("source", process.source);
+  json.text("format", process.format == SourceFormat::ring ? "ring" : "kineto");
+  json.text("phase", process.phase);
+  json.text("rank_source", word(process.rank_source));
+  json.number("local_rank", known_number(process.local_rank));
+  json.number("world_size", known_number(process.world_size));
+  json.text("run_id", process.run_id);
+  json.text("program", process.program);
+  json.text("device", process.device_name);
+  json.text("state", word(process.state));
+  json.number("start_ns", process.first_ns);
+  json.number("span_ns", process.last_ns - process.first_ns);
+  write_counts(json, "counts", process.counts, kRecordedKinds);
+  json.number("overwritten", total(process.overwritten));
+  write_counts(json, "overwritten_by_kind", process.overwritten, 0);
+  json.number("lost", total(process.lost) + process.lost_unknown_kind);
+  write_counts(json, "lost_by_kind", process.lost, 0);
+  json.number("lost_unknown_kind", process.lost_unknown_kind);
+  json.open('[', "notes");
+  for (const std::string& note : process.notes) json.text({}, note);
+  json.close(']');
+  write_recorder(json, process);
+  write_streams(json, catalog, id);
+  json.close('}');
+}
+
+void write_processes(JsonWriter& json, const Catalog& catalog, const std::vector<bool>& beside, bool are_beside) {
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    if (beside[id] == are_beside) write_process(json, catalog, id);
+  }
+}
+
+}  // namespace
+
+void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, ByteSink& sink) {
+  JsonText out(sink);
+  JsonWriter json(out);
+  json.open('{');
+  json.open('[', "ranks");
+  const std::vector<bool> beside = beside_ranks(catalog);
+  write_processes(json, catalog, beside, false);
+  json.close(']');
+  json.open('[', "beside_ranks");
+  write_processes(json, catalog, beside, true);
+  json.close(']');
+  write_clocks("clocks", fits, json);
+  write_launches(json, launch_summary(catalog));
+  json.open('[', "notes");
+  for (const std::string& note : notes) json.text({}, note);
+  json.close(']');
+  json.close('}');
+  out.raw("\n");
+  out.flush();
+}
+
+LaunchSummary launch_summary(const Catalog& catalog) {
+  LaunchSummary summary;
+  summary.configurations = catalog.launches.size() - 1;  // id 0 says nothing
+  for (const Launch& launch : catalog.launches.all()) {
+    summary.cooperative += launch.launch_type != 0;
+    summary.clustered += launch.has_cluster();
+    summary.most_cluster_blocks = std::max(
+        summary.most_cluster_blocks, std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2]);
+    summary.most_local_bytes_per_thread = std::max(summary.most_local_bytes_per_thread, launch.local_bytes_per_thread);
+  }
+  for (const Track& track : catalog.tracks) {
+    if (track.kind == TrackKind::stream && track.priority) summary.priorities.insert(*track.priority);
+  }
+  return summary;
+}
+
+std::string text_of(const LaunchSummary& s) {
+  if (s.configurations == 0) return {};
+  std::string text = fmt::format("kernels: {} launch configuration{}", s.configurations, s.configurations == 1 ? "" : "s");
+  if (s.cooperative > 0) text += fmt::format(", {} cooperative", s.cooperative);
+  if (s.clustered > 0) text += fmt::format(", {} in clusters of up to {} blocks", s.clustered, s.most_cluster_blocks);
+  if (s.most_local_bytes_per_thread > 0) {
+    text += fmt::format(", local memory of up to {} bytes per thread", s.most_local_bytes_per_thread);
+  }
+  if (s.priorities.size() < 2) return text + '\n';
+  const char* before = "; streams of priority ";
+  for (const std::int64_t priority : s.priorities) text += std::exchange(before, ", ") + std::to_string(priority);
+  return text + '\n';
 }
 
 }  // namespace cli

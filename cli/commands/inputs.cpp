@@ -6,15 +6,20 @@
 #include <charconv>
 #include <filesystem>
 #include <unordered_map>
+#include <utility>
 
-#include "cli/commands/run_choice.h"
-#include "cli/base/shell_word.h"
-#include "cli/base/temp_file.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/error.h"
+#include "cli/answers/derived/lost_slices.h"
+#include "cli/base/terminal.h"
+#include "cli/base/text.h"
+#include "cli/base/files.h"
+#include "cli/commands/runs_text.h"
 #include "cli/formats/inputs/paths.h"
+#include "cli/timeline/select/step_finder.h"
+#include "cli/timeline/select/step_numbers.h"
+#include "cli/base/error.h"
 
 namespace cli {
+
 namespace {
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -151,6 +156,76 @@ std::string default_output(const InputOptions& options, const std::vector<TraceI
   const std::string path = output_name(options.paths.empty() ? inputs.at(0).path : options.paths[0], extension);
   if (!std::filesystem::exists(path)) return path;
   throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
+}
+
+namespace {
+
+class Both : public EventSink {
+ public:
+  Both(EventSink& first, EventSink& second) : first_(first), second_(second) {}
+  void event(const Event& event, const Facts& facts) override {
+    first_.event(event, facts);
+    second_.event(event, facts);
+  }
+
+ private:
+  EventSink &first_, &second_;
+};
+
+std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
+  Progress progress("finding steps");
+  StepFinder finder(trace.catalog(), clocks);
+  if (also == nullptr) {
+    trace.walk(finder);
+  } else {
+    Both both(finder, *also);
+    trace.walk(both);
+  }
+  std::vector<ProcessSteps> found = finder.take();
+  number_alike(found, trace.catalog(), clocks);
+  return found;
+}
+
+class Survey : public EventSink {
+ public:
+  explicit Survey(Selector& selector) : selector_(selector) {}
+  void event(const Event& event, const Facts&) override {
+    selector_.survey(event);
+    progress_.step();
+  }
+
+ private:
+  Selector& selector_;
+  Progress progress_{"choosing"};
+};
+
+}  // namespace
+
+FoundFacts find_facts(OrderedTrace& trace, EventSink* also) {
+  FoundFacts found;
+  if (trace.has_own_times()) found.facts.clocks = ProcessClocks(trace.catalog(), trace.fits());
+  const ProcessClocks& clocks = found.facts.clocks;
+  std::int64_t first_ns = picture_start(trace.catalog()), last_ns = 0;
+  found.steps_found = trace.steps();
+  found.walked = found.steps_found.empty();
+  if (found.walked) found.steps_found = find_steps(trace, clocks, also);
+  for (const ProcessSteps& process : found.steps_found) {
+    const std::size_t id = found.facts.steps.size();
+    found.facts.steps.push_back(process.steps);
+    if (process.first_ns == 0) continue;
+    const std::int64_t begun_ns = clocks.on_axis(id, process.first_ns), ended_ns = clocks.on_axis(id, process.last_ns);
+    first_ns = first_ns == 0 ? begun_ns : std::min(first_ns, begun_ns);
+    last_ns = last_ns == 0 ? ended_ns : std::max(last_ns, ended_ns);
+  }
+  found.facts.first_ns = first_ns;
+  found.facts.last_ns = last_ns;
+  return found;
+}
+
+void survey(OrderedTrace& trace, Selector& selector, const Wanted& wanted) {
+  if (!selector.needs_survey()) return;
+  Survey sink(selector);
+  trace.walk(sink, wanted);
 }
 
 }  // namespace cli

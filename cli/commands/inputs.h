@@ -8,6 +8,8 @@
 
 #include "cli/timeline/gpu/name_rules.h"
 #include "cli/timeline/merge/ordered_trace.h"
+#include "cli/timeline/select/selector.h"
+#include "cli/trace/steps.h"
 
 namespace cli {
 
@@ -54,5 +56,19 @@ std::string default_output(const InputOptions& options, const std::vector<TraceI
 // A name in the working directory: a/traces/ and ".json.gz" -> traces.json.gz; endings of traces are replaced. Never
 // the input.
 std::string output_name(const std::string& input, const std::string& extension);
+
+// What has to be known of a trace before a part of it can be chosen.
+struct FoundFacts {
+  TraceFacts facts;
+  std::vector<ProcessSteps> steps_found;  // by ProcessId, by each process's own clock; `facts` has the same steps
+  bool walked = false;                    // the trace, all of it
+};
+
+// Walks the trace, unless it is a file that says it. It begins with what was lost before the first event, where the time of that is known.
+// `also` gets all events where there is a walk (FoundFacts::walked), and none where there is not.
+FoundFacts find_facts(OrderedTrace& trace, EventSink* also = nullptr);
+
+// What the selector has to see before it judges; nothing where it needs no survey.
+void survey(OrderedTrace& trace, Selector& selector, const Wanted& wanted);
 
 }  // namespace cli

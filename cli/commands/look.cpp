@@ -9,12 +9,11 @@
 
 #include "cli/answers/tables/summary.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/trace_facts.h"
+#include "cli/commands/options.h"
+#include "cli/commands/inputs.h"
 #include "cli/answers/rules/write_findings.h"
 #include "cli/base/output_file.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

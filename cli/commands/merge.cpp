@@ -7,15 +7,12 @@
 
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/input_options.h"
+#include "cli/commands/options.h"
 #include "cli/base/output_file.h"
-#include "cli/base/shell_word.h"
-#include "cli/base/temp_file.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
+#include "cli/base/text.h"
+#include "cli/base/files.h"
 #include "cli/timeline/merge/merge_inputs.h"
-#include "cli/timeline/merge/parts.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -10,14 +10,12 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/export_options.h"
 #include "cli/commands/export_text.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/report_options.h"
+#include "cli/commands/options.h"
 #include "cli/base/file_server.h"
 #include "cli/base/output_file.h"
-#include "cli/base/temp_file.h"
-#include "cli/base/temporary_name.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/error.h"
+#include "cli/base/files.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

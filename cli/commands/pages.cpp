@@ -6,9 +6,8 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/completions.h"
-#include "cli/commands/man_page.h"
 #include "cli/base/output_file.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

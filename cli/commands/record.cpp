@@ -9,15 +9,14 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/input_options.h"
+#include "cli/commands/options.h"
 #include "cli/commands/record_summary.h"
 #include "cli/commands/run_program.h"
-#include "cli/doctor/agent_file.h"
 #include "cli/doctor/injection.h"
 #include "cli/doctor/output_directory.h"
-#include "cli/base/visible_text.h"
-#include "cli/base/wall_clock.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/base/terminal.h"
+#include "cli/base/error.h"
 #include "common/settings.h"
 
 namespace cli {

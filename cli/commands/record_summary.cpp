@@ -8,13 +8,11 @@
 
 #include "cli/doctor/checks.h"
 #include "cli/doctor/output_directory.h"
-#include "cli/base/shell_word.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
+#include "cli/base/text.h"
 #include "cli/timeline/merge/runs.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/totals.h"
+#include "cli/trace/catalog.h"
 #include "cli/formats/ring/ring_file.h"
 
 namespace cli {

@@ -8,17 +8,14 @@
 
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/info_recorder.h"
-#include "cli/commands/input_options.h"
-#include "cli/commands/report_options.h"
-#include "cli/commands/trace_facts.h"
+#include "cli/commands/info_text.h"
+#include "cli/commands/options.h"
+#include "cli/commands/inputs.h"
 #include "cli/base/output_file.h"
-#include "cli/base/shell_word.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/error.h"
-#include "cli/trace/rank_list.h"
-#include "cli/timeline/select/number_ranges.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
+#include "cli/trace/ranks.h"
+#include "cli/timeline/select/ranges.h"
 
 namespace cli {
 namespace {

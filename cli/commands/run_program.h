@@ -1,10 +1,24 @@
-// Runs a program in a child process that a user cannot tell from one without us: terminal, stdin and process group are
-// the same, signals that are sent to us reach it, and we end as it did.
+// Where the options of `record` end and the program's words begin.
 #pragma once
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace cli {
+
+// The words of a command line, "tracetool" not among them, with "--" before the first that is no option of `app` and no
+// value of one: what follows it is the program's, as with env(1) and nohup(1). Those for other commands stay.
+std::vector<std::string> mark_command(const CLI::App& app, std::vector<std::string> words);
+
+}  // namespace cli
+
+namespace cli {
+
+// Runs a program in a child process that a user cannot tell from one without us: terminal, stdin and process group are
+// the same, signals that are sent to us reach it, and we end as it did.
 
 // Takes this process's place. Throws Error (cannot_open) where the program cannot be run.
 [[noreturn]] void become_program(const std::vector<std::string>& command);

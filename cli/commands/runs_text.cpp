@@ -2,16 +2,128 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <optional>
 
-#include "cli/base/text_table.h"
-#include "cli/base/json_writer.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
+#include "cli/base/json_text.h"
+#include "cli/base/text.h"
+#include "cli/base/terminal.h"
+#include "cli/base/error.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/rank_list.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
+
+namespace {
+
+constexpr std::size_t kNamedRuns = 8;
+constexpr std::size_t kReasons = 6;
+
+struct Search {
+  FoundBy by = FoundBy::directory;
+  std::vector<FoundFile> files;
+};
+
+std::string names(const std::vector<Run>& runs) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(runs.size(), kNamedRuns); ++i) {
+    text += (i == 0 ? "" : ", ") + runs[runs.size() - 1 - i].name;
+  }
+  return runs.size() > kNamedRuns ? fmt::format("{}, and {} older ones", text, runs.size() - kNamedRuns) : text;
+}
+
+// The runs of `list` that are meant.
+std::vector<Run> chosen(const RunList& list, const std::string& root, FoundBy by, const std::string& run,
+                        std::vector<std::string>& notes) {
+  if (run == kAllRuns || (run.empty() && by == FoundBy::pattern)) return list.runs;
+  if (!run.empty() && run != kLatestRun) {
+    const auto named = std::find_if(list.runs.begin(), list.runs.end(), [&](const Run& r) { return r.name == run; });
+    return named == list.runs.end() ? std::vector<Run>() : std::vector{*named};
+  }
+  if (list.runs.size() > 1 && run.empty()) {
+    notes.push_back(fmt::format("{}: {} runs; using the newest, {}; choose another with --run NAME, or all with --run all; "
+                                "`tracetool runs {}` lists them",
+                                root, list.runs.size(), run_text(list.runs.back()), shell_word(root)));
+  }
+  return {list.runs.back()};
+}
+
+}  // namespace
+
+std::string run_text(const Run& run) {
+  return run.start_ns == 0 ? run.name : fmt::format("{} ({})", run.name, time_text(run.start_ns));
+}
+
+std::vector<std::string> skipped_text(const std::vector<SkippedFile>& skipped) {
+  std::vector<std::string> notes;
+  struct Group {
+    const SkippedFile* first;
+    std::size_t count;
+  };
+  std::vector<Group> groups;
+  for (const SkippedFile& file : skipped) {
+    const auto known =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.first->reason == file.reason; });
+    if (known == groups.end())
+      groups.push_back({&file, 1});
+    else
+      ++known->count;
+  }
+  std::size_t said = 0;
+  for (std::size_t i = 0; i < std::min(groups.size(), kReasons); ++i) {
+    const auto& [first, count] = groups[i];
+    said += count;
+    notes.push_back(fmt::format("skipped {}{}: {}", first->path, count > 1 ? fmt::format(" and {} more", count - 1) : "",
+                                first->reason));
+  }
+  if (said < skipped.size()) notes.push_back(fmt::format("skipped {} more files for other reasons", skipped.size() - said));
+  return notes;
+}
+
+void refuse_without_trace(const std::string& root, const std::vector<SkippedFile>& skipped) {
+  const SkippedFile& first = skipped.front();
+  throw Error(Exit::cannot_open,
+              fmt::format("{}: no trace among {} file{}: {}: {}; give files of libagent.so (*.ring), merge (*.ttrace) "
+                          "or torch.profiler",
+                          root, skipped.size(), skipped.size() == 1 ? "" : "s", first.path, first.reason));
+}
+
+ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& run) {
+  ChosenFiles result;
+  std::map<std::string, Search> searches;
+  for (const FoundFile& file : files) {
+    if (file.by == FoundBy::name) {
+      result.paths.push_back(file.path);
+      continue;
+    }
+    Search& search = searches[file.root];
+    search.by = file.by;
+    search.files.push_back(file);
+  }
+  if (searches.empty() && !run.empty() && run != kAllRuns) {
+    throw Error(Exit::usage, fmt::format("--run {}: this chooses a run of a directory, but files are given; give "
+                                         "the directory",
+                                         run));
+  }
+  std::size_t found = 0;
+  std::vector<Run> others;
+  for (const auto& [root, search] : searches) {
+    RunList list = list_runs(search.files);
+    if (list.runs.empty()) refuse_without_trace(root, list.skipped);
+    for (std::string& note : skipped_text(list.skipped)) result.notes.push_back(std::move(note));
+    for (const Run& each : chosen(list, root, search.by, run, result.notes)) {
+      ++found;
+      for (const RunFile& file : each.files) result.paths.push_back(file.path);
+    }
+    std::move(list.runs.begin(), list.runs.end(), std::back_inserter(others));
+  }
+  if (found == 0 && !searches.empty()) {
+    throw Error(Exit::usage, fmt::format("--run {}: no such run; runs: {}", run, names(others)));
+  }
+  return result;
+}
+
 namespace {
 
 std::string ranks_text(const RunRow& row) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/commands/commands.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -8,9 +8,9 @@
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/output_directory.h"
-#include "cli/trace/run_name.h"
-#include "cli/base/units.h"
-#include "cli/base/wall_clock.h"
+#include "cli/trace/ranks.h"
+#include "cli/base/text.h"
+#include "cli/base/terminal.h"
 
 namespace cli {
 namespace {

@@ -5,9 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/doctor/agent_file.h"
-#include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"
+#include "cli/doctor/checks.h"
 #include "cli/doctor/output_directory.h"
 #include "common/settings.h"
 

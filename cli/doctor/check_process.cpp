@@ -4,7 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "cli/doctor/agent_file.h"
+#include "cli/doctor/injection.h"
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "common/known_tools.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cli/base/units.h"
-#include "cli/trace/device_words.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/totals.h"
+#include "cli/base/text.h"
+#include "cli/trace/words.h"
+#include "cli/trace/names.h"
+#include "cli/trace/catalog.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/ring_file.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "cli/doctor/check_result.h"
+#include "cli/doctor/checks.h"
 #include "cli/trace/catalog.h"
 
 namespace cli {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "common/filesystems.h"
 #include "common/settings.h"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/doctor/check_result.h"
+#include "cli/doctor/checks.h"
 
 namespace cli {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 namespace cli {
+
 namespace {
 
 // One round of splitmix64: ids are small and dense, so their bits must be spread.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -150,5 +151,14 @@ class Catalog : public InternedTables {
   };
   std::unordered_map<TrackKey, TrackId, TrackKeyHash> track_ids_;
 };
+
+// Sums over kinds.
+
+// The first kinds of the table, up to nccl: what a recording of ours holds; always shown.
+inline constexpr std::size_t kRecordedKinds = static_cast<std::size_t>(Kind::nccl) + 1;
+
+inline std::uint64_t total(const KindCounts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
 
 }  // namespace cli

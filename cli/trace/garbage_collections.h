@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "cli/trace/event.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 

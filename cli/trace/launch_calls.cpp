@@ -1,6 +1,6 @@
 #include "cli/trace/launch_calls.h"
 
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 

@@ -1,6 +1,8 @@
 // What a recording does not hold, in words, so that no export looks complete when it is not.
 #pragma once
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/trace/catalog.h"
 
@@ -21,5 +23,24 @@ std::string removed_runs_text(std::uint64_t runs);
 
 // Nothing was kept, and something was recorded.
 bool lost_everything(const Process& process);
+
+// Notices of recordings about missing data, as notes of analyses.
+
+// Returns one line for each kind of notice, with all its ranks and the text of the first.
+std::vector<std::string> notice_notes(const Catalog& catalog);
+
+// Notes of a file (Process::notes) that analyses repeat: what they cannot show, or count otherwise than the file has it.
+
+// How they begin and end.
+inline constexpr std::string_view kNoKnownGpuCategory = "no GPU work in a known category";
+inline constexpr std::string_view kOverrunsAreCut = "such work counts until then";
+
+inline std::vector<std::string> notes_for_analyses(const Process& process) {
+  std::vector<std::string> notes;
+  for (const std::string& note : process.notes) {
+    if (note.starts_with(kNoKnownGpuCategory) || note.ends_with(kOverrunsAreCut)) notes.push_back(process.source + ": " + note);
+  }
+  return notes;
+}
 
 }  // namespace cli

@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "cli/trace/event.h"
-#include "cli/trace/interned.h"
+#include "cli/base/interning.h"
 #include "cli/trace/shapes.h"
 #include "common/records/ranges.h"
 #include "common/records/stacks.h"

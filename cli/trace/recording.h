@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/trace/states.h"
+#include "cli/trace/words.h"
 #include "common/layout.h"
 #include "common/record.h"
 

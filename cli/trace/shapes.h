@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/trace/arena.h"
+#include "cli/base/interning.h"
 #include "cli/trace/strings.h"
 
 namespace cli {

@@ -5,9 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/trace/arena.h"
+#include "cli/base/interning.h"
 #include "cli/trace/event.h"
-#include "cli/trace/id_table.h"
 
 namespace cli {
 

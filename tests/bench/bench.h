@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/base/byte_sink.h"
+#include "cli/base/sinks.h"
 
 namespace bench {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/base/ordered_work.h"
+#include "cli/base/threads.h"
 #include "cli/formats/reading/reader.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"

@@ -11,11 +11,11 @@
 #include <numeric>
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/kineto/kineto_event.h"
 #include "cli/formats/kineto/kineto_reader.h"
-#include "cli/formats/json/window.h"
+#include "cli/formats/json/byte_source.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/ttrace/merged_columns.h"
 #include "cli/formats/ttrace/merged_reader.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/ring/ring_dump.h"
 #include "cli/formats/ring/ring_reader.h"
 

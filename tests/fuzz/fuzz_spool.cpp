@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/ring/ring_dump.h"
 #include "common/spool_format.h"
 #include "tests/unit/common/small_ring.h"

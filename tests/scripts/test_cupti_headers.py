@@ -49,7 +49,7 @@ FIELDS = {
     "Context": (1, "contextId=4 deviceId=8 nullStreamId=14"),
     "Stream": (1, "contextId=4 streamId=8 priority=12 flag=16"),
 }
-# agent/translate/late_field.h: (struct, field, place, the first CUPTI_API_VERSION that has it)
+# agent/translate/gpu_work.h: (struct, field, place, the first CUPTI_API_VERSION that has it)
 LATE = [("Overhead3", "correlationId", 40, 22), ("Synchronization2", "returnValue", 48, 26),
         ("Synchronization2", "cudaEventSyncId", 40, 26), ("CudaEvent2", "cudaEventSyncId", 48, 26),
         ("Kernel8", "clusterX", 176, 18), ("Kernel8", "clusterY", 180, 18), ("Kernel8", "clusterZ", 184, 18)]

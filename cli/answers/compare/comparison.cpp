@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/answers/tables/median.h"
+#include "cli/answers/tables/percentile.h"
 #include "cli/answers/compare/align_sequences.h"
 
 namespace cli {

@@ -8,9 +8,8 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/compare/align_sequences.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "cli/answers/tables/warm_up.h"
 #include "cli/answers/tables/whole_steps.h"
 
 namespace cli {

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "cli/answers/tables/median.h"
+#include "cli/answers/tables/percentile.h"
 
 namespace cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

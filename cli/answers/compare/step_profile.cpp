@@ -17,7 +17,7 @@
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/whole_steps.h"
 #include "cli/answers/compare/kept_steps.h"
-#include "cli/trace/rank_list.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "cli/answers/derived/memory_tracks.h"
 
-#include "cli/trace/rank_list.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 

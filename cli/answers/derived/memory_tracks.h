@@ -6,7 +6,7 @@
 
 #include "cli/timeline/gpu/memory_levels.h"
 #include "cli/trace/catalog.h"
-#include "cli/answers/derived/counter_track.h"
+#include "cli/answers/derived/device_tracks.h"
 
 namespace cli {
 

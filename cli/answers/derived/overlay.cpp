@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "cli/timeline/gpu/work_classes.h"
-#include "cli/trace/rank_list.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/ranks.h"
+#include "cli/trace/event_times.h"
 #include "cli/answers/derived/device_tracks.h"
 #include "cli/timeline/gpu/launch_queue.h"
 #include "cli/answers/derived/lost_slices.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "cli/answers/rules/fired.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
 
 namespace cli {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cli/answers/rules/rule.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

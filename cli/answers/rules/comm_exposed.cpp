@@ -11,7 +11,7 @@
 
 #include "cli/answers/tables/collective_columns.h"
 #include "cli/timeline/collectives/operations.h"
-#include "cli/answers/rules/longest_evidence.h"
+#include "cli/answers/rules/rule.h"
 
 namespace cli {
 namespace {

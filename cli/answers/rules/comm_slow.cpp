@@ -8,11 +8,11 @@
 #include <tuple>
 
 #include "cli/answers/tables/collective_columns.h"
-#include "cli/answers/tables/median.h"
+#include "cli/answers/tables/percentile.h"
 #include "cli/timeline/collectives/operations.h"
-#include "cli/answers/rules/longest_evidence.h"
-#include "cli/base/units.h"
-#include "cli/trace/rank_list.h"
+#include "cli/answers/rules/rule.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {

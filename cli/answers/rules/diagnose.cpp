@@ -7,11 +7,11 @@
 #include <set>
 #include <unordered_map>
 
-#include "cli/answers/tables/warm_up.h"
+#include "cli/answers/tables/whole_steps.h"
 #include "cli/answers/rules/gap_claims.h"
-#include "cli/base/units.h"
-#include "cli/trace/rank_list.h"
-#include "cli/trace/slice.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

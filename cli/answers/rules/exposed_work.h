@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/answers/tables/analysis.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 

@@ -8,7 +8,7 @@
 #include "cli/timeline/gpu/name_rules.h"
 #include "cli/answers/rules/work_rule.h"
 #include "cli/trace/short_name.h"
-#include "cli/formats/reading/device_facts.h"
+#include "cli/formats/reading/devices.h"
 
 namespace cli {
 namespace {

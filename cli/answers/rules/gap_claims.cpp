@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace cli {
+
 namespace {
 
 constexpr std::uint8_t kPageableKind = 1;  // CUpti_ActivityMemoryKind

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "cli/trace/open_slices.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 #include "cli/timeline/select/step_name.h"
 
 namespace cli {

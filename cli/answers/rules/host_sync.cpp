@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/answers/rules/idle_rule.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/answers/rules/fired.h"
-#include "cli/base/units.h"
+#include "cli/answers/rules/rule.h"
+#include "cli/base/text.h"
 #include "cli/trace/short_name.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/rules/longest_evidence.h"
 #include "cli/answers/rules/rule.h"
 
 namespace cli {

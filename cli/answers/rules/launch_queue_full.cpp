@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "cli/answers/rules/fired.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/host_activity.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/names.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

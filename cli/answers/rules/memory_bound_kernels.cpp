@@ -11,9 +11,8 @@
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_calls.h"
 #include "cli/answers/rules/exposed_work.h"
-#include "cli/answers/rules/fired.h"
-#include "cli/answers/rules/ncu_command.h"
-#include "cli/base/units.h"
+#include "cli/answers/rules/rule.h"
+#include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "cli/answers/rules/memory_rule.h"
-#include "cli/base/units.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cli/base/units.h"
-#include "cli/formats/reading/device_facts.h"
+#include "cli/base/text.h"
+#include "cli/formats/reading/devices.h"
 
 namespace cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/answers/tables/launch_ranges.h"
-#include "cli/trace/characters.h"
-#include "cli/trace/training_phase.h"
+#include "cli/base/text.h"
+#include "cli/trace/names.h"
 
 namespace cli {
 

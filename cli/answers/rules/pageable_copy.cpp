@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/answers/rules/exposed_work.h"
-#include "cli/answers/rules/fired.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

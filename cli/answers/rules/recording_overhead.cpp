@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "cli/answers/rules/fired.h"
-#include "cli/trace/slice.h"
+#include "cli/answers/rules/rule.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

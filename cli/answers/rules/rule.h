@@ -2,18 +2,22 @@
 // the trace in the one walk of all analyses, uses their tables, and returns findings. It returns none if nothing is wrong: its
 // thresholds are constants of its file, next to their source.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "cli/answers/tables/analysis.h"
-#include "cli/answers/tables/table_reading.h"
 #include "cli/answers/rules/finding.h"
-#include "cli/answers/rules/gap_owner.h"
+#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule_inputs.h"
+#include "cli/answers/tables/analysis.h"
+#include "cli/answers/tables/analysis_table.h"
 
 namespace cli {
 
@@ -89,5 +93,88 @@ RuleEntry launch_queue_full_rule();
 RuleEntry slow_first_rule();
 RuleEntry recording_overhead_rule();
 RuleEntry backward_long_rule();
+
+// The command that has Nsight Compute look at one kernel.
+
+// What ncu calls a kernel where nothing else is asked for (--kernel-name-base function): its function's name, without namespaces,
+// template arguments and parameters; of linker names the demangled one's. "" where a name has none.
+std::string function_name(std::string_view kernel);
+
+// Of five launches of the kernel, after `skip` of it, in `program` and its children. `program`: as the recording has it; "": unknown.
+std::string ncu_command(std::string_view kernel, std::int64_t skip, const std::string& program);
+
+// The longest times of each rank that a rule may show, while it goes through the trace.
+class LongestEvidence {
+ public:
+  // By the clock of the rule's context, `ns` of it the rule's. `what` gives the text, and is asked only where that is among the longest so far.
+  template <typename What>
+  void add(ProcessId process, std::int64_t start_ns, std::int64_t end_ns, std::int64_t ns, What&& what) {
+    std::vector<Time>& times = times_[process];
+    if (times.size() == kMostEvidence && times.back().ns >= ns) return;
+    const auto at = std::find_if(times.begin(), times.end(), [&](const Time& each) { return each.ns < ns; });
+    times.insert(at, {start_ns, end_ns, ns, what()});
+    if (times.size() > kMostEvidence) times.pop_back();
+  }
+
+  // Adds those of the processes for which `chosen` says so.
+  void take(LongestEvidence&& other, const std::vector<bool>& chosen) {
+    for (auto& [id, times] : other.times_) {
+      if (!chosen[id]) continue;
+      for (Time& time : times) add(id, time.start_ns, time.end_ns, time.ns, [&] { return std::move(time.what); });
+    }
+  }
+
+  // Of these processes, the longest first; of equal ones the first.
+  std::vector<Evidence> of(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
+    std::vector<std::tuple<std::int64_t, std::int64_t, ProcessId, const Time*>> all;
+    for (const ProcessId id : processes) {
+      const auto found = times_.find(id);
+      if (found == times_.end()) continue;
+      for (const Time& time : found->second) all.push_back({-time.ns, scope.since_start(id, time.start_ns), id, &time});
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<Evidence> evidence;
+    for (const auto& [ns, start_ns, id, time] : all) {
+      if (evidence.size() < kMostEvidence) evidence.push_back({scope.rank(id), start_ns, scope.since_start(id, time->end_ns), time->what});
+    }
+    return evidence;
+  }
+
+ private:
+  struct Time {
+    std::int64_t start_ns, end_ns, ns;
+    std::string what;
+  };
+  std::map<ProcessId, std::vector<Time>> times_;  // the longest first
+};
+
+// The processes for which a rule fires, and the device that loses most.
+struct Fired {
+  std::vector<ProcessId> processes;  // ascending
+  std::vector<std::int64_t> losses_ns;  // by processes: of the device that loses most
+  ProcessId most = 0;
+  std::int64_t device = -1;  // of `most`
+  std::int64_t most_ns = -1;
+
+  // Processes come ascending.
+  void add(ProcessId id, std::int64_t of_device, std::int64_t ns) {
+    if (processes.empty() || processes.back() != id) {
+      processes.push_back(id);
+      losses_ns.push_back(ns);
+    }
+    losses_ns.back() = std::max(losses_ns.back(), ns);
+    if (ns > most_ns) most = id, device = of_device, most_ns = ns;
+  }
+  bool empty() const { return processes.empty(); }
+  // With ranks, saving and evidence.
+  Finding finding(const DiagnosisScope& scope, const LongestEvidence& evidence) const {
+    Finding finding;
+    for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
+    finding.saving_ns = most_ns;
+    finding.rank_savings_ns = losses_ns;
+    finding.evidence = evidence.of(scope, processes);
+    return finding;
+  }
+};
 
 }  // namespace cli

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cli/answers/tables/table_reading.h"
-#include "cli/trace/rank_list.h"
-#include "cli/formats/reading/device_facts.h"
+#include "cli/answers/tables/analysis_table.h"
+#include "cli/trace/ranks.h"
+#include "cli/formats/reading/devices.h"
 
 namespace cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "cli/answers/rules/exposed_work.h"
-#include "cli/answers/rules/fired.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
 #include "cli/trace/short_name.h"
 

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 
-#include "cli/answers/tables/median.h"
-#include "cli/answers/tables/warm_up.h"
+#include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
 #include "cli/answers/rules/rule.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "cli/answers/rules/rule.h"
-#include "cli/base/units.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

@@ -6,8 +6,8 @@
 
 #include "cli/answers/tables/collective_columns.h"
 #include "cli/timeline/collectives/operations.h"
-#include "cli/answers/rules/longest_evidence.h"
-#include "cli/base/units.h"
+#include "cli/answers/rules/rule.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

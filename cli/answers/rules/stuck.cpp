@@ -6,11 +6,11 @@
 #include <map>
 
 #include "cli/answers/tables/collective_columns.h"
-#include "cli/answers/tables/median.h"
+#include "cli/answers/tables/percentile.h"
 #include "cli/answers/rules/rule.h"
-#include "cli/base/units.h"
-#include "cli/trace/rank_list.h"
-#include "cli/trace/slice.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

@@ -21,7 +21,7 @@
 #include "cli/timeline/gpu/name_rules.h"
 #include "cli/answers/tables/operator_calls.h"
 #include "cli/answers/rules/work_rule.h"
-#include "cli/trace/name_classes.h"
+#include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

@@ -21,7 +21,7 @@
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/answers/rules/fired.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

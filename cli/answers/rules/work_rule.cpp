@@ -1,6 +1,6 @@
 #include "cli/answers/rules/work_rule.h"
 
-#include "cli/answers/rules/fired.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

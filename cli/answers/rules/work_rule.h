@@ -7,7 +7,6 @@
 
 #include "cli/answers/rules/exposed_work.h"
 #include "cli/answers/rules/host_activity.h"
-#include "cli/answers/rules/longest_evidence.h"
 #include "cli/answers/rules/rule.h"
 
 namespace cli {

@@ -6,11 +6,10 @@
 #include <array>
 
 #include "cli/answers/tables/write_tables.h"
-#include "cli/base/json_writer.h"
+#include "cli/base/json_text.h"
 #include "cli/base/terminal.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/answers/rules/diagnose.h"
-#include "cli/base/byte_sink.h"
+#include "cli/base/sinks.h"
 
 namespace cli {
 

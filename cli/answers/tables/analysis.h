@@ -12,9 +12,9 @@
 
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/windows.h"
-#include "cli/timeline/gpu/work_class.h"
 #include "cli/timeline/collectives/clocks.h"
 #include "cli/timeline/collectives/match.h"
+#include "cli/timeline/gpu/work_classes.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 #include "cli/trace/kinds.h"

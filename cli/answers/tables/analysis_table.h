@@ -1,9 +1,13 @@
 // The result of an analysis as data: columns with key, unit and meaning, and rows of typed cells. Text is made of it by
 // write_tables.h alone.
 #pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +40,57 @@ struct ResultTable {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // as many cells as columns
   std::vector<std::string> notes;       // what a reader of the numbers has to know; a sentence each
+};
+
+// The rows of a table that an analysis made, by the keys of its columns: for what is said of several tables together.
+
+// Of a table that is not there, no rows. The tables outlive it.
+class TableReading {
+ public:
+  TableReading(const std::vector<ResultTable>& tables, std::string_view name) {
+    for (const ResultTable& table : tables) {
+      if (table.name == name) table_ = &table;
+    }
+  }
+  std::size_t rows() const { return table_ == nullptr ? 0 : table_->rows.size(); }
+  const ResultTable& table() const { return *table_; }
+
+  template <typename Value>
+  std::optional<Value> get(std::size_t row, std::string_view key) const {
+    const auto& columns = table_->columns;
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
+    if (found == columns.end()) return std::nullopt;
+    const auto* value = std::get_if<Value>(&table_->rows[row][static_cast<std::size_t>(found - columns.begin())]);
+    return value == nullptr ? std::nullopt : std::optional<Value>(*value);
+  }
+  std::int64_t number(std::size_t row, std::string_view key) const { return get<std::int64_t>(row, key).value_or(0); }
+  std::int64_t sum(std::string_view key) const {
+    std::int64_t sum = 0;
+    for (std::size_t row = 0; row < rows(); ++row) sum += number(row, key);
+    return sum;
+  }
+  std::string rank(std::size_t row) const {
+    const auto rank = get<std::int64_t>(row, "rank");
+    return rank ? fmt::format("rank {}", *rank) : "an unknown rank";
+  }
+
+  // Its first rows, of these columns.
+  ResultTable part(std::initializer_list<std::string_view> keys, std::size_t most) const {
+    ResultTable part{table_->name, {}, {}, {}};
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < table_->columns.size(); ++i) {
+      if (std::find(keys.begin(), keys.end(), table_->columns[i].key) != keys.end()) places.push_back(i);
+    }
+    for (const std::size_t i : places) part.columns.push_back(table_->columns[i]);
+    for (std::size_t row = 0; row < std::min(most, rows()); ++row) {
+      auto& cells = part.rows.emplace_back();
+      for (const std::size_t i : places) cells.push_back(table_->rows[row][i]);
+    }
+    return part;
+  }
+
+ private:
+  const ResultTable* table_ = nullptr;
 };
 
 }  // namespace cli

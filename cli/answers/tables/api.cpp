@@ -4,7 +4,7 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

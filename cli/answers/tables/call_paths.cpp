@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
-#include "cli/trace/characters.h"
-#include "cli/trace/operator_direction.h"
-#include "cli/trace/slice.h"
 #include "cli/timeline/select/step_name.h"
+#include "cli/base/text.h"
+#include "cli/trace/names.h"
+#include "cli/trace/event_times.h"
+#include "cli/trace/short_name.h"
 
 namespace cli {
+
 namespace {
 
 constexpr TrackId kSeveral = ~TrackId{0};  // threads have operators of one number: none is known to be the forward one
@@ -263,6 +265,25 @@ void CallPaths::end_of(ProcessId process) {
 const std::vector<CallPaths::Node>& CallPaths::finish() {
   ranges_.settle([&](const Event& call) { enter(call, nullptr); });
   return nodes_;
+}
+
+std::string module_class(const Catalog& catalog, const CallPaths::Label& label) {
+  StackFrame frame;
+  frame.what = StackFrame::kModule;
+  frame.name = label.name;
+  return frame_text(catalog, frame);
+}
+
+std::string call_text(const Catalog& catalog, const CallPaths::Label& label) {
+  if (!is_frame(label.part)) return std::string(catalog.strings[label.name]);
+  StackFrame frame;
+  frame.what = label.part == CallPart::module ? StackFrame::kModule : label.part == CallPart::native ? StackFrame::kNative : StackFrame::kPython;
+  frame.name = label.name;
+  frame.file = label.file;
+  frame.path = label.path;
+  frame.line = label.line;
+  frame.instance = label.address;
+  return frame_text(catalog, frame);
 }
 
 }  // namespace cli

@@ -20,7 +20,8 @@
 #include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/key_averages.h"
 #include "cli/answers/tables/launch_ranges.h"
-#include "cli/trace/newest.h"
+#include "cli/trace/catalog.h"
+#include "cli/base/newest.h"
 
 namespace cli {
 
@@ -132,5 +133,13 @@ class CallPaths {
   NodeId innermost_frame_ = 0;
   std::uint64_t endless_ = 0;
 };
+
+// What people call a node of a tree of calls (call_paths.h).
+
+// "train.py(12): step", "transformer.h.0.attn (Attention)", "libtorch_cpu.so+0x1a2b", "aten::addmm".
+std::string call_text(const Catalog& catalog, const CallPaths::Label& label);
+
+// The class of a module, without what torch.profiler writes before it: "Attention", "Attention_0".
+std::string module_class(const Catalog& catalog, const CallPaths::Label& label);
 
 }  // namespace cli

@@ -8,7 +8,7 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/gpu_peaks.h"
-#include "cli/trace/device_words.h"
+#include "cli/trace/words.h"
 
 namespace cli {
 namespace {

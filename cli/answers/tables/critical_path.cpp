@@ -10,7 +10,7 @@
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/path_walk.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

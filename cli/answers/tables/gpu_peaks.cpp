@@ -8,8 +8,8 @@
 #include <iterator>
 #include <set>
 
-#include "cli/trace/characters.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/answers/tables/device_times.h"
+#include "cli/answers/tables/gpu_time.h"
 
 namespace cli {
 namespace {

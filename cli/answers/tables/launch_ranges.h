@@ -16,7 +16,7 @@
 #include "cli/trace/event.h"
 #include "cli/trace/launch_calls.h"
 #include "cli/trace/open_slices.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 

@@ -10,8 +10,8 @@
 #include "cli/answers/tables/cells.h"
 #include "cli/timeline/gpu/launch_queue.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/names.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

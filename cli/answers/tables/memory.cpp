@@ -7,9 +7,9 @@
 #include "cli/answers/tables/cells.h"
 #include "cli/timeline/gpu/memory_levels.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/base/units.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/slice.h"
+#include "cli/base/text.h"
+#include "cli/trace/names.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

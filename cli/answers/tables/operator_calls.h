@@ -15,7 +15,7 @@
 #include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/trace/newest.h"
+#include "cli/base/newest.h"
 
 namespace cli {
 

@@ -23,12 +23,11 @@
 #include <vector>
 
 #include "cli/answers/tables/call_paths.h"
-#include "cli/answers/tables/call_text.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/endless_note.h"
+#include "cli/answers/tables/notes.h"
 #include "cli/answers/tables/key_averages.h"
 #include "cli/answers/tables/launch_ranges.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "cli/trace/operator_inputs.h"
 
 namespace cli {

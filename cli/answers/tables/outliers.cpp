@@ -15,8 +15,8 @@
 #include <unordered_map>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/device_times.h"
-#include "cli/answers/tables/median.h"
+#include "cli/answers/tables/gpu_time.h"
+#include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
 
 namespace cli {

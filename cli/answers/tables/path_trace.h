@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "cli/answers/tables/analysis.h"
-#include "cli/answers/tables/host_waits.h"
+#include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/windows.h"
 #include "cli/trace/launch_calls.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 

@@ -29,7 +29,7 @@
 #include <optional>
 
 #include "cli/answers/tables/path_trace.h"
-#include "cli/trace/name_classes.h"
+#include "cli/trace/names.h"
 
 namespace cli {
 

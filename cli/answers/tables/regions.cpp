@@ -15,10 +15,10 @@
 #include <tuple>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/endless_note.h"
+#include "cli/answers/tables/notes.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

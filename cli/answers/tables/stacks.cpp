@@ -9,9 +9,8 @@
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/endless_note.h"
-#include "cli/answers/tables/call_text.h"
-#include "cli/base/units.h"
+#include "cli/answers/tables/notes.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

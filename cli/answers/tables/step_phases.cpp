@@ -15,8 +15,7 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/launch_ranges.h"
-#include "cli/trace/operator_direction.h"
-#include "cli/trace/training_phase.h"
+#include "cli/trace/names.h"
 
 namespace cli {
 namespace {

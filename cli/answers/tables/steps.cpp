@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/device_times.h"
-#include "cli/answers/tables/warm_up.h"
-#include "cli/timeline/select/step_notes.h"
+#include "cli/answers/tables/gpu_time.h"
+#include "cli/answers/tables/whole_steps.h"
+#include "cli/timeline/select/step_name.h"
 
 namespace cli {
 namespace {

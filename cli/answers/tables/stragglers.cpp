@@ -5,8 +5,8 @@
 
 #include "cli/answers/tables/collective_columns.h"
 #include "cli/timeline/collectives/stragglers.h"
-#include "cli/base/units.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

@@ -9,11 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/answers/tables/table_reading.h"
+#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/write_tables.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 #include "cli/trace/steps.h"
 
 namespace cli {

@@ -1,6 +1,6 @@
 // temporal: how the time of each GPU divides (design: busy, idle, compute, communication, memory, exposed).
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/device_times.h"
+#include "cli/answers/tables/gpu_time.h"
 
 namespace cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cli/answers/tables/call_text.h"
-#include "cli/base/visible_text.h"
+#include "cli/answers/tables/call_paths.h"
+#include "cli/base/text.h"
 #include "cli/trace/strings.h"
 
 namespace cli {

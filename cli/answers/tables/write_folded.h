@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/answers/tables/call_paths.h"
-#include "cli/base/byte_sink.h"
+#include "cli/base/sinks.h"
 #include "cli/trace/catalog.h"
 
 namespace cli {

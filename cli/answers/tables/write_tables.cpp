@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "cli/base/json_text.h"
-#include "cli/base/text_table.h"
-#include "cli/base/units.h"
-#include "cli/base/visible_text.h"
+#include "cli/base/terminal.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cli/formats/export/chrome_colors.h"
-#include "cli/formats/export/track_lanes.h"
+#include "cli/formats/export/chrome_text.h"
+#include "cli/formats/export/lanes.h"
 
 namespace cli {
 

@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/formats/export/flow_plan.h"
+#include "cli/formats/export/flows.h"
 #include "cli/formats/export/chrome_text.h"
 #include "cli/formats/export/exporter.h"
-#include "cli/formats/export/track_lanes.h"
+#include "cli/formats/export/lanes.h"
 
 namespace cli {
 

@@ -6,13 +6,13 @@
 
 #include "cli/formats/export/args_text.h"
 #include "cli/formats/export/census.h"
-#include "cli/formats/export/collective_flows.h"
-#include "cli/formats/export/losses_json.h"
+#include "cli/formats/export/flows.h"
+#include "cli/formats/export/shared_json.h"
 #include "cli/formats/chrome/chrome_flows.h"
 #include "cli/formats/chrome/chrome_derived.h"
 #include "cli/formats/export/chrome_text.h"
 #include "cli/formats/export/track_layout.h"
-#include "cli/formats/export/track_lanes.h"
+#include "cli/formats/export/lanes.h"
 #include "cli/trace/losses.h"
 
 namespace cli {

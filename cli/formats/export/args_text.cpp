@@ -6,10 +6,10 @@
 #include <cmath>
 #include <iterator>
 
-#include "cli/formats/export/inputs_text.h"
+#include "cli/formats/export/shared_json.h"
 #include "cli/base/json_text.h"
-#include "cli/trace/device_words.h"
-#include "cli/trace/stack_text.h"
+#include "cli/trace/words.h"
+#include "cli/trace/short_name.h"
 
 namespace cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/names.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 

@@ -2,12 +2,48 @@
 
 #include <algorithm>
 
-#include "cli/formats/export/chrome_colors.h"
 #include "cli/base/json_text.h"
+#include "cli/formats/json/file_kind.h"
 #include "cli/trace/kinds.h"
-#include "cli/formats/json/export_mark.h"
+#include "cli/trace/names.h"
 
 namespace cli {
+
+namespace {
+
+constexpr std::string_view kOrange = "bad", kGreen = "good", kOlive = "olive", kYellow = "yellow", kLightGrey = "grey",
+                           kRed = "terrible", kBlack = "black";
+
+}  // namespace
+
+std::string_view chrome_color(Kind kind, std::string_view name) {
+  switch (kind) {
+    case Kind::kernel:
+      return is_comm_name(name) || is_exchange_name(name) ? kOrange : is_gemm_name(name) ? kGreen : "";
+    case Kind::nccl:
+      return kOrange;
+    case Kind::memcpy:
+    case Kind::memset:
+      return kOlive;
+    case Kind::sync:
+      return kYellow;
+    default:
+      return {};
+  }
+}
+
+std::string_view chrome_color(DerivedTrack track) {
+  switch (track) {
+    case DerivedTrack::idle:
+      return kLightGrey;
+    case DerivedTrack::exposed_comm:
+      return kRed;
+    case DerivedTrack::lost:
+      return kBlack;
+    default:
+      return {};
+  }
+}
 
 std::string chrome_ids(std::uint32_t pid, std::uint32_t tid) {
   return "\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid);

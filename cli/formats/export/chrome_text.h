@@ -1,5 +1,9 @@
-// The Trace Event Format, event by event: knows JSON, nothing of lanes or flows.
-// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+// Colours that stay the same for a kind of work, whatever it is called: communication, matrix products, copies, waits,
+// and our computed tracks. The rest keeps the colour that a viewer makes of the name.
+//
+// chrome://tracing knows them as "cname", one of the names of Catapult's palette (tracing/base/color_scheme.html; it
+// throws at any other). Perfetto passes cname over and makes colours of names without their digits, so that there, too,
+// all idle slices of one unit look alike.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,13 +12,20 @@
 #include <vector>
 
 #include "cli/base/json_text.h"
-#include "cli/formats/export/derived_text.h"
+#include "cli/formats/export/shared_json.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/derived.h"
 #include "cli/trace/event.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {
+
+// "" where the name decides. `name` of a kernel counts.
+std::string_view chrome_color(Kind kind, std::string_view name);
+std::string_view chrome_color(DerivedTrack track);
+
+// The Trace Event Format, event by event: knows JSON, nothing of lanes or flows.
+// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 
 // `"pid":4,"tid":7`: where an event is written.
 std::string chrome_ids(std::uint32_t pid, std::uint32_t tid);

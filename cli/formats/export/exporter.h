@@ -1,19 +1,29 @@
-// A trace as another program reads it. An exporter walks the events in the order of time and writes bytes; it
-// never holds the events. A new format is one file and one line in export_formats() (export_formats.cpp).
+// What a person may choose of how a format is written. Formats pass over what is not theirs.
 #pragma once
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "cli/base/byte_sink.h"
+#include "cli/base/sinks.h"
+#include "cli/timeline/collectives/joined_collectives.h"
 #include "cli/trace/catalog.h"
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 #include "cli/trace/derived.h"
 #include "cli/trace/event.h"
 #include "cli/trace/steps.h"
-#include "cli/timeline/collectives/joined_collectives.h"
 
 namespace cli {
+
+enum class PacketCompression : std::uint8_t { deflate, zstd, none };
+
+struct FormatOptions {
+  PacketCompression compression = PacketCompression::deflate;  // pftrace: of the packets; zstd needs Perfetto v58
+  bool gpu_tracks = false;  // pftrace: GPU work as render stages, for the GPU views of Perfetto v55
+  bool computed = true;  // kineto: calls of Python, which are computed from the stacks of operators
+};
+
+// A trace as another program reads it. An exporter walks the events in the order of time and writes bytes; it
+// never holds the events. A new format is one file and one line in export_formats() (export_formats.cpp).
 
 // What became of the events. A person who exports is told of everything that is not in the export.
 struct ExportSummary {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/trace/characters.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/spool_file.h"
 

@@ -1,12 +1,16 @@
 #include "cli/formats/json/byte_source.h"
 
 #include <fmt/format.h>
+#include <zstd.h>
 
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string_view>
 #include <utility>
 
-#include "cli/formats/json/gzip_source.h"
-#include "cli/formats/json/plain_file.h"
-#include "cli/formats/json/zstd_source.h"
+#include "cli/formats/json/input_file.h"
 
 namespace cli {
 
@@ -74,6 +78,165 @@ std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
     source = std::move(begun);
   }
   return source;
+}
+
+Window::Window(std::unique_ptr<ByteSource> source, std::size_t capacity)
+    : source_(std::move(source)), capacity_(capacity), bytes_(std::make_unique_for_overwrite<char[]>(capacity + kPadding)) {
+  std::memset(bytes_.get(), 0, kPadding);  // which stand at end() from the first on
+}
+
+bool Window::more() {
+  if (at_end_) return false;
+  make_room();
+  const std::size_t before = end_;
+  while (end_ < capacity_ && !at_end_) {
+    const std::size_t got = source_->read(bytes_.get() + end_, capacity_ - end_);
+    end_ += got;
+    at_end_ = got == 0;
+  }
+  std::memset(bytes_.get() + end_, 0, kPadding);
+  return end_ > before;
+}
+
+void Window::make_room() {
+  base_offset_ += begin_;
+  end_ -= begin_;
+  const char* const held = bytes_.get() + std::exchange(begin_, 0);
+  if (end_ < capacity_) {
+    std::memmove(bytes_.get(), held, end_);
+    return;
+  }
+  capacity_ *= 2;
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity_ + kPadding);
+  std::memcpy(larger.get(), held, end_);
+  bytes_ = std::move(larger);
+}
+
+namespace {
+
+constexpr std::size_t kInputBytes = 64 << 10;
+
+std::string_view explain(int result) {
+  switch (result) {
+    case ISAL_INVALID_WRAPPER:
+      return "expected a gzip header";
+    case ISAL_UNSUPPORTED_METHOD:
+      return "expected the deflate method";
+    case ISAL_INCORRECT_CHECKSUM:
+      return "the checksum does not match the data";
+    default:
+      return "expected a valid deflate block";
+  }
+}
+
+}  // namespace
+
+GzipSource::GzipSource(std::unique_ptr<ByteSource> compressed)
+    : compressed_(std::move(compressed)), input_(std::make_unique_for_overwrite<unsigned char[]>(kInputBytes)) {
+  isal_inflate_init(&state_);
+  state_.crc_flag = ISAL_GZIP;
+}
+
+std::size_t GzipSource::read(char* out, std::size_t size) {
+  const std::size_t wanted = std::min<std::size_t>(size, std::numeric_limits<std::uint32_t>::max());
+  state_.next_out = reinterpret_cast<std::uint8_t*>(out);
+  state_.avail_out = static_cast<std::uint32_t>(wanted);
+  while (!done_ && state_.avail_out != 0) inflate();
+  return wanted - state_.avail_out;
+}
+
+void GzipSource::inflate() {
+  if (state_.block_state == ISAL_BLOCK_FINISH) {
+    done_ = !next_member();
+    return;
+  }
+  const bool more = state_.avail_in != 0 || refill();
+  const std::uint32_t input_before = state_.avail_in, output_before = state_.avail_out;
+  const int result = isal_inflate(&state_);
+  if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) {
+    fail(explain(result));
+    return;
+  }
+  const bool progress = input_before != state_.avail_in || output_before != state_.avail_out;
+  if (state_.block_state == ISAL_BLOCK_FINISH || progress) return;
+  fail(more ? "the gzip data is invalid" : "the gzip data ends too early");
+}
+
+bool GzipSource::refill() {
+  const std::size_t got = compressed_->read(reinterpret_cast<char*>(input_.get()), kInputBytes);
+  input_end_offset_ += got;
+  state_.next_in = input_.get();
+  state_.avail_in = static_cast<std::uint32_t>(got);
+  return got != 0;
+}
+
+// Zeros may follow a member: tar and block devices pad so, and gzip(1) accepts it.
+bool GzipSource::next_member() {
+  bool padded = false;
+  for (;; padded = true) {
+    if (state_.avail_in == 0 && !refill()) return false;
+    if (*state_.next_in != 0) break;
+    ++state_.next_in;
+    --state_.avail_in;
+  }
+  if (padded || *state_.next_in != 0x1f) return fail("expected the end of the file or another gzip member");
+  isal_inflate_reset(&state_);
+  state_.crc_flag = ISAL_GZIP;
+  return true;
+}
+
+bool GzipSource::fail(std::string_view what) {
+  done_ = true;
+  const std::uint64_t at = input_end_offset_ - state_.avail_in;
+  while (refill()) {
+  }
+  damage_ = compressed_damage(at, what, input_end_offset_ - at, "gzip");
+  return false;
+}
+
+struct ZstdSource::Context {
+  ZSTD_DCtx* zstd = ZSTD_createDCtx();
+  ~Context() { ZSTD_freeDCtx(zstd); }
+};
+
+ZstdSource::ZstdSource(std::unique_ptr<ByteSource> compressed)
+    : compressed_(std::move(compressed)), context_(std::make_unique<Context>()), input_(ZSTD_DStreamInSize()) {
+  if (context_->zstd == nullptr) throw std::bad_alloc();
+}
+
+ZstdSource::~ZstdSource() = default;
+
+std::size_t ZstdSource::read(char* out, std::size_t size) {
+  ZSTD_outBuffer output{out, size, 0};
+  while (!done_ && output.pos < size) {
+    const bool more = at_ < end_ || refill();
+    ZSTD_inBuffer input{input_.data(), end_, at_};
+    const std::size_t before = output.pos;
+    const std::size_t left = more || frame_open_ ? ZSTD_decompressStream(context_->zstd, &output, &input) : 0;
+    at_ = input.pos;
+    if (ZSTD_isError(left)) fail(ZSTD_getErrorName(left));
+    frame_open_ = left != 0;
+    if (more || output.pos > before) continue;
+    if (frame_open_) fail("the zstd data ends too early");
+    done_ = true;
+  }
+  return output.pos;
+}
+
+bool ZstdSource::refill() {
+  input_offset_ += end_;
+  at_ = 0;
+  end_ = compressed_->read(input_.data(), input_.size());
+  return end_ > 0;
+}
+
+void ZstdSource::fail(const std::string& what) {
+  done_ = true;
+  if (!damage_.empty()) return;
+  const std::uint64_t at = input_offset_ + at_;
+  while (refill()) {
+  }
+  damage_ = compressed_damage(at, what, input_offset_ + end_ - at, "zstd");
 }
 
 }  // namespace cli

@@ -1,11 +1,14 @@
 // Where the bytes of a trace come from: a plain file, or the inside of a gzip or zstd file (any number of members or
 // frames, also compressed twice), in one forward pass of bounded memory.
 #pragma once
+#include <isa-l/igzip_lib.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -34,5 +37,91 @@ bool is_zstd(std::string_view first_bytes);
 
 // Opens by these, not by the name. Throws Error (cannot_open).
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path);
+
+// A sliding view of a byte source: what lies between begin() and end() is in memory, followed by kPadding bytes that
+// may be read and hold zeros. It grows only for a single item that does not fit.
+class Window {
+ public:
+  static constexpr std::size_t kPadding = 64;  // what block-wise scanners and simdjson may read beyond the end
+
+  // `capacity` > 0: bytes held before it has to grow.
+  Window(std::unique_ptr<ByteSource> source, std::size_t capacity);
+
+  const char* begin() const { return bytes_.get() + begin_; }
+  const char* end() const { return bytes_.get() + end_; }
+  std::size_t size() const { return end_ - begin_; }
+  bool at_end() const { return at_end_; }                         // the source has nothing more
+  std::uint64_t offset() const { return base_offset_ + begin_; }  // of begin() in the source
+
+  // The `bytes` before begin(); nullptr when they are no longer in memory.
+  const char* behind(std::size_t bytes) const { return bytes <= begin_ ? begin() - bytes : nullptr; }
+  int plain_file() const { return source_->plain_file(); }  // ByteSource::plain_file
+  // Why the source ended too early (ByteSource::damage); "" when it did not, or has not ended.
+  std::string damage() const { return at_end_ ? source_->damage() : std::string(); }
+
+  void skip(std::size_t bytes) { begin_ += bytes; }  // bytes <= size()
+
+  // Fills the window behind end(), after doubling it when it was full. False at the end of the source.
+  // Invalidates pointers.
+  bool more();
+
+ private:
+  void make_room();
+
+  std::unique_ptr<ByteSource> source_;
+  std::size_t capacity_;
+  std::unique_ptr<char[]> bytes_;  // and kPadding behind; what was not read is not touched
+  std::size_t begin_ = 0, end_ = 0;
+  std::uint64_t base_offset_ = 0;  // in the source, of bytes_[0]
+  bool at_end_ = false;
+};
+
+// The inside of a gzip file (RFC 1952: members back to back), decompressed by ISA-L as it is asked for. Checksums and
+// lengths of every member are verified. What was decompressed before damage is handed out.
+class GzipSource : public ByteSource {
+ public:
+  // `compressed` begins with a gzip member.
+  explicit GzipSource(std::unique_ptr<ByteSource> compressed);
+
+  std::size_t read(char* out, std::size_t size) override;
+  std::string damage() const override { return damage_; }
+
+ private:
+  void inflate();
+  bool refill();
+  bool next_member();
+  bool fail(std::string_view what);
+
+  std::unique_ptr<ByteSource> compressed_;
+  std::unique_ptr<unsigned char[]> input_;
+  std::uint64_t input_end_offset_ = 0;  // in the compressed file, of the end of what input_ holds
+  inflate_state state_;
+  bool done_ = false;
+  std::string damage_;
+};
+
+// The inside of a zstd file (RFC 8878: frames back to back, skippable ones among them), decompressed as it is asked
+// for.
+class ZstdSource : public ByteSource {
+ public:
+  explicit ZstdSource(std::unique_ptr<ByteSource> compressed);
+  ~ZstdSource() override;
+
+  std::size_t read(char* out, std::size_t size) override;
+  std::string damage() const override { return damage_; }
+
+ private:
+  struct Context;
+  bool refill();
+  void fail(const std::string& what);
+
+  std::unique_ptr<ByteSource> compressed_;
+  std::unique_ptr<Context> context_;
+  std::vector<char> input_;
+  std::size_t at_ = 0, end_ = 0;    // what input_ holds
+  std::uint64_t input_offset_ = 0;  // in the compressed file, of input_[0]
+  bool frame_open_ = false, done_ = false;
+  std::string damage_;
+};
 
 }  // namespace cli

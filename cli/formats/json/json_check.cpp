@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/trace/characters.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

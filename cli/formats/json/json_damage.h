@@ -1,4 +1,4 @@
-// What was wrong in a JSON file that was read all the same: how many events it cost, and where.
+// Damage in JSON that is read nevertheless: how it is counted, and where reading continues.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,9 +7,47 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/formats/json/byte_source.h"
 #include "cli/trace/catalog.h"
 
 namespace cli {
+
+// What stands around a place in JSON text of which quotes and brackets cannot be trusted.
+inline constexpr std::size_t kLookBehind = 128;  // bytes kept before a place, for what separates it
+
+// The first index from `at` on that is no space; the text's size.
+std::size_t after_space(std::string_view text, std::size_t at);
+
+// The last character before `at` that is no space, within kLookBehind; '\0' when there is none.
+char before(std::string_view text, std::size_t at);
+
+// The '{' at `at` is the value of a member or the first of an array.
+bool is_inside(std::string_view text, std::size_t at);
+
+// `"key" :` at `at`: the key; "" for anything else, and for a key with escapes or of more than 64 bytes.
+std::string_view key_at(std::string_view text, std::size_t at);
+
+bool is_event_key(std::string_view key);     // of those that trace events have
+bool is_known_member(std::string_view key);  // by which traces are known, of the top-level object
+
+// Where to go on after damage. Quotes and brackets cannot be trusted there (one quote too many turns every string inside
+// out), so the next event is what looks like `{"key":`
+//
+//   - after exactly the bytes that separate this file's events, if a line break is among them: a string cannot hold one;
+//   - or after a comma, with a key of those that events have.
+
+// Moves `window` from the broken element at its begin to what follows its first byte: the '{' of an event, the ']' of the
+// array, or the end. `gap`: the bytes that stood between the last two sound events; "" when there were none.
+void resume_events(Window& window, std::string_view gap);
+
+// Moves `window` from within the top-level object, its first byte left out, to the quote of the next key that
+// is known of traces ("traceEvents", "baseTimeNanoseconds", ...). False: there is none, the window is at the end.
+bool resume_members(Window& window);
+
+// The index of that quote in `text`; npos.
+std::size_t find_known_member(std::string_view text);
+
+// What was wrong in a JSON file that was read all the same: how many events it cost, and where.
 
 // Offsets count uncompressed bytes.
 class JsonDamage {

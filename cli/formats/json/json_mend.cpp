@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/trace/characters.h"
+#include "cli/base/text.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/json/json_context.h"
+#include "cli/formats/json/json_damage.h"
 
 namespace cli {
 namespace {

@@ -20,7 +20,6 @@
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_damage.h"
-#include "cli/formats/json/window.h"
 
 namespace cli {
 

@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cli/formats/json/json_context.h"
+#include "cli/formats/json/json_damage.h"
 #include "cli/formats/json/json_mend.h"
-#include "cli/formats/json/json_resume.h"
 #include "cli/formats/json/json_split.h"
 #include "cli/formats/json/json_stream.h"
 

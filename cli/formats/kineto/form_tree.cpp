@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/formats/json/plain_number.h"
+#include "cli/formats/json/json_values.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -5,8 +5,8 @@
 #include <new>
 #include <system_error>
 
-#include "cli/base/read_at.h"
-#include "cli/formats/json/window.h"
+#include "cli/base/files.h"
+#include "cli/formats/json/byte_source.h"
 
 namespace cli {
 namespace {

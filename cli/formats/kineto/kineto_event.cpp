@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/json/window.h"
+#include "cli/formats/json/byte_source.h"
 
 namespace cli {
 namespace {

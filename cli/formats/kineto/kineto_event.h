@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/formats/json/json_scalar.h"
+#include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/kineto_shapes.h"
 
 namespace cli {

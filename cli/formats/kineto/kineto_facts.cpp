@@ -12,13 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "cli/trace/characters.h"
-#include "cli/trace/device_words.h"
+#include "cli/base/text.h"
+#include "cli/trace/words.h"
 #include "cli/trace/operator_inputs.h"
 #include "cli/formats/json/json_split.h"
-#include "cli/formats/json/json_unescape.h"
+#include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/kineto_shapes.h"
-#include "cli/formats/json/window.h"
+#include "cli/formats/json/byte_source.h"
 
 namespace cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "cli/formats/json/plain_number.h"
+#include "cli/formats/json/json_values.h"
 
 namespace cli {
 namespace {

@@ -22,7 +22,7 @@
 #include "cli/formats/kineto/form_tree.h"
 #include "cli/formats/kineto/forms_ahead.h"
 #include "cli/formats/json/json_stream.h"
-#include "cli/formats/kineto/kineto_category.h"
+#include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_event.h"
 #include "cli/formats/kineto/kineto_locations.h"
 #include "cli/formats/reading/seen_twice.h"

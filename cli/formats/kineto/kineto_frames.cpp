@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/trace/stack_text.h"
+#include "cli/trace/short_name.h"
 
 namespace cli {
 namespace {

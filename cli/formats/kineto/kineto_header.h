@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_stream.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 
@@ -41,5 +43,30 @@ inline constexpr std::size_t kMaxHeaderBytes = JsonStream::kMaxMember;  // of Ki
 
 // Reads the whole file. Throws Error.
 KinetoHeader scan_kineto_header(const std::string& path);
+
+// The members before the events of a Kineto profile.
+
+// What the times of this process are written relative to, ns since 1970: for a Kineto file its own base, 0 where it had
+// none; for recordings the begin of Kineto's current interval (libkineto's output_json.h: a fixed quarter of a year
+// since 1970), the same for all processes of the trace.
+std::int64_t kineto_base_ns(const Catalog& catalog, const Process& process);
+
+// From `{` to the bracket that opens the events. A Kineto file's own members come back as they stood; HTA reads the
+// rank by the pattern `"rank":\s+\d+`, so it is put before them where that would find none, or another.
+std::string kineto_head(const Catalog& catalog, const Process& process);
+
+// From the bracket that closes the events on.
+std::string kineto_tail(const Process& process);
+
+// What a JSON file says of itself before its first event: is it a trace, who wrote it, and of when. Reads a window or two
+// of a trace, and the whole of what is none.
+struct KinetoPeek {
+  bool is_trace = false;
+  ExportMark mark;
+  std::optional<std::int64_t> start_ns;  // of the first event with a time; unknown where its base stands behind it
+};
+
+// Throws Error (cannot_open; bad_content where the text is no JSON from its first byte on).
+KinetoPeek peek_kineto(const std::string& path);
 
 }  // namespace cli

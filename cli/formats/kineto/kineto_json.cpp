@@ -6,14 +6,13 @@
 #include <string>
 
 #include "cli/formats/export/args_text.h"
-#include "cli/formats/export/flow_table.h"
+#include "cli/formats/export/flows.h"
 #include "cli/formats/export/census.h"
 #include "cli/formats/kineto/kineto_frames.h"
-#include "cli/formats/kineto/kineto_head.h"
-#include "cli/formats/kineto/kineto_recording.h"
-#include "cli/formats/kineto/kineto_tracks.h"
+#include "cli/formats/kineto/kineto_header.h"
 #include "cli/formats/kineto/kineto_text.h"
-#include "cli/trace/error.h"
+#include "cli/formats/kineto/kineto_tracks.h"
+#include "cli/base/error.h"
 #include "cli/trace/kinds.h"
 
 namespace cli {

@@ -16,7 +16,6 @@
 #include <memory>
 
 #include "cli/formats/export/exporter.h"
-#include "cli/formats/export/format_options.h"
 
 namespace cli {
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/trace/characters.h"
-#include "cli/formats/json/decimal.h"
-#include "cli/formats/json/json_unescape.h"
+#include "cli/base/text.h"
+#include "cli/formats/json/json_values.h"
 
 namespace cli {
 namespace {

@@ -17,8 +17,8 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/formats/json/json_scalar.h"
-#include "cli/formats/kineto/kineto_category.h"
+#include "cli/formats/json/json_values.h"
+#include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_shapes.h"
 
 namespace cli {

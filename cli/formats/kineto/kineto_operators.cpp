@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "cli/trace/operator_direction.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/names.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

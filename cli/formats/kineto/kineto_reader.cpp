@@ -5,16 +5,48 @@
 #include <optional>
 #include <utility>
 
-#include "cli/trace/error.h"
-#include "cli/formats/json/decimal.h"
-#include "cli/formats/json/foreign_file.h"
+#include "cli/formats/json/json_values.h"
+#include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/kineto/kineto_event.h"
 #include "cli/formats/kineto/kineto_header.h"
-#include "cli/formats/json/export_mark.h"
 #include "cli/formats/kineto/kineto_translate.h"
+#include "cli/base/error.h"
 
 namespace cli {
+
+namespace {
+
+constexpr std::size_t kMostGrowth = 2, kFreeEntries = 1024;
+
+}  // namespace
+
+KinetoMemory::KinetoMemory(Catalog& catalog, FormsAhead& ahead, bool foreign)
+    : own_shapes(foreign ? nullptr : std::make_unique<Shapes>()), categories(catalog.strings), shapes(shapes_of(catalog)), forms(ahead), facts(make_kineto_facts(catalog)) {
+  shapes_of(catalog).limit_text(catalog.shapes.most_text_bytes());
+}
+
+void KinetoMemory::end(const Catalog& catalog) {
+  tables_.emplace(static_cast<const InternedTables&>(catalog));
+  if (entries_of_first_ == 0) entries_of_first_ = entries();
+}
+
+void KinetoMemory::go_on_in(Catalog& catalog, FormsAhead& ahead) {
+  const std::size_t most_text_bytes = catalog.shapes.most_text_bytes();
+  static_cast<InternedTables&>(catalog) = std::move(*tables_);
+  tables_.reset();
+  catalog.shapes.limit_text(most_text_bytes);
+  shapes_of(catalog).limit_text(most_text_bytes);
+  categories.go_on_in(catalog.strings);
+  shapes.go_on_in(shapes_of(catalog));
+  forms.go_on_in(ahead, shapes_of(catalog));
+  facts->go_on_in(catalog);
+}
+
+bool KinetoMemory::helps() const {
+  return tables_ && entries() <= kMostGrowth * entries_of_first_ + kFreeEntries && forms.has_room() && !facts->is_exhausted();
+}
+
 namespace {
 
 class KinetoReader : public Reader {

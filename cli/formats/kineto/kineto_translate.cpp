@@ -9,12 +9,11 @@
 #include <limits>
 #include <utility>
 
-#include "cli/base/units.h"
-#include "cli/trace/file_notes.h"
+#include "cli/base/text.h"
+#include "cli/trace/losses.h"
 #include "cli/trace/kinds.h"
-#include "cli/trace/slice.h"
-#include "cli/formats/json/decimal.h"
-#include "cli/formats/json/json_unescape.h"
+#include "cli/trace/event_times.h"
+#include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/kineto_header.h"
 #include "cli/formats/ttrace/merged_file.h"
 

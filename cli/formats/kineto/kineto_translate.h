@@ -21,9 +21,8 @@
 #include "cli/formats/kineto/kineto_event.h"
 #include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_locations.h"
-#include "cli/formats/kineto/kineto_memory.h"
-#include "cli/formats/reading/stream_overruns.h"
-#include "cli/formats/reading/time_clusters.h"
+#include "cli/formats/kineto/kineto_reader.h"
+#include "cli/formats/reading/implausible_times.h"
 
 namespace cli {
 

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "cli/formats/perfetto/json_members.h"
-#include "cli/formats/json/json_unescape.h"
+#include "cli/formats/perfetto/arguments.h"
+#include "cli/formats/json/json_values.h"
 
 namespace cli::perfetto {
 namespace {

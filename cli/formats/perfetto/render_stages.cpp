@@ -4,9 +4,10 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
-#include "cli/formats/perfetto/json_members.h"
 #include "cli/base/json_text.h"
+#include "cli/formats/perfetto/arguments.h"
 
 namespace cli::perfetto {
 namespace {
@@ -155,6 +156,25 @@ void RenderStages::launch(const Event& event, std::string_view args, Sequence& s
   }
   add_arguments(event, args, "", arguments_, sequence, launch_);
   Writer(packets_.event()).add_message(stage::launch, launch_.view().data(), launch_.size());
+}
+
+}  // namespace cli::perfetto
+
+namespace cli::perfetto {
+
+void StageEnds::prepare(const Event& event) {
+  if (event.start_ns != now_ns_) moment_.clear();
+  now_ns_ = event.start_ns;
+  if (event.kind != Kind::flow) moment_.add(event, {}, {});
+}
+
+bool StageEnds::takes(const Event& flow, TrackId track) {
+  if (catalog_.tracks[track].kind != TrackKind::stream) return true;
+  Moment::Held* const starting = moment_.find(flow, track);
+  if (starting == nullptr) return false;
+  if (!stages_.draws(starting->event)) return true;
+  if (flow.phase == 's' || flows_.by_correlation(starting->event)) return false;
+  return !std::exchange(starting->taken, true);
 }
 
 }  // namespace cli::perfetto

@@ -11,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/formats/export/flows.h"
 #include "cli/formats/perfetto/arguments.h"
+#include "cli/formats/perfetto/slices.h"
 #include "cli/formats/perfetto/slice_flows.h"
 #include "cli/formats/perfetto/tracks.h"
 #include "cli/formats/perfetto/vocabulary.h"
@@ -60,6 +62,33 @@ class RenderStages {
   Buffer launch_;
   std::int64_t origin_ns_ = 0;
   std::uint64_t lonely_ = 0;  // stages without a flow
+};
+
+}  // namespace cli::perfetto
+
+// With render stages: which flow events of the input can be written at GPU work. A stage is one packet with one id, so it
+// takes the end of one flow, told when it starts; no flow begins at a stage, and none ends in its middle.
+namespace cli::perfetto {
+
+class StageEnds {
+ public:
+  StageEnds(const Catalog& catalog, const FlowPlan& flows, const RenderStages& stages, Moment& moment)
+      : catalog_(catalog), flows_(flows), stages_(stages), moment_(moment) {}
+
+  // In the first pass, after the plan's: holds the slices of an instant, as the second pass does.
+  void prepare(const Event& event);
+  void end_prepare() { moment_.clear(); }
+
+  // For flow events of the moment, in the same order in both passes: the answers are the same. The first that a stage
+  // takes is its flow.
+  bool takes(const Event& flow, TrackId track);
+
+ private:
+  const Catalog& catalog_;
+  const FlowPlan& flows_;
+  const RenderStages& stages_;
+  Moment& moment_;
+  std::int64_t now_ns_ = 0;
 };
 
 }  // namespace cli::perfetto

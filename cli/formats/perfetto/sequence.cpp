@@ -1,6 +1,124 @@
 #include "cli/formats/perfetto/sequence.h"
 
+#include <fmt/format.h>
+#include <isa-l/igzip_lib.h>
 #include <protozero/varint.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/base/zstd_codec.h"
+#include "cli/formats/perfetto/proto.h"
+#include "cli/base/error.h"
+
+namespace cli::perfetto {
+namespace {
+
+constexpr std::size_t kChunkBytes = 1 << 20;
+constexpr int kZstdLevel = 3;
+constexpr char kPacketTag = static_cast<char>(trace::packet << 3 | 2);
+
+void open_packet(Buffer& out, std::size_t length) {
+  out.push_back(kPacketTag);
+  protozero::add_varint_to_buffer(&out, length);
+}
+
+}  // namespace
+
+// One chunk -> one packet that holds it.
+class PacketStream::Compressor {
+ public:
+  explicit Compressor(bool zstd) : field_(zstd ? packet::zstd_compressed_packets : packet::compressed_packets) {
+    if (zstd) zstd_.emplace(kZstdLevel);
+  }
+
+  void squeeze(std::string_view chunk) {
+    if (zstd_) {
+      zstd_->compress(chunk, squeezed_);
+    } else {
+      deflate(chunk);
+    }
+  }
+
+  // Returns how many bytes that were.
+  std::size_t write(ByteSink& sink) const {
+    Buffer head, tag;
+    protozero::add_varint_to_buffer(&tag, std::uint64_t{field_} << 3 | 2);
+    protozero::add_varint_to_buffer(&tag, squeezed_.size());
+    open_packet(head, tag.size() + squeezed_.size());
+    head.append(tag.view().data(), tag.size());
+    sink.write(head.view());
+    sink.write(squeezed_);
+    return head.size() + squeezed_.size();
+  }
+
+ private:
+  // With zlib's header, RFC 1950: what Perfetto's reader expects.
+  void deflate(std::string_view chunk) {
+    isal_zstream stream;
+    isal_deflate_stateless_init(&stream);
+    squeezed_.resize(chunk.size() + chunk.size() / 64 + 1024);
+    stream.gzip_flag = IGZIP_ZLIB;
+    stream.level = 1;
+    stream.level_buf = level_.data();
+    stream.level_buf_size = static_cast<std::uint32_t>(level_.size());
+    stream.end_of_stream = 1;
+    stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(chunk.data()));
+    stream.avail_in = static_cast<std::uint32_t>(chunk.size());
+    stream.next_out = reinterpret_cast<std::uint8_t*>(squeezed_.data());
+    stream.avail_out = static_cast<std::uint32_t>(squeezed_.size());
+    const int result = isal_deflate_stateless(&stream);
+    if (result != COMP_OK) throw Error(Exit::cannot_open, fmt::format("deflate: the compressor failed ({})", result));
+    squeezed_.resize(squeezed_.size() - stream.avail_out);
+  }
+
+  Field field_;
+  std::optional<ZstdCompressor> zstd_;
+  std::vector<std::uint8_t> level_ = std::vector<std::uint8_t>(ISAL_DEF_LVL1_DEFAULT);
+  std::string squeezed_;
+};
+
+PacketStream::PacketStream(ByteSink& sink, PacketCompression compression) : sink_(sink) {
+  if (compression == PacketCompression::none) return;
+  compressor_ = std::make_unique<Compressor>(compression == PacketCompression::zstd);
+  background_.emplace();
+}
+
+PacketStream::~PacketStream() = default;
+
+void PacketStream::packet(std::string_view body, std::string_view more) {
+  open_packet(chunk_, body.size() + more.size());
+  chunk_.append(body.data(), body.size());
+  chunk_.append(more.data(), more.size());
+  if (chunk_.size() >= kChunkBytes) flush();
+}
+
+void PacketStream::flush() {
+  made_bytes_ += chunk_.size();
+  if (!compressor_) {
+    sink_.write(chunk_.view());
+    sunk_bytes_ += chunk_.size();
+    return chunk_.clear();
+  }
+  land();
+  std::swap(in_flight_, chunk_);
+  background_->run([this] { compressor_->squeeze(in_flight_.view()); });
+}
+
+void PacketStream::land() {
+  if (in_flight_.empty()) return;
+  background_->wait();
+  sunk_bytes_ += compressor_->write(sink_);
+  in_flight_.clear();
+}
+
+void PacketStream::finish() {
+  if (!chunk_.empty()) flush();
+  land();
+}
+
+}  // namespace cli::perfetto
 
 namespace cli::perfetto {
 

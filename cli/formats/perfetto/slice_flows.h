@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/formats/export/flow_plan.h"
+#include "cli/formats/export/flows.h"
 #include "cli/formats/export/exporter.h"
 
 namespace cli::perfetto {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/ring/ring_file.h"
 
 namespace cli {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -5,9 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cli/trace/device_words.h"
-#include "cli/formats/reading/occupancy.h"
-#include "cli/formats/ring/ring_output.h"
+#include "cli/trace/words.h"
+#include "cli/formats/reading/devices.h"
 #include "cli/formats/ring/ring_translator.h"
 
 namespace cli {

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <string_view>
 
-#include "cli/base/visible_text.h"
-#include "cli/trace/device_words.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/trace/words.h"
+#include "cli/base/error.h"
 #include "cli/formats/ring/record_fields.h"
 #include "cli/formats/ring/ring_file.h"
 #include "cli/formats/ring/ring_names.h"

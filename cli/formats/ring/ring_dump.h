@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "cli/base/byte_sink.h"
+#include "cli/base/sinks.h"
 
 namespace cli {
 

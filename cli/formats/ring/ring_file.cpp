@@ -12,9 +12,9 @@
 #include <optional>
 #include <unordered_map>
 
-#include "cli/base/read_at.h"
-#include "cli/trace/error.h"
-#include "cli/formats/ring/ring_recovery.h"
+#include "cli/base/files.h"
+#include "cli/base/error.h"
+#include "cli/formats/ring/ring_header.h"
 #include "common/record.h"
 
 namespace cli {

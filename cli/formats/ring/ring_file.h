@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/trace/states.h"
+#include "cli/trace/words.h"
 #include "cli/formats/ring/spool_file.h"
 #include "common/definitions.h"
 #include "common/layout.h"

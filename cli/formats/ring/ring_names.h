@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "cli/trace/catalog.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/ring/ring_file.h"
 
 namespace cli {

@@ -4,8 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/trace/device_words.h"
-#include "cli/formats/ring/ring_output.h"
+#include "cli/trace/words.h"
 #include "cli/formats/ring/ring_translator.h"
 
 namespace cli {

@@ -4,6 +4,7 @@
 #include <limits>
 
 namespace cli {
+
 namespace {
 
 constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min(), kForever_ns = std::numeric_limits<std::int64_t>::max();

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/base/read_at.h"
-#include "cli/trace/error.h"
+#include "cli/base/files.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/formats/ttrace/merged_varint.h"
+#include "cli/formats/ttrace/merged_fields.h"
 
 namespace cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cli/base/ordered_work.h"
+#include "cli/base/threads.h"
 #include "cli/trace/kinds.h"
-#include "cli/trace/process_clocks.h"
+#include "cli/trace/clocks.h"
 #include "cli/formats/ttrace/merged_columns.h"
 #include "cli/formats/ttrace/merged_fields.h"
 #include "cli/formats/ttrace/merged_walk.h"

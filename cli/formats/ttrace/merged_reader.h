@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
-#include "cli/trace/wanted.h"
+#include "cli/trace/kinds.h"
 #include "cli/formats/reading/id_map.h"
 #include "cli/formats/reading/merged_batch.h"
 #include "cli/formats/ttrace/merged_chunks.h"

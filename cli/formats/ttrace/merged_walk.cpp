@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "cli/trace/event_heap.h"
+#include "cli/trace/event_order.h"
 
 namespace cli {
 namespace {

@@ -1,21 +1,106 @@
-// Writes a merged file (cli/formats/ttrace/merged_file.h).
+// Makes the chunks of events of a merged file (cli/formats/ttrace/merged_file.h), of one input. Memory: at most one chunk of events for each stream of a
+// process that has not ended.
 #pragma once
+#include <array>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/base/byte_sink.h"
+#include "cli/base/threads.h"
+#include "cli/base/sinks.h"
 #include "cli/base/zstd_codec.h"
-#include "cli/formats/ttrace/chunk_writer.h"
-#include "cli/trace/catalog.h"
-#include "cli/trace/clock_fit.h"
-#include "cli/trace/steps.h"
+#include "cli/formats/reading/id_map.h"
+#include "cli/formats/reading/merged_batch.h"
+#include "cli/formats/ttrace/launch_starts.h"
 #include "cli/formats/ttrace/merged_file.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/clocks.h"
+#include "cli/trace/steps.h"
 
 namespace cli {
+
+inline constexpr std::size_t kHeldEvents = std::size_t{1} << 17;
+
+// What lies behind each other in the file.
+struct InputChunks {
+  std::vector<IndexEntry> index;  // offsets from the first byte of the first chunk
+  std::uint64_t events = 0;
+};
+
+struct ChunkOptions {
+  std::size_t processes = 1;              // of the whole file, about: with more of them chunks are smaller
+  std::size_t held_events = kHeldEvents;  // of all processes together
+  bool beside = false;                    // chunks are packed by a thread of its own
+};
+
+class ChunkWriter : public EventSink {
+ public:
+  using Put = std::function<void(std::string_view bytes)>;
+
+  // `catalog`: with the tracks and processes of the events. `ids`: what ids become in the file; null: they stay. Both
+  // outlive it. `put` takes the bytes of chunks, in their order.
+  ChunkWriter(const Catalog& catalog, const IdMap* ids, const ChunkOptions& options, Put put);
+  ~ChunkWriter() override;
+
+  // Those of a process in the order of event_key.h, at its own times. Throws Error (bad_content) for an event that ends
+  // beyond 2^63 ns, or whose arguments are longer than a chunk; and what `put` threw.
+  void event(const Event& event, const Facts& facts) override;
+  // Writes the last chunks of the process, so that finish() need not.
+  void end_of(ProcessId process) override;
+
+  // After the last event.
+  InputChunks finish();
+
+ private:
+  // What waits for its chunk.
+  struct Stream {
+    std::shared_ptr<EventBatch> batch;
+    IndexEntry entry;  // but where it lies
+    std::size_t chunk = 0;  // its number, in the order in which they were begun
+  };
+  static constexpr auto kSorts = static_cast<std::size_t>(ChunkSort::count_);
+  struct Streams {
+    std::array<Stream, kSorts> sorts;
+    LaunchStarts launches;
+    std::int64_t late_given_up_ns = INT64_MIN;  // the last call that may be of work that LaunchStarts gave up
+  };
+
+  void begin(Stream& stream, const Event& event, std::uint32_t process, std::size_t sort);
+  bool ends_launch(const Event& event);
+  std::int64_t launch_of(const Event& event, Streams& process, ChunkSort sort, std::size_t chunk);
+  void hand_over(Stream& stream);
+  void write(EventBatch& batch, IndexEntry entry);
+
+  const Catalog& catalog_;
+  const IdMap* ids_;
+  std::size_t chunk_events_;
+  std::size_t launch_slots_;  // of each process
+  Put put_;
+  ZstdCompressor zstd_;
+  std::string raw_, packed_;
+  InputChunks chunks_;
+  std::uint64_t offset_ = 0;
+  std::vector<std::int64_t> late_launches_;  // IndexEntry::late_launch_ns by number of a chunk
+  std::vector<bool> gave_up_waiting_;        // likewise: its late launches may be any of Streams::late_given_up_ns and before
+  std::vector<std::size_t> handed_over_;     // the numbers, in the order of the index
+  std::vector<Streams> processes_;
+  std::vector<bool> launch_flows_;  // by StringId: names of flows from a launch to its work; as far as was asked
+  std::vector<std::shared_ptr<EventBatch>> spare_;  // without `beside`: batches to fill again
+  std::optional<Background> background_;  // last: what it does uses the rest
+};
+
+// A chunk with its header, packed.
+void pack_chunk(ChunkKind kind, std::size_t count, std::string_view raw, ZstdCompressor& zstd, IndexEntry& entry, std::string& out);
+
+inline constexpr int kChunkZstdLevel = 1;
+
+// Writes a merged file (cli/formats/ttrace/merged_file.h).
 
 // The file itself: the chunks of several inputs, which are made at once and lie in the order of inputs. Memory: some MiB of
 // each input whose turn has not come.

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/ttrace/merged_columns.h"
 
 namespace cli {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/base/temp_file.h"
+#include "cli/base/files.h"
 #include "cli/base/zstd_codec.h"
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 #include "cli/formats/reading/id_map.h"
 #include "cli/formats/reading/merged_batch.h"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/formats/export/exporter.h"
-#include "cli/formats/export/format_options.h"
 
 namespace cli {
 

@@ -8,10 +8,11 @@
 #include <span>
 
 #include "cli/answers/tables/write_tables.h"
-#include "cli/show/report/axis.h"
 #include "cli/show/report/chart.h"
+#include "cli/show/report/table_html.h"
 
 namespace cli {
+
 namespace {
 
 constexpr double kTop = 6, kBar = 14, kGap = 5, kLabel = 15, kAxis = 34, kSwatch = 12;
@@ -170,6 +171,73 @@ std::vector<Bar> grouped(std::vector<Bar> bars) {
     groups.push_back(std::move(group));
   }
   return groups;
+}
+
+namespace {
+
+// A process of a training has one GPU; of another one this has to be told.
+bool is_alone(const TableReading& gpus, std::size_t row) {
+  const auto same = [&](std::size_t other) { return other < gpus.rows() && gpus.get<std::int64_t>(other, "rank") == gpus.get<std::int64_t>(row, "rank"); };
+  return !same(row + 1) && (row == 0 || !same(row - 1));
+}
+
+}  // namespace
+
+std::string gpu_label(const TableReading& gpus, std::size_t row) {
+  std::string label = gpus.rank(row);
+  if (const auto phase = gpus.get<std::string>(row, "phase")) label += " " + *phase;
+  const auto device = gpus.get<std::int64_t>(row, "device");
+  return device && !is_alone(gpus, row) ? fmt::format("{} GPU {}", label, *device) : label;
+}
+
+std::vector<Bar> gpu_bars(const TableReading& gpus, const std::function<std::vector<double>(std::size_t row)>& values) {
+  std::vector<Bar> bars;
+  for (std::size_t row = 0; row < gpus.rows(); ++row) bars.push_back({gpu_label(gpus, row), values(row), gpus.get<std::int64_t>(row, "rank").value_or(-1)});
+  return grouped(std::move(bars));
+}
+
+std::string grouping_text(std::size_t rows) {
+  const std::size_t each = (rows + kMostBars - 1) / kMostBars;
+  return rows <= kMostBars ? "" : fmt::format("Each bar is the mean of {} neighboring GPUs; the table lists every GPU.", each);
+}
+
+namespace {
+
+// Those of the largest values first.
+ResultTable largest_first(const TableReading& rows, std::string_view key) {
+  std::vector<std::size_t> order(rows.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
+  ResultTable sorted{rows.table().name, rows.table().columns, {}, rows.table().notes};
+  for (const std::size_t row : order) sorted.rows.push_back(rows.table().rows[row]);
+  return sorted;
+}
+
+}  // namespace
+
+void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, std::size_t most_rows) {
+  const TableReading rows(facts.tables, what.table);
+  const std::vector<ResultTable> sorted{largest_first(rows, what.value_key)};
+  const TableReading top(sorted, what.table);
+  BarChart chart;
+  chart.title = what.title;
+  chart.description = fmt::format("The {} of {} rows with the most time, largest first.", std::min(what.most, top.rows()), top.rows());
+  chart.quantity = what.quantity;
+  chart.labels_above = true;
+  const auto fill_of = [&](std::size_t row) { return what.fill ? what.fill(top, row) : Fill::compute; };
+  for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {
+    const Fill fill = fill_of(row);
+    const bool is_new = std::none_of(chart.parts.begin(), chart.parts.end(), [&](const BarPart& part) { return part.fill == fill; });
+    if (is_new) chart.parts.emplace_back(fill);
+  }
+  for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {
+    const std::string name = top.get<std::string>(row, what.label_key).value_or("unknown");
+    Bar bar{what.label == nullptr ? name : what.label(name), {}};
+    for (const BarPart& part : chart.parts) bar.values.push_back(part.fill == fill_of(row) ? static_cast<double>(top.number(row, what.value_key)) : 0.0);
+    chart.bars.push_back(std::move(bar));
+  }
+  write_bars(page, chart);
+  write_folded_table(page, sorted.front(), facts, what.title, {.most = most_rows});
 }
 
 }  // namespace cli

@@ -1,14 +1,30 @@
-// Charts as SVG of the page's full width. Horizontal positions are percentages of the plot and vertical positions are pixels, so text keeps its
-// size on a phone and on a wide screen. Row labels are in a gutter to the left of the plot.
+// An axis of a chart: from 0 to a round number, in one unit.
 #pragma once
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "cli/answers/tables/analysis_table.h"
 #include "cli/show/report/html.h"
 
 namespace cli {
 
+struct Axis {
+  double most = 1;             // at its end, in the unit of the values
+  std::vector<double> ticks;   // ascending from 0, in the unit of the values
+  double divisor = 1;          // of a value, for its tick
+  std::string unit;            // of the ticks: "ms", "%"; "" of a count
+
+  // "12.5"
+  std::string tick_text(double value) const;
+};
+
+// That holds values up to `largest`. Unit::ns, percent, rate, bytes; all others are counts.
+Axis axis_for(double largest, Unit unit);
+
+// Charts as SVG of the page's full width. Horizontal positions are percentages of the plot and vertical positions are pixels, so text keeps its
+// size on a phone and on a wide screen. Row labels are in a gutter to the left of the plot.
 struct ChartFrame {
   std::string_view title, description;  // for screen readers
   double height = 0;

@@ -8,13 +8,13 @@
 #include <map>
 
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/answers/tables/table_reading.h"
+#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/write_tables.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
 #include "cli/show/report/html.h"
-#include "cli/show/report/idle_fills.h"
+#include "cli/show/report/section_idle.h"
 #include "cli/show/report/page.h"
 #include "cli/show/report/table_html.h"
 

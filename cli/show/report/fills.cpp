@@ -4,9 +4,10 @@
 
 #include <array>
 
-#include "cli/formats/export/chrome_colors.h"
+#include "cli/formats/export/chrome_text.h"
 
 namespace cli {
+
 namespace {
 
 enum class Pattern : std::uint8_t { solid, rising, falling, crossed, dots, rows, columns, grid, wide_rising, wide_falling, wide_dots, wide_rows, wide_columns, wide_grid };

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/base/visible_text.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

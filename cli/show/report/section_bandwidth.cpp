@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
-#include "cli/answers/tables/table_reading.h"
+#include "cli/answers/tables/analysis_table.h"
 
 namespace cli {
 namespace {

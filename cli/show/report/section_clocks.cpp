@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/trace/rank_list.h"
+#include "cli/trace/ranks.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 

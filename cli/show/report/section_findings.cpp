@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/answers/tables/table_reading.h"
+#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/rules/write_findings.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 

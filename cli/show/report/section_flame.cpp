@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "cli/answers/tables/write_tables.h"
-#include "cli/base/units.h"
-#include "cli/trace/name_classes.h"
+#include "cli/base/text.h"
+#include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 #include "cli/show/report/chart.h"
 #include "cli/show/report/section.h"

@@ -1,13 +1,15 @@
 // Why GPUs were idle.
+#include "cli/show/report/section_idle.h"
+
 #include <fmt/format.h>
 
-#include "cli/base/units.h"
-#include "cli/show/report/idle_fills.h"
-#include "cli/show/report/rank_bars.h"
+#include "cli/base/text.h"
+#include "cli/show/report/bar_chart.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
 namespace cli {
+
 namespace {
 
 bool has_idle(const ReportFacts& facts) { return TableReading(facts.tables, "idle").sum("idle_ns") > 0; }

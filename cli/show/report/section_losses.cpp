@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/base/units.h"
-#include "cli/trace/beside_ranks.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/totals.h"
+#include "cli/trace/catalog.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 

@@ -7,12 +7,12 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/summary.h"
-#include "cli/answers/tables/table_reading.h"
-#include "cli/base/units.h"
-#include "cli/trace/rank_list.h"
+#include "cli/answers/tables/analysis_table.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/idle_fills.h"
+#include "cli/show/report/section_idle.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "cli/answers/tables/median.h"
-#include "cli/base/units.h"
-#include "cli/show/report/rank_bars.h"
+#include "cli/answers/tables/percentile.h"
+#include "cli/base/text.h"
+#include "cli/show/report/bar_chart.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/spread_chart.h"
 #include "cli/show/report/table_html.h"

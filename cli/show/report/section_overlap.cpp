@@ -1,8 +1,8 @@
 // How much of the communication compute hides.
 #include <fmt/format.h>
 
-#include "cli/base/units.h"
-#include "cli/show/report/rank_bars.h"
+#include "cli/base/text.h"
+#include "cli/show/report/bar_chart.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 

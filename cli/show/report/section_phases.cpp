@@ -8,8 +8,8 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/summary.h"
-#include "cli/base/units.h"
-#include "cli/show/report/rank_bars.h"
+#include "cli/base/text.h"
+#include "cli/show/report/bar_chart.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 

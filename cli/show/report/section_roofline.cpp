@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/answers/tables/table_reading.h"
-#include "cli/base/units.h"
+#include "cli/answers/tables/analysis_table.h"
+#include "cli/base/text.h"
 #include "cli/show/report/chart.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"

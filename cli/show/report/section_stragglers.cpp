@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "cli/answers/tables/table_reading.h"
-#include "cli/base/units.h"
-#include "cli/show/report/axis.h"
+#include "cli/answers/tables/analysis_table.h"
+#include "cli/base/text.h"
+#include "cli/show/report/chart.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/heat_map.h"
 #include "cli/show/report/section.h"

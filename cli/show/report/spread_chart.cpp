@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cli/show/report/axis.h"
 #include "cli/show/report/chart.h"
 
 namespace cli {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/answers/tables/write_tables.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 
 namespace cli {
 namespace {

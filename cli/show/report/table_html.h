@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/answers/tables/analysis_table.h"
-#include "cli/show/report/facts.h"
+#include "cli/show/report/section.h"
 #include "cli/show/report/html.h"
 
 namespace cli {

@@ -10,14 +10,14 @@
 #include <tuple>
 
 #include "cli/formats/export/census.h"
-#include "cli/formats/export/track_lanes.h"
+#include "cli/formats/export/lanes.h"
 #include "cli/formats/export/track_layout.h"
-#include "cli/trace/error.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/error.h"
+#include "cli/trace/names.h"
+#include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
-#include "cli/trace/slice.h"
-#include "cli/show/report/timeline_data.h"
+#include "cli/trace/event_times.h"
+#include "cli/show/report/timeline_slices.h"
 
 namespace cli {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "cli/base/units.h"
-#include "cli/trace/rank_list.h"
-#include "cli/show/report/axis.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
+#include "cli/show/report/chart.h"
 #include "cli/show/report/html.h"
-#include "cli/show/report/timeline_colors.h"
-#include "cli/show/report/timeline_data.h"
+#include "cli/show/report/fills.h"
+#include "cli/show/report/timeline_slices.h"
 
 namespace cli {
 namespace {

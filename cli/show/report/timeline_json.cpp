@@ -2,9 +2,9 @@
 #include <string>
 
 #include "cli/base/json_text.h"
-#include "cli/base/visible_text.h"
+#include "cli/base/text.h"
 #include "cli/show/report/html.h"
-#include "cli/show/report/timeline_data.h"
+#include "cli/show/report/timeline_slices.h"
 
 namespace cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "cli/answers/tables/median.h"
-#include "cli/base/units.h"
+#include "cli/answers/tables/percentile.h"
+#include "cli/base/text.h"
 
 namespace cli {
 

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/answers/tables/median.h"
-#include "cli/answers/tables/warm_up.h"
+#include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/base/units.h"
-#include "cli/trace/error.h"
-#include "cli/trace/rank_list.h"
-#include "cli/trace/slice.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
+#include "cli/trace/ranks.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

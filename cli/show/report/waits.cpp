@@ -9,7 +9,7 @@
 
 #include "cli/answers/tables/collective_columns.h"
 #include "cli/timeline/gpu/gpu_intervals.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

@@ -9,9 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/timeline/clocks/find_breaks.h"
 #include "cli/timeline/clocks/line_fit.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

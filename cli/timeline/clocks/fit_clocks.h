@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "cli/timeline/collectives/match.h"
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 
 namespace cli {
 

@@ -1,5 +1,6 @@
 // A robust line through points that are mostly right.
 #pragma once
+#include <cstddef>
 #include <vector>
 
 namespace cli {
@@ -25,5 +26,16 @@ double weighted_median(std::vector<LinePoint> points);  // of values; 0 for none
 // Where noise only delays, the early points tell more than the late ones: those below the line then count `below` of what those
 // above do (asymmetric least squares: Newey and Powell, Econometrica 55, 1987). The standard errors are those of 1, which are larger.
 Line fit_line(std::vector<LinePoint> points, double below = 1);  // 0 < below <= 1
+
+// Where a line does not do: a clock was set, or its drift changed.
+
+// Indices at which another line begins, ascending; empty: one line does for all. `points` by `at`, ascending. Each part has at
+// least kLeastPiece points, and where it is that the line changes is known as well as the points' noise allows. What is less than
+// the noise and 5 us is not looked for.
+inline constexpr std::size_t kLeastPiece = 12;
+std::vector<std::size_t> find_breaks(const std::vector<LinePoint>& points);
+
+// How far points lie from the lines of the parts, in sum.
+double cost_of(const std::vector<LinePoint>& points, const std::vector<std::size_t>& breaks);
 
 }  // namespace cli

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/timeline/collectives/robust.h"
+#include "cli/timeline/collectives/statistics.h"
 
 namespace cli {
 namespace {

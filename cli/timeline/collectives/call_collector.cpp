@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cli/timeline/collectives/compute_cover.h"
+#include "cli/timeline/collectives/gpu_ledger.h"
 #include "cli/trace/garbage_collections.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/names.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "cli/timeline/collectives/gpu_ledger.h"
 #include "cli/timeline/collectives/operations.h"
 #include "cli/trace/event.h"
-#include "cli/trace/interned.h"
+#include "cli/base/interning.h"
 #include "cli/trace/payload.h"
 
 namespace cli {

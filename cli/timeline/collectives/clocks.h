@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/trace/catalog.h"
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 
 namespace cli {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/timeline/gpu/work_classes.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

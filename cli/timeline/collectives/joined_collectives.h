@@ -18,8 +18,8 @@
 #include "cli/timeline/collectives/match.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/derived.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/wanted.h"
+#include "cli/trace/names.h"
+#include "cli/trace/kinds.h"
 
 namespace cli {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cli/timeline/collectives/robust.h"
+#include "cli/timeline/collectives/statistics.h"
 
 namespace cli {
 namespace {

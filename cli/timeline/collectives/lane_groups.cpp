@@ -6,7 +6,7 @@
 #include <set>
 
 #include "cli/timeline/collectives/align_lanes.h"
-#include "cli/timeline/collectives/robust.h"
+#include "cli/timeline/collectives/statistics.h"
 
 namespace cli {
 namespace {

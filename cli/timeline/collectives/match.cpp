@@ -14,7 +14,7 @@
 #include "cli/timeline/collectives/align_lanes.h"
 #include "cli/timeline/collectives/lane_axis.h"
 #include "cli/timeline/collectives/lane_groups.h"
-#include "cli/trace/rank_list.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "cli/timeline/collectives/exchange_test.h"
+#include "cli/timeline/collectives/statistics.h"
 
 namespace cli {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "cli/timeline/gpu/work_class.h"
+#include "cli/timeline/gpu/work_classes.h"
 
 namespace cli {
 

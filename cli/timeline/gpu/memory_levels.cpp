@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/trace/device_words.h"
+#include "cli/trace/words.h"
 
 namespace cli {
 namespace {

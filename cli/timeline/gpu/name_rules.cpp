@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/trace/characters.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/base/error.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

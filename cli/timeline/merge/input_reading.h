@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "cli/timeline/collectives/calls.h"
-#include "cli/base/ordered_work.h"
-#include "cli/base/progress.h"
-#include "cli/timeline/merge/clock_domains.h"
+#include "cli/base/threads.h"
+#include "cli/base/terminal.h"
+#include "cli/timeline/merge/align.h"
 #include "cli/timeline/sort/sort_runs.h"
 #include "cli/trace/catalog.h"
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
 #include "cli/formats/reading/id_map.h"
 #include "cli/formats/ttrace/merged_reader.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/totals.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 namespace {

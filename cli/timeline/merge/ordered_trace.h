@@ -7,9 +7,9 @@
 
 #include "cli/timeline/merge/input_reading.h"
 #include "cli/trace/catalog.h"
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
-#include "cli/trace/wanted.h"
+#include "cli/trace/kinds.h"
 
 namespace cli {
 

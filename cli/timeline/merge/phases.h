@@ -1,3 +1,25 @@
+// What the paths of several files say about which phase of a run each is of.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/trace/catalog.h"
+
+namespace cli {
+
+// These are names of phases: no two are the same without their numbers (attempt0 and attempt1 are, and two times).
+bool differ_without_numbers(const std::vector<std::string>& labels);
+
+// These names differ only in numbers that one process counts: steps ("step_100", "iteration20"), or in the file's name times and
+// numbers that no word names ("rank0.100", "host_5000.1715000000"). Not in numbers of something else ("run1", "attempt_0"), nor in
+// directories of times.
+bool number_phases(const std::string& a, const std::string& b);
+
+// One for each path: the words in which the names of the files differ, without endings of traces; else those in which the
+// innermost directories do. The first that differ without their numbers, else the first that differ, else "". At least two.
+std::vector<std::string> phase_labels(const std::vector<std::string>& paths);
+
 // Several files of one rank that are phases of its run: stage1-model_init_trace.json, stage2-eval_bpb_trace.json, ...
 //
 // Two Kineto files are phases of one rank when
@@ -10,15 +32,6 @@
 //   container, so names that only number runs are of two runs.
 // Files that --rank gave the same rank need not be of one process, and their names need only differ. What else has one
 // rank twice is two runs, or one file twice.
-#pragma once
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "cli/trace/catalog.h"
-
-namespace cli {
-
 bool are_phases(const Process& a, const Process& b);
 
 // When the events of a process begin, without those at relative time 0.

@@ -3,18 +3,244 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <map>
 #include <numeric>
+#include <set>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "cli/base/shell_word.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "cli/timeline/merge/phases.h"
-#include "cli/trace/error.h"
-#include "cli/trace/rank_list.h"
+#include "cli/base/error.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
+
+namespace {
+
+constexpr std::size_t kDigitsOfTime = 10;     // of a number that is a time
+constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::string_view kRank = "rank", kWorker = "worker", kHandlerForm = "_#.#", kHandlerEnding = ".pt.trace.json";
+// "tp_rank_0" is a rank within a group, "lora_rank16" no rank of a process.
+constexpr std::array<std::string_view, 20> kOtherRanks{"tp",    "pp",     "dp",       "cp",     "ep",      "sp",         "etp",
+                                                       "edp",   "vpp",    "dcp",      "tensor", "data",    "pipeline",   "expert",
+                                                       "local", "lora",   "low",      "node",   "context", "parallel"};
+
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower_text(text);
+  for (char& c : lower_text) c = lower(c);
+  return lower_text;
+}
+
+// "a/b/c.json": "c.json", "b", "a".
+std::vector<std::string> parts_of(std::string_view path) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t slash = path.find_last_of('/');
+    parts.push_back(in_lower_case(path.substr(slash + 1)));
+    if (slash == path.npos) return parts;
+    path = path.substr(0, slash);
+  }
+}
+
+struct Number {
+  std::string before;  // in its part of the path, numbers in it as '#'
+  std::int64_t value = 0;
+  std::size_t digits = 0, end = 0;
+};
+
+// All numbers of a part; those beyond 64 bits have the value -1.
+std::vector<Number> numbers_in(std::string_view part) {
+  std::vector<Number> numbers;
+  std::string before;
+  for (std::size_t at = 0; at < part.size();) {
+    if (!is_digit(part[at])) {
+      before += part[at++];
+      continue;
+    }
+    Number number{before, -1, 0, 0};
+    const char* const end = part.data() + part.size();
+    const auto parsed = std::from_chars(part.data() + at, end, number.value);
+    if (parsed.ec != std::errc()) number.value = -1;
+    number.digits = static_cast<std::size_t>(parsed.ptr - part.data()) - at;
+    at += number.digits;
+    number.end = at;
+    before += '#';
+    numbers.push_back(std::move(number));
+  }
+  return numbers;
+}
+
+// Whether the number is one after this word: "rank3", "rank[3".
+bool is_after(std::string_view before, std::string_view word) {
+  if (!before.empty() && std::string_view("-_=.:[(").find(before.back()) != std::string_view::npos) before.remove_suffix(1);
+  if (!before.ends_with(word)) return false;
+  before.remove_suffix(word.size());
+  if (before.empty()) return true;
+  if (is_letter(before.back())) return false;
+  before.remove_suffix(1);
+  std::size_t letters = 0;
+  while (letters < before.size() && is_letter(before[before.size() - 1 - letters])) ++letters;
+  const std::string_view owner = before.substr(before.size() - letters);
+  return std::find(kOtherRanks.begin(), kOtherRanks.end(), owner) == kOtherRanks.end();
+}
+
+// HOST_PID.TIME.pt.trace.json, as tensorboard_trace_handler writes it: the word "worker" is of the host's name.
+bool has_host_name(std::string_view part) {
+  std::string form;
+  for (const Number& number : numbers_in(part)) form = number.before + '#';
+  return form.ends_with(kHandlerForm) && part.find(kHandlerEnding) != part.npos;
+}
+
+// The numbers after `word` in one part of each path; paths that have none have no entry.
+using Found = std::vector<std::vector<Number>>;
+Found numbers_after(std::string_view word, const std::vector<std::vector<std::string>>& parts, std::size_t level) {
+  Found found;
+  for (const auto& of_path : parts) {
+    auto& numbers = found.emplace_back();
+    if (level >= of_path.size()) continue;
+    if (word == kWorker && has_host_name(of_path[level])) continue;
+    numbers = numbers_in(of_path[level]);
+    std::erase_if(numbers, [&](const Number& n) { return n.value < 0 || n.value >= kMostRanks || !is_after(n.before, word); });
+  }
+  return found;
+}
+
+// The numbers that differ between the files, if any do; else all.
+void keep_differing(Found& found) {
+  std::map<std::string, std::set<std::int64_t>> values;
+  for (const auto& numbers : found) {
+    for (const Number& number : numbers) values[number.before].insert(number.value);
+  }
+  for (auto& numbers : found) {
+    const auto is_same = [&](const Number& number) { return values[number.before].size() < 2; };
+    if (!std::all_of(numbers.begin(), numbers.end(), is_same)) std::erase_if(numbers, is_same);
+  }
+}
+
+bool count_from_zero(const std::set<std::int64_t>& values) {
+  return values.size() > 1 && *values.begin() == 0 && *values.rbegin() == static_cast<std::int64_t>(values.size()) - 1;
+}
+
+bool count_from_zero(const Found& found) {
+  std::set<std::int64_t> values;
+  for (const auto& numbers : found) {
+    for (const Number& number : numbers) values.insert(number.value);
+  }
+  return count_from_zero(values);
+}
+
+std::vector<Process*> profiles_without_rank(Catalog& catalog) {
+  std::vector<Process*> profiles;
+  for (Process& process : catalog.processes) {
+    if (process.format == SourceFormat::kineto && process.rank < 0) profiles.push_back(&process);
+  }
+  return profiles;
+}
+
+bool ran_at_one_time(const std::vector<Process*>& profiles) {
+  std::int64_t begin_ns = INT64_MIN, end_ns = INT64_MAX;
+  for (const Process* profile : profiles) {
+    begin_ns = std::max(begin_ns, begin_of(*profile));
+    end_ns = std::min(end_ns, profile->last_ns);
+  }
+  return begin_ns < end_ns;
+}
+
+// The values of the only number that differs between the paths, in their order; empty: there is not exactly one.
+std::vector<std::int64_t> differing_numbers(const std::vector<Process*>& profiles) {
+  std::map<std::pair<std::size_t, std::string>, std::vector<std::int64_t>> values;
+  for (const Process* profile : profiles) {
+    const auto parts = parts_of(profile->source);
+    for (std::size_t level = 0; level < parts.size(); ++level) {
+      for (const Number& n : numbers_in(parts[level])) {
+        if (n.digits < kDigitsOfTime) values[{level, n.before}].push_back(n.value);
+      }
+    }
+  }
+  std::vector<std::int64_t> found;
+  for (auto& [place, of_place] : values) {
+    if (std::set<std::int64_t>(of_place.begin(), of_place.end()).size() < 2) continue;
+    if (!found.empty() || of_place.size() != profiles.size()) return {};
+    found = std::move(of_place);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::optional<std::int64_t>> rank_names(const std::vector<std::string>& paths) {
+  std::vector<std::vector<std::string>> parts;
+  std::size_t levels = 0;
+  for (const std::string& path : paths) levels = std::max(levels, parts.emplace_back(parts_of(path)).size());
+  std::vector<std::optional<std::int64_t>> ranks(paths.size());
+  std::vector<bool> settled(paths.size());
+  for (std::size_t level = 0; level < levels; ++level) {
+    for (const std::string_view word : {kRank, kWorker}) {
+      Found found = numbers_after(word, parts, level);
+      if (level > 0 && !count_from_zero(found)) continue;
+      const bool all = std::none_of(found.begin(), found.end(), [](const auto& numbers) { return numbers.empty(); });
+      if (word == kWorker && !all) continue;
+      keep_differing(found);
+      for (std::size_t i = 0; i < paths.size(); ++i) {
+        if (settled[i] || found[i].empty()) continue;
+        settled[i] = true;
+        if (found[i].size() == 1) ranks[i] = found[i][0].value;
+      }
+    }
+  }
+  return ranks;
+}
+
+void give_named_rank(Catalog& catalog, std::size_t first, std::optional<std::int64_t> rank) {
+  if (!rank || catalog.processes.size() != first + 1) return;
+  Process& process = catalog.processes[first];
+  if (process.format != SourceFormat::kineto || process.rank >= 0) return;
+  process.rank = *rank;
+  process.rank_source = RankSource::file_name;
+}
+
+std::string count_ranks(Catalog& catalog) {
+  const std::vector<Process*> profiles = profiles_without_rank(catalog);
+  if (profiles.empty() || catalog.processes.size() < 2 || !ran_at_one_time(profiles)) return {};
+  const std::vector<std::int64_t> numbers = differing_numbers(profiles);
+  const std::set<std::int64_t> different(numbers.begin(), numbers.end());
+  if (profiles.size() == catalog.processes.size() && different.size() == profiles.size() && count_from_zero(different)) {
+    for (std::size_t i = 0; i < profiles.size(); ++i) {
+      profiles[i]->rank = numbers[i];
+      profiles[i]->rank_source = RankSource::file_name;
+    }
+    return fmt::format("ranks 0 to {} are the numbers in the file names ({}, ...); use --rank N=FILE to change them",
+                       profiles.size() - 1, profiles[0]->source);
+  }
+  return fmt::format("the ranks of {} are unknown: neither contents nor names contain them ({}{}); set each with --rank N=FILE",
+                     count_text(profiles.size(), "file"), profiles[0]->source, profiles.size() > 1 ? ", ..." : "");
+}
+
+std::vector<std::string> without_rank_directories(const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::int64_t>> split;  // the name without its rank's directory, and the rank; -1: none
+  std::map<std::string, std::set<std::int64_t>> ranks;
+  for (const std::string& name : names) {
+    const std::size_t slash = name.find_last_of('/');
+    const std::string last = in_lower_case(std::string_view(name).substr(slash == name.npos ? 0 : slash + 1));
+    const std::vector<Number> numbers = numbers_in(last);
+    const bool is_rank = numbers.size() == 1 && is_after(numbers[0].before, kRank) && last.find_first_not_of("])", numbers[0].end) == last.npos;
+    split.emplace_back(is_rank ? slash == name.npos ? "." : name.substr(0, slash) : name, is_rank ? numbers[0].value : -1);
+    if (is_rank) ranks[split.back().first].insert(numbers[0].value);
+  }
+  std::vector<std::string> without;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    without.push_back(split[i].second >= 0 && count_from_zero(ranks[split[i].first]) ? split[i].first : names[i]);
+  }
+  return without;
+}
+
 namespace {
 
 [[noreturn]] void fail_twice(const Process& first, const Process& second) {

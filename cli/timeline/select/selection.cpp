@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 
 namespace cli {
 namespace {

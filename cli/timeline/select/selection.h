@@ -6,8 +6,7 @@
 #include <string_view>
 
 #include "cli/trace/kinds.h"
-#include "cli/timeline/select/number_ranges.h"
-#include "cli/timeline/select/time_range.h"
+#include "cli/timeline/select/ranges.h"
 
 namespace cli {
 

@@ -6,13 +6,12 @@
 #include <limits>
 #include <set>
 
-#include "cli/base/units.h"
-#include "cli/trace/beside_ranks.h"
-#include "cli/trace/error.h"
+#include "cli/base/text.h"
+#include "cli/trace/ranks.h"
+#include "cli/base/error.h"
 #include "cli/trace/launch_calls.h"
-#include "cli/trace/name_classes.h"
-#include "cli/trace/rank_list.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/names.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

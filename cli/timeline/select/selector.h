@@ -9,9 +9,9 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/trace/process_clocks.h"
+#include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
-#include "cli/trace/wanted.h"
+#include "cli/trace/kinds.h"
 #include "cli/timeline/select/launch_table.h"
 #include "cli/timeline/select/selection.h"
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/trace/overruns.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {

@@ -22,14 +22,14 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/launch_calls.h"
-#include "cli/trace/name_classes.h"
+#include "cli/trace/names.h"
 #include "cli/trace/payload.h"
 #include "cli/trace/steps.h"
-#include "cli/trace/time_bounds.h"
+#include "cli/trace/clocks.h"
 #include "cli/timeline/select/optimizer_steps.h"
 #include "cli/timeline/select/step_name.h"
 #include "cli/timeline/select/step_times.h"
-#include "cli/timeline/select/work_sequence.h"
+#include "cli/timeline/select/step_period.h"
 
 namespace cli {
 

@@ -13,7 +13,12 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "cli/trace/catalog.h"
+#include "cli/trace/steps.h"
 
 namespace cli {
 
@@ -28,5 +33,11 @@ struct StepName {
 
 // Nothing for names that are no step's, and for numbers of more than 18 digits.
 std::optional<StepName> step_name(std::string_view name);
+
+// How steps were found, in words.
+
+// "ranks 0-7: steps by the period of the kernels, ..."; a line for ranks of which the same is to be said, which it names where they are
+// not all that were chosen. Of ranks that named their steps with `also_named` alone.
+std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen, bool also_named);
 
 }  // namespace cli

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/trace/beside_ranks.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/trace/catalog.h"
-#include "cli/trace/process_clocks.h"
+#include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
 
 namespace cli {

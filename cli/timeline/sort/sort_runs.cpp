@@ -6,8 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "cli/trace/event_heap.h"
-#include "cli/trace/event_key.h"
+#include "cli/trace/event_order.h"
 
 namespace cli {
 namespace {

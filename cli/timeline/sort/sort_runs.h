@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/base/background.h"
+#include "cli/base/threads.h"
 #include "cli/formats/ttrace/sorted_run.h"
-#include "cli/trace/clock_fit.h"
+#include "cli/trace/clocks.h"
 #include "cli/trace/payload.h"
 #include "cli/formats/reading/id_map.h"
 

@@ -1,4 +1,4 @@
-#include "agent/cupti/captured_nodes.h"
+#include "agent/cupti/graph_nodes.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

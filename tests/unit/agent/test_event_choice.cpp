@@ -2,7 +2,6 @@
 #include <cstring>
 #include <string>
 
-#include "agent/base/chosen_events.h"
 #include "agent/base/agent_settings.h"
 #include "agent/translate/translate.h"
 #include "tests/unit/catch.h"

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "agent/translate/late_field.h"
+#include "agent/translate/gpu_work.h"
 #include "examples/simulated_training/standin/cupti/layouts.h"
 #include "examples/simulated_training/standin/cupti/note_layouts.h"
 #include "tests/unit/catch.h"

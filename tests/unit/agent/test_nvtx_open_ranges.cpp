@@ -1,7 +1,7 @@
 #include <string>
 #include <thread>
 
-#include "agent/cupti/graph_node_records.h"
+#include "agent/cupti/graph_nodes.h"
 #include "agent/nvtx/live_ranges.h"
 #include "tests/unit/catch.h"
 

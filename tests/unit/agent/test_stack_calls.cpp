@@ -1,4 +1,4 @@
-#include "agent/native/stack_calls.h"
+#include "agent/native/call_stacks.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

@@ -1,6 +1,6 @@
 // Calls, waits, overhead, memory, contexts and streams.
 #include "examples/simulated_training/standin/cupti/note_layouts.h"
-#include "agent/cupti/api_names.h"
+#include "agent/cupti/api_choice.h"
 #include "tests/unit/agent/translated.h"
 
 namespace {

@@ -1,7 +1,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "cli/base/background.h"
+#include "cli/base/threads.h"
 #include "no_threads.h"
 #include "tests/unit/catch.h"
 

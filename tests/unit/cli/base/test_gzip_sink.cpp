@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "cli/base/gzip_sink.h"
+#include "cli/base/sinks.h"
 #include "tests/unit/catch.h"
 
 namespace {

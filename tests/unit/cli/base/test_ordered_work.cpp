@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/base/ordered_work.h"
+#include "cli/base/threads.h"
 #include "no_threads.h"
 #include "tests/unit/catch.h"
 

@@ -7,7 +7,7 @@
 
 #include "../scratch.h"
 #include "cli/base/output_file.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
 using cli::OutputFile;

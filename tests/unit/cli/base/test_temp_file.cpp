@@ -1,6 +1,6 @@
 #include "../scratch.h"
-#include "cli/base/temp_file.h"
-#include "cli/trace/error.h"
+#include "cli/base/files.h"
+#include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
 using cli::TempFile;

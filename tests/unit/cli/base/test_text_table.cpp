@@ -1,4 +1,4 @@
-#include "cli/base/text_table.h"
+#include "cli/base/terminal.h"
 #include "tests/unit/catch.h"
 
 TEST_CASE("table: columns are aligned for characters of any width, numbers to the right") {

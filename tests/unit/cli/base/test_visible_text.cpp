@@ -1,9 +1,8 @@
 // Untrusted names control neither a terminal nor a shell.
-#include "cli/base/visible_text.h"
+#include "cli/base/text.h"
 
 #include <string>
 
-#include "cli/base/shell_word.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

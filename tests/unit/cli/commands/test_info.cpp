@@ -1,7 +1,6 @@
 #include "cli/commands/clock_report.h"
-#include "cli/commands/info_json.h"
 #include "cli/commands/info_text.h"
-#include "cli/base/units.h"
+#include "cli/base/text.h"
 #include "tests/unit/catch.h"
 #include "text_sink.h"
 

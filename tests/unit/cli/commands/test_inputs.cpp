@@ -1,6 +1,6 @@
 #include "../scratch.h"
 #include "cli/commands/inputs.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

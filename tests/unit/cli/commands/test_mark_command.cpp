@@ -1,6 +1,6 @@
 #include <CLI/CLI.hpp>
 
-#include "cli/commands/mark_command.h"
+#include "cli/commands/run_program.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

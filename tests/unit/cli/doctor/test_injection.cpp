@@ -1,7 +1,6 @@
 #include <map>
 
 #include "../scratch.h"
-#include "cli/doctor/agent_file.h"
 #include "cli/doctor/injection.h"
 #include "tests/unit/catch.h"
 

@@ -1,4 +1,4 @@
-#include "cli/trace/beside_ranks.h"
+#include "cli/trace/ranks.h"
 
 #include "tests/unit/catch.h"
 

@@ -1,5 +1,4 @@
-#include "cli/trace/name_classes.h"
-#include "cli/trace/training_phase.h"
+#include "cli/trace/names.h"
 #include "tests/unit/catch.h"
 
 using cli::is_gemm_name;

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "cli/formats/export/derived_text.h"
+#include "cli/formats/export/shared_json.h"
 
 namespace cli {
 

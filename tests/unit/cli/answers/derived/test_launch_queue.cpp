@@ -2,8 +2,7 @@
 #include <unordered_map>
 
 #include "cli/timeline/gpu/launch_queue.h"
-#include "cli/timeline/gpu/waiting_launches.h"
-#include "cli/answers/derived/counter_track.h"
+#include "cli/answers/derived/device_tracks.h"
 #include "derived_tracks.h"
 #include "tests/unit/catch.h"
 

@@ -1,4 +1,4 @@
-#include "cli/formats/export/derived_text.h"
+#include "cli/formats/export/shared_json.h"
 #include "cli/answers/derived/lost_slices.h"
 #include "cli/answers/derived/overlay.h"
 #include "derived_tracks.h"

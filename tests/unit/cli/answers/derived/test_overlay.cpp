@@ -1,8 +1,8 @@
 // One computed track each, by hand.
 #include <fmt/format.h>
 
-#include "cli/answers/derived/busy_track.h"
-#include "cli/trace/name_classes.h"
+#include "cli/answers/derived/device_tracks.h"
+#include "cli/trace/names.h"
 #include "cli/answers/derived/overlay.h"
 #include "derived_tracks.h"
 #include "tests/unit/catch.h"

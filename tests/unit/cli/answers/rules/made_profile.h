@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands/trace_facts.h"
+#include "cli/commands/inputs.h"
 #include "cli/answers/rules/diagnose.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 

@@ -1,5 +1,5 @@
 // Rules of kernels, each on a made profile whose figures are summed by hand.
-#include "cli/answers/rules/ncu_command.h"
+#include "cli/answers/rules/rule.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/answers/rules/made_profile.h"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/answers/tables/call_paths.h"
-#include "cli/answers/tables/call_text.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

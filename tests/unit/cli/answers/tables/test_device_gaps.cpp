@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/trace/slice.h"
+#include "cli/trace/event_times.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

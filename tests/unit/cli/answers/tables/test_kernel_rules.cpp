@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/timeline/gpu/name_rules.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,4 +1,4 @@
-#include "cli/answers/tables/warm_up.h"
+#include "cli/answers/tables/whole_steps.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

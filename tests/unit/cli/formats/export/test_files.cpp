@@ -1,9 +1,9 @@
 // Names of outputs that are several files, and the TAR that holds some.
 #include <string>
 
-#include "cli/show/export/chosen_catalog.h"
-#include "cli/show/export/file_names.h"
-#include "cli/show/export/tar_writer.h"
+#include "cli/show/export/export_job.h"
+#include "cli/show/export/write_directory.h"
+#include "cli/show/export/write_manifest.h"
 #include "cli/trace/losses.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"

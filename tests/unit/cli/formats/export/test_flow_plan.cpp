@@ -1,4 +1,4 @@
-#include "cli/formats/export/flow_plan.h"
+#include "cli/formats/export/flows.h"
 
 #include "small_trace.h"
 #include "tests/unit/catch.h"

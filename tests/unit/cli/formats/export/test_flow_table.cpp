@@ -1,7 +1,7 @@
 #include <random>
 #include <set>
 
-#include "cli/formats/export/flow_table.h"
+#include "cli/formats/export/flows.h"
 #include "tests/unit/catch.h"
 
 using cli::FlowStart;

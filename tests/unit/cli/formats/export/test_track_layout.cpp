@@ -2,7 +2,7 @@
 
 #include "cli/trace/losses.h"
 #include "cli/formats/export/track_layout.h"
-#include "cli/formats/export/losses_json.h"
+#include "cli/formats/export/shared_json.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "cli/formats/json/decimal.h"
+#include "cli/formats/json/json_values.h"
 
 using cli::micros_to_ns;
 using cli::to_int64;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "cli/formats/json/gzip_source.h"
+#include "cli/formats/json/byte_source.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

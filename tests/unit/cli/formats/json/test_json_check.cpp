@@ -3,7 +3,7 @@
 
 #include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/json/json_unescape.h"
+#include "cli/formats/json/json_values.h"
 
 using cli::find_json_fault;
 

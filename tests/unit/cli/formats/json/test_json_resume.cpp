@@ -2,7 +2,7 @@
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "cli/formats/json/json_resume.h"
+#include "cli/formats/json/json_damage.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

@@ -4,7 +4,7 @@
 
 #include "tests/unit/catch.h"
 #include "cli/formats/reading/reader.h"
-#include "cli/formats/json/zstd_source.h"
+#include "cli/formats/json/byte_source.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

@@ -4,7 +4,7 @@
 #include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/kineto/kineto_event.h"
-#include "cli/formats/json/window.h"
+#include "cli/formats/json/byte_source.h"
 
 using namespace cli;
 

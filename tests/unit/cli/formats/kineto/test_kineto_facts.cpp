@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "cli/formats/export/inputs_text.h"
-#include "cli/trace/device_words.h"
+#include "cli/formats/export/shared_json.h"
+#include "cli/trace/words.h"
 #include "cli/trace/operator_inputs.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"

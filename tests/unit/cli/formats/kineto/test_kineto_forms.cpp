@@ -7,7 +7,7 @@
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/kineto/kineto_forms.h"
 #include "cli/formats/kineto/kineto_shapes.h"
-#include "cli/formats/json/plain_number.h"
+#include "cli/formats/json/json_values.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"
 

@@ -1,7 +1,7 @@
 // The members of JSON objects, and tables that stay bounded.
-#include "cli/formats/perfetto/id_set.h"
-#include "cli/formats/perfetto/json_members.h"
-#include "cli/formats/perfetto/text_ids.h"
+#include "cli/formats/perfetto/sequence.h"
+#include "cli/formats/perfetto/arguments.h"
+#include "cli/formats/perfetto/vocabulary.h"
 #include "tests/unit/catch.h"
 
 using namespace cli::perfetto;

@@ -2,7 +2,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <string>
 
-#include "cli/formats/perfetto/trace_attributes.h"
+#include "cli/formats/perfetto/pftrace.h"
 #include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cli/trace/catalog.h"
-#include "cli/formats/ring/ring_kinds.h"
+#include "cli/formats/ring/ring_translator.h"
 #include "tests/unit/common/ring_maker.h"
 
 namespace cli {

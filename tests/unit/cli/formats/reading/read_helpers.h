@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/trace/catalog.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/kineto/kineto_reader.h"
 

@@ -1,4 +1,4 @@
-#include "cli/formats/reading/occupancy.h"
+#include "cli/formats/reading/devices.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "tests/unit/catch.h"
-#include "cli/formats/reading/stream_overruns.h"
+#include "cli/formats/reading/implausible_times.h"
 
 using namespace cli;
 

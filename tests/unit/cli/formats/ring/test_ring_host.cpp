@@ -2,7 +2,7 @@
 #include <bit>
 #include <limits>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "ring_recording.h"
 
 using namespace cli;

@@ -2,7 +2,7 @@
 #include "tests/unit/cli/commands/text_sink.h"
 #include "cli/trace/kinds.h"
 #include "cli/formats/ring/ring_dump.h"
-#include "cli/formats/ring/ring_kinds.h"
+#include "cli/formats/ring/ring_translator.h"
 #include "ring_recording.h"
 
 using namespace cli;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/trace/stack_text.h"
+#include "cli/trace/short_name.h"
 #include "cli/formats/reading/operator_bytes.h"
 #include "ring_recording.h"
 

@@ -1,7 +1,7 @@
 // Recordings as events, and every way in which a file can be damaged.
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "ring_recording.h"
 #include "tests/case_step.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/ring_file.h"

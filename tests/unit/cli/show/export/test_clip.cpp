@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/show/export/clip.h"
+#include "cli/show/export/event_walk.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "cli/show/export/cut_plan.h"
+#include "cli/show/export/write_file.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/show/report/page_files.h"
+#include "cli/show/report/page.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,4 +1,4 @@
-#include "cli/timeline/clocks/find_breaks.h"
+#include "cli/timeline/clocks/line_fit.h"
 
 #include <cmath>
 #include <random>

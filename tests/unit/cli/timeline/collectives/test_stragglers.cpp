@@ -1,6 +1,6 @@
 // Stragglers and their causes, against jobs in which they are planted.
 #include "cli/timeline/collectives/stragglers.h"
-#include "cli/timeline/collectives/exchange_test.h"
+#include "cli/timeline/collectives/statistics.h"
 #include "made_lateness.h"
 #include "made_training.h"
 #include "tests/case_step.h"

@@ -1,7 +1,7 @@
 #include <cstring>
 
 #include "cli/formats/ttrace/merged_columns.h"
-#include "cli/formats/ttrace/merged_varint.h"
+#include "cli/formats/ttrace/merged_fields.h"
 #include "collect.h"
 #include "tests/unit/catch.h"
 

@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "tests/unit/cli/scratch.h"
-#include "cli/trace/error.h"
-#include "cli/formats/ttrace/merged_varint.h"
+#include "cli/base/error.h"
+#include "cli/formats/ttrace/merged_fields.h"
 #include "merged_sample.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"

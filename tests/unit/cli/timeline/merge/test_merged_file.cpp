@@ -4,9 +4,9 @@
 
 #include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/merge_inputs.h"
-#include "cli/trace/error.h"
-#include "cli/trace/event_key.h"
-#include "cli/trace/slice.h"
+#include "cli/base/error.h"
+#include "cli/trace/event_order.h"
+#include "cli/trace/event_times.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cli/trace/error.h"
-#include "cli/trace/event_key.h"
+#include "cli/base/error.h"
+#include "cli/trace/event_order.h"
 #include "collect.h"
 #include "tests/unit/cli/base/no_threads.h"
 #include "tests/unit/catch.h"

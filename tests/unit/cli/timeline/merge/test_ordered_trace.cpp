@@ -4,7 +4,7 @@
 #include "cli/timeline/merge/merge_inputs.h"
 #include "cli/formats/ttrace/merged_writer.h"
 #include "cli/timeline/merge/ordered_trace.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
 

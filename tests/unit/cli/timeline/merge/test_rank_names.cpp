@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/merge/rank_names.h"
+#include "cli/timeline/merge/ranks.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,7 +1,6 @@
 #include "cli/timeline/merge/align.h"
-#include "cli/timeline/merge/clock_domains.h"
 #include "cli/timeline/merge/ranks.h"
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/merge/join_catalog.h"
-#include "cli/formats/kineto/kineto_memory.h"
+#include "cli/timeline/merge/catalogs.h"
+#include "cli/formats/kineto/kineto_reader.h"
 #include "cli/formats/reading/reader.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"

@@ -3,7 +3,7 @@
 
 #include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/runs.h"
-#include "cli/formats/kineto/kineto_peek.h"
+#include "cli/formats/kineto/kineto_header.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

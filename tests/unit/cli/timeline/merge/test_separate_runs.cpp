@@ -1,4 +1,4 @@
-#include "cli/timeline/merge/separate_runs.h"
+#include "cli/timeline/merge/runs.h"
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
 template <typename F>

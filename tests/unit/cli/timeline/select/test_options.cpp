@@ -1,11 +1,10 @@
 // --ranks, --steps, --time, --kinds and --min-dur as people write them.
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/trace/kinds.h"
 #include "cli/timeline/select/selection.h"
-#include "cli/timeline/select/number_ranges.h"
-#include "cli/timeline/select/time_range.h"
+#include "cli/timeline/select/ranges.h"
 #include "refusal.h"
 #include "tests/unit/catch.h"
 

@@ -1,7 +1,7 @@
 #include <set>
 #include <string>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/timeline/select/selector.h"
 #include "cli/timeline/select/step_finder.h"
 #include "refusal.h"

@@ -1,4 +1,4 @@
-#include "cli/timeline/select/step_notes.h"
+#include "cli/timeline/select/step_name.h"
 
 #include "tests/unit/catch.h"
 

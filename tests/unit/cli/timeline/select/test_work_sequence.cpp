@@ -1,5 +1,5 @@
 // Steps by the period of kernels: how it is found, where steps begin, and that a long recording needs no more memory.
-#include "cli/timeline/select/work_sequence.h"
+#include "cli/timeline/select/step_period.h"
 
 #include <algorithm>
 #include <random>

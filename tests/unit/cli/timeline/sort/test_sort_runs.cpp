@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "tests/unit/cli/scratch.h"
-#include "cli/timeline/merge/join_catalog.h"
+#include "cli/timeline/merge/catalogs.h"
 #include "cli/timeline/sort/sort_runs.h"
-#include "cli/trace/event_key.h"
+#include "cli/trace/event_order.h"
 #include "tests/unit/cli/timeline/merge/collect.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"

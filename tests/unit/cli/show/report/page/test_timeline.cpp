@@ -3,9 +3,9 @@
 #include <array>
 #include <random>
 
-#include "cli/trace/error.h"
+#include "cli/base/error.h"
 #include "cli/show/report/timeline.h"
-#include "cli/show/report/timeline_data.h"
+#include "cli/show/report/timeline_slices.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/answers/rules/made_profile.h"
 
