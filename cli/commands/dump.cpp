@@ -17,7 +17,7 @@
 #include "cli/trace/losses.h"
 #include "cli/formats/inputs/input_formats.h"
 #include "cli/formats/inputs/paths.h"
-#include "cli/formats/json/input_file.h"
+#include "cli/formats/json/byte_source.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/ring_header.h"
 #include "cli/formats/ring/ring_dump.h"

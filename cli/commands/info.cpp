@@ -11,7 +11,6 @@
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"
 #include "cli/timeline/merge/missing_data.h"
-#include "cli/timeline/merge/phases.h"
 #include "cli/timeline/merge/ranks.h"
 #include "cli/timeline/merge/catalogs.h"
 #include "cli/timeline/merge/runs.h"

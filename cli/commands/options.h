@@ -12,7 +12,7 @@
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/commands/inputs.h"
 #include "cli/show/report/report.h"
-#include "cli/timeline/select/selection.h"
+#include "cli/timeline/select/selector.h"
 
 // The options that commands share. What is returned lives as long as the run that holds it.
 namespace CLI {

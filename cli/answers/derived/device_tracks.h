@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 
-#include "cli/timeline/gpu/running_sum.h"
 #include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/timeline/gpu/launch_queue.h"
 #include "cli/trace/catalog.h"

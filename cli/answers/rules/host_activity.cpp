@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "cli/trace/open_slices.h"
+#include "cli/answers/tables/open_slices.h"
 #include "cli/trace/event_times.h"
 #include "cli/timeline/select/step_name.h"
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "cli/answers/tables/named_classes.h"
-#include "cli/answers/tables/operator_calls.h"
+#include "cli/answers/tables/operator_flops.h"
 #include "cli/answers/rules/exposed_work.h"
 #include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"

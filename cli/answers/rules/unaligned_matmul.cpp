@@ -19,7 +19,7 @@
 
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/timeline/gpu/name_rules.h"
-#include "cli/answers/tables/operator_calls.h"
+#include "cli/answers/tables/operator_flops.h"
 #include "cli/answers/rules/work_rule.h"
 #include "cli/trace/names.h"
 #include "cli/trace/short_name.h"

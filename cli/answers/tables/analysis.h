@@ -12,7 +12,7 @@
 
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/windows.h"
-#include "cli/timeline/collectives/clocks.h"
+#include "cli/timeline/collectives/stragglers.h"
 #include "cli/timeline/collectives/match.h"
 #include "cli/timeline/gpu/work_classes.h"
 #include "cli/trace/catalog.h"

@@ -19,7 +19,7 @@
 #include "cli/trace/names.h"
 #include "cli/trace/event_times.h"
 #include "cli/trace/clocks.h"
-#include "cli/timeline/select/optimizer_steps.h"
+#include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_name.h"
 
 namespace cli {

@@ -7,7 +7,6 @@
 
 #include "cli/answers/tables/analysis.h"
 #include "cli/timeline/merge/ordered_trace.h"
-#include "cli/timeline/select/selection.h"
 #include "cli/timeline/select/selector.h"
 
 namespace cli {

@@ -11,7 +11,7 @@
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/named_classes.h"
-#include "cli/answers/tables/operator_calls.h"
+#include "cli/answers/tables/operator_flops.h"
 
 namespace cli {
 namespace {

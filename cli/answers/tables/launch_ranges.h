@@ -15,7 +15,7 @@
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 #include "cli/trace/launch_calls.h"
-#include "cli/trace/open_slices.h"
+#include "cli/answers/tables/open_slices.h"
 #include "cli/trace/event_times.h"
 
 namespace cli {

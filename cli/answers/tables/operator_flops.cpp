@@ -12,6 +12,7 @@
 #include "cli/trace/operator_inputs.h"
 
 namespace cli {
+
 namespace {
 
 struct TensorInput {

@@ -14,12 +14,22 @@
 // Formulas: torch/utils/flop_counter.py, which counts every pair; signatures: aten/src/ATen/native/native_functions.yaml and
 // flash_attn/flash_attn_interface.py.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/gpu_peaks.h"
+#include "cli/answers/tables/launch_ranges.h"
+#include "cli/base/newest.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/payload.h"
 
@@ -55,5 +65,134 @@ std::string_view missing_cost(const Catalog& catalog, std::string_view name, Ope
 
 // What a kernel makes of float inputs: fp32, tf32, or its name does not tell. `gpu` may be null.
 MathType type_of_float(std::string_view kernel, const GpuPeaks* gpu);
+
+// The calls of operators whose cost is known (operator_flops.h), and the kernels that they launched: in a profile by its External ids; in a
+// recording, which has none, by the innermost operator around the CUDA call. Bounded: the newest of each process.
+class OperatorCalls {
+ public:
+  struct Kind {
+    StringId name = 0;
+    OperatorCost cost;            // without FLOP: it is not known
+    OperatorInputId inputs = {};  // of one without a cost
+  };
+  struct Call {
+    std::uint32_t kind = 0;
+    bool ran = false;  // a kernel of it was asked for
+  };
+
+  explicit OperatorCalls(const AnalysisContext& context)
+      : catalog_(context.catalog), processes_(catalog_.processes.size(), Calls(kMostCalls)), ranges_(context) {
+    for (const Process& process : catalog_.processes) {
+      are_profiles_.push_back(process.format == SourceFormat::kineto);
+      only_profiles_ = only_profiles_ && are_profiles_.back();
+    }
+  }
+
+  // Of kinds().
+  void event(const Event& event, const Facts& facts) {
+    if (only_profiles_ && (event.kind != cli::Kind::cpu_op || !is_costed(event.name))) return;
+    const ProcessId process = catalog_.tracks[event.track].process;
+    if (are_profiles_[process]) {
+      if (event.kind != cli::Kind::cpu_op || !is_costed(event.name)) return;
+      const auto* op = facts.get<OperatorFacts>();
+      if (op != nullptr && op->external_id != 0) add(process, op->external_id, event, *op);
+      return;
+    }
+    const auto* op = facts.get<OperatorFacts>();
+    if (!is_slice(event)) return;
+    settle(event.start_ns);
+    if (is_api_call(event.kind)) return ranges_.call(event);
+    if (event.kind != cli::Kind::cpu_op || op == nullptr) return;
+    ranges_.open_at(event.track, event.start_ns);
+    ranges_.open(event.track, {event.start_ns, slice_end(event, kLatest_ns), ++last_number_});
+    add(process, last_number_, event, *op);
+  }
+  // Null: the kernel is of no call whose cost is known.
+  Call* of(const GpuWork& work) {
+    const std::uint64_t number = number_of(work);
+    if (number == 0) return nullptr;
+    Calls& calls = processes_[work.process];
+    const auto place = calls.find(number);
+    if (place == Calls::kNone) return nullptr;
+    const Kind& kind = kinds_[calls[place].kind];
+    if (kind.cost.flop > 0) return &calls[place];
+    without_cost_.try_emplace(kind.name, kind.inputs);
+    return nullptr;
+  }
+  // TraceObserver::end_of().
+  void end_of(ProcessId process) {
+    ranges_.end_of(process, [this](const Event& call) { launch(call); });
+    processes_[process] = Calls(kMostCalls);
+  }
+  const Kind& operator[](std::uint32_t kind) const { return kinds_[kind]; }
+
+  // Operators whose kernels were asked for and whose cost is not known, with the inputs of one call (missing_cost()).
+  const std::map<StringId, OperatorInputId>& without_cost() const { return without_cost_; }
+
+  static KindSet kinds() { return kinds_of({cli::Kind::cpu_op, cli::Kind::runtime, cli::Kind::driver}); }
+
+ private:
+  static constexpr std::size_t kMostCalls = 1 << 16;  // of a process, whose kernels may come yet; the oldest are forgotten
+
+  using Calls = Newest<Call>;  // by External id, or our number
+
+  void settle(std::int64_t start_ns) {
+    ranges_.settle(start_ns, [this](const Event& call) { launch(call); });
+  }
+  void launch(const Event& call) {
+    const auto& open = ranges_.open_at(call.track, call.start_ns);
+    ranges_.launches(call, open.empty() ? 0 : open.back().range);
+  }
+  // 0: there is none.
+  std::uint64_t number_of(const GpuWork& work) {
+    if (are_profiles_[work.process]) {
+      const auto* kernel = work.facts->get<ProfiledKernelFacts>();
+      return kernel == nullptr ? 0 : kernel->external_id;
+    }
+    ranges_.settle([this](const Event& call) { launch(call); });
+    const std::uint64_t* number = ranges_.of(work);
+    return number == nullptr ? 0 : *number;
+  }
+
+  void add(ProcessId process, std::uint64_t number, const Event& event, const OperatorFacts& op) {
+    const std::uint32_t kind = op.inputs == 0 || !is_costed(event.name) ? 0 : kind_of(event.name, op.inputs);
+    Calls& calls = processes_[process];
+    if (kind != 0 && calls.find(number) == Calls::kNone) calls.add(number, Call{kind, false});
+  }
+
+  // Most operators are not, and are looked up by their name alone.
+  bool is_costed(StringId name) {
+    if (name < names_.size() && names_[name] != Costed::unseen) return names_[name] == Costed::yes;
+    if (name >= names_.size()) names_.resize(std::max(catalog_.strings.size(), name + std::size_t{1}));
+    return (names_[name] = cli::is_costed(catalog_.strings[name]) ? Costed::yes : Costed::no) == Costed::yes;
+  }
+
+  std::uint32_t kind_of(StringId name, OperatorInputId inputs) {
+    const auto [known, is_new] = by_inputs_.try_emplace(std::uint64_t{name} << 32 | inputs.value, 0);
+    if (!is_new) return known->second;
+    auto cost = cost_of(catalog_, catalog_.strings[name], inputs);
+    if (!cost) {
+      kinds_.push_back({name, {}, inputs});
+      return known->second = static_cast<std::uint32_t>(kinds_.size() - 1);
+    }
+    const auto [place, first] = by_shape_.try_emplace({name, cost->shape, cost->type, cost->flop, cost->bytes}, static_cast<std::uint32_t>(kinds_.size()));
+    if (first) kinds_.push_back({name, std::move(*cost), {}});
+    return known->second = place->second;
+  }
+
+  enum class Costed : std::uint8_t { unseen, no, yes };
+
+  const Catalog& catalog_;
+  std::vector<bool> are_profiles_;  // by ProcessId
+  bool only_profiles_ = true;
+  std::vector<Costed> names_;  // by StringId
+  std::vector<Calls> processes_;
+  std::vector<Kind> kinds_ = std::vector<Kind>(1);
+  std::unordered_map<std::uint64_t, std::uint32_t> by_inputs_;  // by name and inputs
+  std::map<std::tuple<StringId, std::string, MathType, std::int64_t, std::optional<std::int64_t>>, std::uint32_t> by_shape_;
+  std::map<StringId, OperatorInputId> without_cost_;
+  LaunchRanges<std::uint64_t, std::uint64_t> ranges_;  // numbers of operators
+  std::uint64_t last_number_ = 0;
+};
 
 }  // namespace cli

@@ -10,7 +10,6 @@
 #include "cli/formats/export/chrome_text.h"
 #include "cli/formats/export/exporter.h"
 #include "cli/formats/export/lanes.h"
-#include "cli/formats/export/track_layout.h"
 
 namespace cli {
 

@@ -11,7 +11,6 @@
 #include "cli/formats/chrome/chrome_flows.h"
 #include "cli/formats/chrome/chrome_derived.h"
 #include "cli/formats/export/chrome_text.h"
-#include "cli/formats/export/track_layout.h"
 #include "cli/formats/export/lanes.h"
 #include "cli/trace/losses.h"
 

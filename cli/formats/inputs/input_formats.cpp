@@ -8,7 +8,6 @@
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/file_kind.h"
-#include "cli/formats/json/input_file.h"
 #include "cli/formats/kineto/kineto_reader.h"
 #include "cli/formats/kineto/kineto_header.h"
 #include "cli/formats/ring/ring_header.h"

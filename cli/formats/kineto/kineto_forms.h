@@ -25,7 +25,7 @@
 #include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_event.h"
 #include "cli/formats/kineto/kineto_locations.h"
-#include "cli/formats/reading/seen_twice.h"
+#include "cli/formats/kineto/seen_twice.h"
 
 namespace cli {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/trace/shapes.h"
-#include "cli/formats/reading/seen_twice.h"
+#include "cli/formats/kineto/seen_twice.h"
 
 namespace cli {
 

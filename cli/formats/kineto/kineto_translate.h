@@ -22,7 +22,7 @@
 #include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_locations.h"
 #include "cli/formats/kineto/kineto_reader.h"
-#include "cli/formats/reading/implausible_times.h"
+#include "cli/formats/kineto/implausible_times.h"
 
 namespace cli {
 

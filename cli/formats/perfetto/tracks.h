@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/formats/export/lanes.h"
-#include "cli/formats/export/track_layout.h"
 #include "cli/formats/perfetto/proto.h"
 #include "cli/formats/perfetto/sequence.h"
 #include "cli/trace/catalog.h"

@@ -1,5 +1,5 @@
 // What host threads did, to events: CUDA calls, NVTX, NCCL.
-#include "cli/formats/reading/open_ranges.h"
+#include "cli/formats/ring/open_ranges.h"
 #include "cli/formats/ring/ring_translator.h"
 
 namespace cli {

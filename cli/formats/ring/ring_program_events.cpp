@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/formats/reading/operator_bytes.h"
+#include "cli/formats/ring/operator_bytes.h"
 #include "cli/formats/ring/ring_translator.h"
 
 namespace cli {

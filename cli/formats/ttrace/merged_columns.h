@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/formats/reading/merged_batch.h"
+#include "cli/formats/ttrace/merged_batch.h"
 
 namespace cli {
 

@@ -7,8 +7,7 @@
 #include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
 #include "cli/trace/kinds.h"
-#include "cli/formats/reading/id_map.h"
-#include "cli/formats/reading/merged_batch.h"
+#include "cli/formats/ttrace/merged_batch.h"
 #include "cli/formats/ttrace/merged_chunks.h"
 #include "cli/formats/reading/reader.h"
 

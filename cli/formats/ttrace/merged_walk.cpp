@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "cli/trace/event_order.h"
+#include "cli/formats/ttrace/event_order.h"
 
 namespace cli {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cli/trace/payload.h"
-#include "cli/formats/reading/merged_batch.h"
+#include "cli/formats/ttrace/merged_batch.h"
 
 namespace cli {
 

@@ -8,8 +8,7 @@
 #include "cli/base/files.h"
 #include "cli/base/zstd_codec.h"
 #include "cli/trace/clocks.h"
-#include "cli/formats/reading/id_map.h"
-#include "cli/formats/reading/merged_batch.h"
+#include "cli/formats/ttrace/merged_batch.h"
 
 namespace cli {
 

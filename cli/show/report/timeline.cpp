@@ -11,7 +11,6 @@
 
 #include "cli/formats/export/census.h"
 #include "cli/formats/export/lanes.h"
-#include "cli/formats/export/track_layout.h"
 #include "cli/base/error.h"
 #include "cli/trace/names.h"
 #include "cli/trace/ranks.h"

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/collectives/calls.h"
+#include "cli/timeline/collectives/call_collector.h"
 
 namespace cli {
 

@@ -13,11 +13,12 @@
 #include <utility>
 
 #include "cli/timeline/collectives/gpu_ledger.h"
+#include "cli/trace/event_times.h"
 #include "cli/trace/garbage_collections.h"
 #include "cli/trace/names.h"
-#include "cli/trace/event_times.h"
 
 namespace cli {
+
 namespace {
 
 constexpr std::int64_t kNoPosition = std::numeric_limits<std::int64_t>::min();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/timeline/collectives/align_lanes.h"
-#include "cli/timeline/collectives/calls.h"
+#include "cli/timeline/collectives/call_collector.h"
 
 namespace cli {
 

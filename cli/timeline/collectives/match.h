@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/collectives/calls.h"
+#include "cli/timeline/collectives/call_collector.h"
 #include "cli/trace/catalog.h"
 
 namespace cli {

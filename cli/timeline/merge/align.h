@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/timeline/collectives/calls.h"
+#include "cli/timeline/collectives/call_collector.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/base/terminal.h"
-#include "cli/formats/reading/id_map.h"
+#include "cli/formats/ttrace/merged_batch.h"
 #include "cli/timeline/merge/ordered_trace.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/steps.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/collectives/calls.h"
+#include "cli/timeline/collectives/call_collector.h"
 #include "cli/base/threads.h"
 #include "cli/base/terminal.h"
 #include "cli/timeline/merge/align.h"
@@ -18,7 +18,7 @@
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
-#include "cli/formats/reading/id_map.h"
+#include "cli/formats/ttrace/merged_batch.h"
 #include "cli/formats/ttrace/merged_reader.h"
 #include "cli/formats/reading/reader.h"
 

@@ -19,7 +19,6 @@
 #include "cli/base/threads.h"
 #include "cli/base/text.h"
 #include "cli/formats/reading/reader.h"
-#include "cli/timeline/merge/phases.h"
 #include "cli/timeline/merge/ranks.h"
 #include "cli/base/error.h"
 

@@ -1,3 +1,58 @@
+// Training steps of a program that named none, from the marks that PyTorch itself makes: a step ends where the last
+// Optimizer.step#... before the next forward pass or batch ends, and the next one begins there.
+//
+// Several optimizers of one step (Optimizer.step#Muon.step, Optimizer.step#AdamW.step) are one end where they follow each other:
+// each another one, with neither a forward pass nor a batch between, nor a quarter of the time in which one of them comes again
+// (many programs have no mark of a forward pass). The first step begins with the first forward pass or batch; without one before
+// its end it is left out, since nothing says where it began. Gradient accumulation is part of a step.
+//
+// Marks: torch/optim/optimizer.py (Optimizer.step#), torch/utils/data/dataloader.py (enumerate(DataLoader)#), and the forward
+// passes of DataParallel, DistributedDataParallel, FSDP 1 and 2.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/timeline/select/step_name.h"
+#include "cli/timeline/select/step_period.h"
+#include "cli/timeline/select/step_numbers.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/clocks.h"
+#include "cli/trace/event.h"
+#include "cli/trace/launch_calls.h"
+#include "cli/trace/names.h"
+#include "cli/trace/payload.h"
+#include "cli/trace/steps.h"
+
+namespace cli {
+
+enum class StepMark : std::uint8_t { none, optimizer, begin };
+StepMark step_mark(std::string_view name);
+
+class OptimizerSteps {
+ public:
+  // Of one process, by start.
+  void add(StepMark mark, StringId name, std::int64_t start_ns, std::int64_t end_ns);
+  // After the last mark; numbers count from 0.
+  std::vector<Step> steps() const;
+
+ private:
+  struct Optimizer {
+    StringId name;
+    std::int64_t start_ns, end_ns;
+    bool after_begin;  // a forward pass or a batch came since the one before
+  };
+  std::int64_t usual_distance_ns() const;
+
+  std::vector<Optimizer> optimizers_;
+  std::optional<std::int64_t> first_ns_;  // the first forward pass or batch, where it comes before them
+  bool has_begun_ = false;
+};
+
 // Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
 // which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. Those of a process that named none follow
 // from PyTorch's optimizers (optimizer_steps.h), else from the period of its kernels (step_period.h), where they have one.
@@ -11,28 +66,6 @@
 // Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; in addition, for processes that have not ended and have named no step, the memory of work_sequence.h: about
 // four million kernels in all, but of 16,384 of each process at least, since fewer hold no two steps (0.7 GB of 1,024 processes), and
 // the calls that launch (launch_calls.h).
-#pragma once
-#include <array>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
-#include "cli/trace/catalog.h"
-#include "cli/trace/launch_calls.h"
-#include "cli/trace/names.h"
-#include "cli/trace/payload.h"
-#include "cli/trace/steps.h"
-#include "cli/trace/clocks.h"
-#include "cli/timeline/select/optimizer_steps.h"
-#include "cli/timeline/select/step_name.h"
-#include "cli/timeline/select/step_times.h"
-#include "cli/timeline/select/step_period.h"
-
-namespace cli {
-
 class StepFinder : public EventSink {
  public:
   // The catalogue is complete and outlives this. `clocks`: those of the events, if they put the catalogue's times on the axis.

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "cli/trace/event_order.h"
+#include "cli/formats/ttrace/event_order.h"
 
 namespace cli {
 namespace {

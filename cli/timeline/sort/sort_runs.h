@@ -17,7 +17,7 @@
 #include "cli/formats/ttrace/sorted_run.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/payload.h"
-#include "cli/formats/reading/id_map.h"
+#include "cli/formats/ttrace/merged_batch.h"
 
 namespace cli {
 

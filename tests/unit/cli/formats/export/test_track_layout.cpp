@@ -1,7 +1,7 @@
 #include <set>
 
 #include "cli/trace/losses.h"
-#include "cli/formats/export/track_layout.h"
+#include "cli/formats/export/lanes.h"
 #include "cli/formats/export/shared_json.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "tests/unit/catch.h"
-#include "cli/formats/reading/implausible_times.h"
+#include "cli/formats/kineto/implausible_times.h"
 
 using namespace cli;
 

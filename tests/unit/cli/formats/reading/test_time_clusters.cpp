@@ -1,5 +1,5 @@
 #include "tests/unit/catch.h"
-#include "cli/formats/reading/implausible_times.h"
+#include "cli/formats/kineto/implausible_times.h"
 
 using namespace cli;
 namespace {

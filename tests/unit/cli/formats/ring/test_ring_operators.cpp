@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/trace/short_name.h"
-#include "cli/formats/reading/operator_bytes.h"
+#include "cli/formats/ring/operator_bytes.h"
 #include "ring_recording.h"
 
 using namespace cli;

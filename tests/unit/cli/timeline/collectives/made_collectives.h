@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/collectives/calls.h"
+#include "cli/timeline/collectives/call_collector.h"
 #include "cli/timeline/collectives/match.h"
 
 namespace cli {

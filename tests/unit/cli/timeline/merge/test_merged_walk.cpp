@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/base/error.h"
-#include "cli/trace/event_order.h"
+#include "cli/formats/ttrace/event_order.h"
 #include "collect.h"
 #include "tests/unit/cli/base/no_threads.h"
 #include "tests/unit/catch.h"

@@ -1,7 +1,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/merge/phases.h"
 #include "cli/timeline/merge/ranks.h"
 #include "tests/unit/catch.h"
 

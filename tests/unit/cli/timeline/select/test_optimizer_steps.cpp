@@ -1,4 +1,4 @@
-#include "cli/timeline/select/optimizer_steps.h"
+#include "cli/timeline/select/step_finder.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

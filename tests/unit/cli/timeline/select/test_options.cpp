@@ -3,7 +3,7 @@
 
 #include "cli/base/error.h"
 #include "cli/trace/kinds.h"
-#include "cli/timeline/select/selection.h"
+#include "cli/timeline/select/selector.h"
 #include "cli/timeline/select/ranges.h"
 #include "refusal.h"
 #include "tests/unit/catch.h"

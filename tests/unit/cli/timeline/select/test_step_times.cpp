@@ -1,5 +1,5 @@
 // When the work of each step ran: by a walk in the order of time, against a look at all work.
-#include "cli/timeline/select/step_times.h"
+#include "cli/timeline/select/step_numbers.h"
 
 #include <algorithm>
 #include <limits>

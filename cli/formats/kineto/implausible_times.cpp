@@ -1,4 +1,4 @@
-#include "cli/formats/reading/implausible_times.h"
+#include "cli/formats/kineto/implausible_times.h"
 
 #include <algorithm>
 

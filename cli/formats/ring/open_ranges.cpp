@@ -1,8 +1,9 @@
-#include "cli/formats/reading/open_ranges.h"
+#include "cli/formats/ring/open_ranges.h"
 
 #include <algorithm>
 
 namespace cli {
+
 namespace {
 
 std::uint64_t stack_key(std::uint32_t tid, StringId domain) { return std::uint64_t{tid} << 32 | domain; }

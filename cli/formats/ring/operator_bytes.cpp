@@ -1,4 +1,4 @@
-#include "cli/formats/reading/operator_bytes.h"
+#include "cli/formats/ring/operator_bytes.h"
 
 #include <fmt/format.h>
 
@@ -15,6 +15,7 @@
 #include "common/records/operators.h"
 
 namespace cli {
+
 namespace {
 
 using trace::InputKind;
