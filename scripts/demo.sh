@@ -21,7 +21,7 @@ build() {
   if [ -f build/build.ninja ]; then
     meson configure build "${options[@]}"
   else
-    meson setup build "${options[@]}" -Dtests=disabled >/dev/null
+    meson setup build "${options[@]}" -Dtests=disabled -Dunity=on >/dev/null
   fi
   ninja -C build --quiet || { echo "demo: the build failed; its messages are above" >&2; exit 1; }
   ls -1sh "$tracetool" $([ $agent = disabled ] || echo build/agent/libagent.so)

@@ -23,7 +23,7 @@ build=build-dist
 configure() {
   local folder=$1
   shift
-  [ -f "$folder/build.ninja" ] || meson setup "$folder" -Dtests=disabled -Dwerror=true "$@"
+  [ -f "$folder/build.ninja" ] || meson setup "$folder" -Dtests=disabled -Dwerror=true -Dunity=on "$@"
 }
 
 build_here() {

@@ -36,7 +36,7 @@ build_all() {
   . scripts/setup.sh --tests
   [ "$agent" = enabled ] || { echo "soak: there is no agent to be tested" >&2; exit 1; }
   build=build
-  if [ -f build/build.ninja ]; then meson configure build -Dtests=enabled; else meson setup build -Dtests=enabled; fi >/dev/null
+  if [ -f build/build.ninja ]; then meson configure build -Dtests=enabled; else meson setup build -Dtests=enabled -Dunity=on; fi >/dev/null
   ninja --quiet -C build
 }
 

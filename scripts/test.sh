@@ -93,7 +93,7 @@ run_suites() {
 }
 
 test_gcc() {
-  build g++ build -Dagent=$agent -Dtests=enabled -Dwerror=true || return 0
+  build g++ build -Dagent=$agent -Dtests=enabled -Dwerror=true -Dunity=on || return 0
   [ $agent = enabled ] || note g++ "the agent" SKIP
   ! have_command clang++ || targets=$each_alone with_clang ahead build-clang "${clang_options[@]}"
   run_suites g++ build
@@ -109,7 +109,7 @@ test_clang() {
 
 # The agent alone: tracetool's libraries are not there for another machine. Unit tests need Catch2 2, which is headers.
 test_aarch64() {
-  local qemu options=(--cross-file scripts/aarch64.ini -Dcli=disabled -Dtests=disabled -Dwerror=true)
+  local qemu options=(--cross-file scripts/aarch64.ini -Dcli=disabled -Dtests=disabled -Dwerror=true -Dunity=on)
   [ $agent = enabled ] && have_command aarch64-linux-gnu-g++ || { note aarch64 "aarch64-linux-gnu-g++" SKIP; return 0; }
   qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
   if [ -z "$qemu" ] || [ ! -f /usr/share/pkgconfig/catch2.pc ]; then
@@ -164,7 +164,7 @@ test_stranger() {
 
 # With line numbers alone and, with ASan and UBSan, not optimised: compilers take several times as long otherwise, the tests
 # hardly less; and g++ takes twice as long for these as clang++.
-sanitizer_options=(-Dagent=$agent -Dbuildtype=plain -Db_lundef=false)
+sanitizer_options=(-Dagent=$agent -Dunity=on -Dbuildtype=plain -Db_lundef=false)
 # clang++ alone checks the types of functions, and the agent gives NVTX and CUPTI some that take a void* for their handles.
 address_options=("${sanitizer_options[@]}" -Db_sanitize=address,undefined
   "-Dcpp_args=-g1$(! have_command clang++ || printf ' -fno-sanitize=function')")

@@ -1,4 +1,4 @@
-// NVTX events into the ring. Before there is a recording they wait (nvtx_pending.h), unless this is a CUDA process
+// NVTX events into the ring. Before there is a recording they wait, unless this is a CUDA process
 // whose CUPTI is not available: there the first event opens it.
 #pragma once
 #include <cstdint>

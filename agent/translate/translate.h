@@ -1,7 +1,7 @@
 // CUPTI's records to ours, once, as early as possible. Each kind has one function and one row in kTranslators
 // (translate.cpp). CUPTI writes the newest layout of the installed library, so only what is common to all versions from
 // 11.8 on is read, through the oldest struct that has it (CUpti_ActivityKernel5, Memcpy4, MemcpyPtoP3, Memset3: graph
-// ids are their last members), and sizeof never steps through a buffer. late_field.h has the exceptions.
+// ids are their last members), and sizeof never steps through a buffer. gpu_work.h has the exceptions.
 //
 // Left out: DEVICE, whose facts the driver tells at any time, and with them the PCI bus id (cupti/devices.h); NAME and
 // MARKER, which CUPTI makes only where it is itself the process's NVTX tool: ours is (nvtx/).

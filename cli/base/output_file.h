@@ -1,4 +1,4 @@
-// A file that appears whole or not at all: it is written under a temporary name (temporary_name.h), and finish() renames it.
+// A file that appears whole or not at all: it is written under a temporary name (files.h), and finish() renames it.
 // "-" is stdout; a target that is not a regular file (/dev/null, a pipe) is written directly. A symbolic link is
 // followed: its target is replaced.
 #pragma once

@@ -2,11 +2,32 @@
 
 namespace cli {
 
+// The commands, in the order of the help.
+#define COMMANDS \
+  ENTRY(record) \
+  ENTRY(doctor) \
+  ENTRY(runs) \
+  ENTRY(info) \
+  ENTRY(merge) \
+  ENTRY(analyze) \
+  ENTRY(diff) \
+  ENTRY(check) \
+  ENTRY(diagnose) \
+  ENTRY(report) \
+  ENTRY(export) \
+  ENTRY(open) \
+  ENTRY(dump) \
+  ENTRY(help) \
+  ENTRY(pages) \
+  ENTRY(look)
+#define ENTRY(name) Command name##_command();
+COMMANDS
+#undef ENTRY
+
 const std::vector<Command>& commands() {
-  static const std::vector<Command> all{record_command(), doctor_command(), runs_command(), info_command(),
-                                         merge_command(),  analyze_command(), diff_command(), check_command(), diagnose_command(), report_command(),
-                                         export_command(), open_command(), dump_command(), help_command(), pages_command(),
-                                         look_command()};
+#define ENTRY(name) name##_command(),
+  static const std::vector<Command> all{COMMANDS};
+#undef ENTRY
   return all;
 }
 

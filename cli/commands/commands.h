@@ -25,22 +25,4 @@ const std::vector<Command>& commands();
 // The hidden command that runs if the first word is a path.
 inline constexpr const char* kCommandOfPaths = "look";
 
-// One per command file.
-Command record_command();
-Command doctor_command();
-Command info_command();
-Command runs_command();
-Command dump_command();
-Command merge_command();
-Command export_command();
-Command analyze_command();
-Command diff_command();
-Command check_command();
-Command diagnose_command();
-Command open_command();
-Command report_command();
-Command help_command();
-Command pages_command();
-Command look_command();
-
 }  // namespace cli

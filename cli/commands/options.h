@@ -70,7 +70,7 @@ Selection selection_of(const SelectionOptions& options, const std::string& prefi
 
 namespace cli {
 
-// --peak-tflops and --peak-gb-per-s: peaks of GPUs that the table lacks (analyze/gpu_peaks.h), or others than its.
+// --peak-tflops and --peak-gb-per-s: peaks of GPUs that the table lacks (cli/answers/tables/gpu_peaks.h), or others than its.
 struct PeakOptions {
   std::vector<std::string> tflops;
   double gb_per_s = 0;

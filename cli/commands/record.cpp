@@ -116,7 +116,7 @@ void run_record(const RecordOptions& options) {
   end_like(status);
 }
 
-// What stands before the program (mark_command.h) is ours, or wrong.
+// What stands before the program (run_program.h) is ours, or wrong.
 void check_command(const std::vector<std::string>& command, std::vector<std::string> unknown) {
   unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the mark itself
   if (!unknown.empty()) {

@@ -51,7 +51,7 @@ void throw_if_failed(const CheckResults& results);
 CheckResults check_machine(const std::string& directory);
 
 // What lies in a directory of recordings: is everybody there, alive, complete? Of several runs those are looked at that
-// `run` names (model/run_name.h). Throws Error (usage) where there is no such run.
+// `run` names (cli/timeline/merge/ranks.h). Throws Error (usage) where there is no such run.
 CheckResults check_directory(const std::string& directory, const std::string& run);
 
 // Why does this process record, or not?

@@ -32,7 +32,7 @@ struct Damage {
   bool operator==(const Damage&) const = default;
 };
 
-// GPU work that is recorded to end far beyond the begin of later work of its stream (model/overruns.h).
+// GPU work that is recorded to end far beyond the begin of later work of its stream (cli/trace/event_times.h).
 struct Overrun {
   std::uint64_t correlation = 0;
   std::int64_t duration_ns = 0;  // as the file says it

@@ -151,7 +151,7 @@ inline void put_on_axis(ProcessSteps& of, const ClockFit& fit) {
 
 // Which events of a trace have times that can be right. Some writers give GPU work that was never timed the time 0, or an
 // annotation that was never closed a length of months. A reader sets Process::first_ns and last_ns without such events
-// (read/time_clusters.h): what lies outside is kept and exported, but no span or sum has it.
+// (cli/formats/kineto/implausible_times.h): what lies outside is kept and exported, but no span or sum has it.
 class TimeBounds {
  public:
   // For events by each process's own clock, if `clocks` put the catalogue's times on the axis.

@@ -71,7 +71,7 @@ enum class CollectivePart : std::uint8_t { wait, transfer };
 
 enum class Loss : std::uint8_t { none, overwritten, unrecorded, everything, gap };
 
-// What a slice says besides its time, of which less may be written. Exporters make words of it (export/derived_text.h).
+// What a slice says besides its time, of which less may be written. Exporters make words of it (cli/formats/export/shared_json.h).
 struct DerivedFacts {
   std::int64_t length_ns = -1;  // -1: unknown
   std::uint64_t short_gaps = 0;  // of idle: gaps too short to be written since the one before, and their sum

@@ -32,7 +32,7 @@ constexpr std::int64_t slice_end(const Event& event, std::int64_t trace_end) {
 // GPU work whose recorded end lies far beyond the begin of later work of its stream. Work of a stream runs in order, but for
 // kernels that are launched early (programmatic dependent launch), which overlap by microseconds: an end that is seconds late is
 // one that the profiler did not see. The duration is kept and exported as the file says it; in spans and sums the work lasts until
-// the later work began. A reader finds them (read/stream_overruns.h).
+// the later work began. A reader finds them (cli/formats/kineto/implausible_times.h).
 constexpr std::int64_t kOverrun_ns = 1'000'000'000;
 
 inline bool operator<(const Overrun& a, const Overrun& b) {

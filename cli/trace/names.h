@@ -19,7 +19,7 @@ namespace cli {
 bool is_comm_name(std::string_view kernel);
 
 // A kernel of another library that moves data between GPUs, mangled or demangled: expert parallelism (DeepEP, MORI, TensorRT-LLM,
-// FlashInfer), NVSHMEM, symmetric memory, and every collective by name. One table has the names (name_classes.cpp).
+// FlashInfer), NVSHMEM, symmetric memory, and every collective by name. One table has the names.
 bool is_exchange_name(std::string_view kernel);
 
 // A kernel that is a matrix product of cuBLAS, CUTLASS, Triton's templates, rocBLAS (Tensile) or TensorRT-LLM (bmm_); mangled or demangled.

@@ -54,7 +54,7 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a stream, event or
 inline constexpr std::uint8_t kNoFlags = 0xff;         // they are not known
 inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
 
-// How kernels were launched, and what follows from that for a GPU with its limits (read/occupancy.h). The name of the
+// How kernels were launched, and what follows from that for a GPU with its limits (cli/formats/reading/devices.h). The name of the
 // kernel is the event's.
 struct Launch {
   std::uint32_t grid[3] = {};   // blocks

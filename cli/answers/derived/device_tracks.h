@@ -69,7 +69,7 @@ class CounterTrack final : public Changes {
   bool waits_ = false, given_ = false, repeat_ = false;
 };
 
-// The gaps of a device in which it had nothing to do (analyze/gpu_intervals.h), written.
+// The gaps of a device in which it had nothing to do (cli/timeline/gpu/gpu_intervals.h), written.
 //
 // A gap below kShortest_ns is not written: back-to-back kernels of one stream are about a microsecond apart, so such gaps
 // say nothing and would double the export. None is lost to a sum: the next slice that is written says how many came

@@ -1,4 +1,4 @@
-// The tracks of a process's memory, per device (analyze/memory_levels.h); the host's are on the tracks of the whole process.
+// The tracks of a process's memory, per device (cli/timeline/gpu/memory_levels.h); the host's are on the tracks of the whole process.
 #pragma once
 #include <map>
 #include <string>

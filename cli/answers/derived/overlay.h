@@ -1,10 +1,10 @@
-// Tracks that are computed from the events (model/derived.h): what a person would otherwise measure by eye. It takes all
+// Tracks that are computed from the events (cli/trace/derived.h): what a person would otherwise measure by eye. It takes all
 // events of a trace once, in their order, and gives what it knows as soon as it knows it, so an export that shows only
 // a part of the events still gets true gaps and counters: hand all events here, and clip what comes out.
 //
 // Of a device (GPU work: kernels, copies, sets, whole graphs, on streams; waits are not work):
-//   idle            from the end of all work so far to the start of the next; idle_track.h says what is too short to write
-//   exposed         communication runs and no other kernel (analyze/work_classes.h; a whole graph counts as the other)
+//   idle            from the end of all work so far to the start of the next; device_tracks.h says what is too short to write
+//   exposed         communication runs and no other kernel (cli/timeline/gpu/work_classes.h; a whole graph counts as the other)
 //   launch queue    launches whose work has not begun
 //   copies          bytes / duration of each copy while it runs, added up per direction
 //   busy            percent of a window in which any work ran

@@ -13,7 +13,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kLeastOverheadShare = 50;  // as 1 / N of the time
-// CUpti_ActivityOverheadKind as Kineto and device_words.h spell it. The others are the program's own: what the driver compiles and loads, and
+// CUpti_ActivityOverheadKind as Kineto and cli/trace/words.h spell it. The others are the program's own: what the driver compiles and loads, and
 // "Command Buffer Full", in which the host waits for the GPU.
 constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};
 constexpr std::string_view kFlush = kOfRecording[0];  // mostly on a thread of CUPTI's own, where it costs the program nothing

@@ -20,35 +20,42 @@ std::string ncu_command(std::string_view kernel, std::int64_t skip, const std::s
                      program.empty() ? "YOUR_PROGRAM" : shell_word(program) + " ARGUMENTS");
 }
 
-// Findings of equal saving stand in this order: data, communication, launches, then kernels and memory.
+// The rules: findings of equal saving stand in this order: data, communication, launches, then kernels and memory.
+#define RULES \
+  ENTRY(stuck) \
+  ENTRY(data_starved) \
+  ENTRY(straggler) \
+  ENTRY(comm_exposed) \
+  ENTRY(comm_slow) \
+  ENTRY(host_sync) \
+  ENTRY(host_late) \
+  ENTRY(garbage_collection) \
+  ENTRY(launch_bound) \
+  ENTRY(gpu_idle) \
+  ENTRY(launch_queue_full) \
+  ENTRY(pageable_copy) \
+  ENTRY(allocation_in_step) \
+  ENTRY(fp32_matmul) \
+  ENTRY(unaligned_matmul) \
+  ENTRY(unfused_attention) \
+  ENTRY(memory_bound_kernels) \
+  ENTRY(copy_cast) \
+  ENTRY(single_tensor_optimizer) \
+  ENTRY(backward_long) \
+  ENTRY(memory_peak) \
+  ENTRY(memory_growth) \
+  ENTRY(fragmentation) \
+  ENTRY(step_outlier) \
+  ENTRY(slow_first) \
+  ENTRY(recording_overhead)
+#define ENTRY(name) RuleEntry name##_rule();
+RULES
+#undef ENTRY
+
 const std::vector<RuleEntry>& rules() {
-  static const std::vector<RuleEntry> all{
-      stuck_rule(),
-      data_starved_rule(),
-      straggler_rule(),
-      comm_exposed_rule(),
-      comm_slow_rule(),
-      host_sync_rule(),
-      host_late_rule(),
-      garbage_collection_rule(),
-      launch_bound_rule(),
-      gpu_idle_rule(),
-      launch_queue_full_rule(),
-      pageable_copy_rule(),
-      allocation_in_step_rule(),
-      fp32_matmul_rule(),
-      unaligned_matmul_rule(),
-      unfused_attention_rule(),
-      memory_bound_kernels_rule(),
-      copy_cast_rule(),
-      single_tensor_optimizer_rule(),
-      backward_long_rule(),
-      memory_peak_rule(),
-      memory_growth_rule(),
-      fragmentation_rule(),
-      step_outlier_rule(),
-      slow_first_rule(),
-      recording_overhead_rule()};
+#define ENTRY(name) name##_rule(),
+  static const std::vector<RuleEntry> all{RULES};
+#undef ENTRY
   return all;
 }
 

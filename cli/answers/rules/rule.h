@@ -66,34 +66,6 @@ inline constexpr std::string_view kGarbageCollectionAdvice =
     "Call gc.collect() and gc.freeze() after the model is built, so that later collections skip its objects. Then call gc.disable(), and gc.collect() every N steps, in the same "
     "step on all ranks: collections at different times delay all ranks in turn.";
 
-// One per file.
-RuleEntry stuck_rule();
-RuleEntry straggler_rule();
-RuleEntry comm_exposed_rule();
-RuleEntry comm_slow_rule();
-RuleEntry data_starved_rule();
-RuleEntry host_late_rule();
-RuleEntry garbage_collection_rule();
-RuleEntry host_sync_rule();
-RuleEntry launch_bound_rule();
-RuleEntry gpu_idle_rule();
-RuleEntry pageable_copy_rule();
-RuleEntry allocation_in_step_rule();
-RuleEntry fp32_matmul_rule();
-RuleEntry memory_bound_kernels_rule();
-RuleEntry step_outlier_rule();
-RuleEntry memory_peak_rule();
-RuleEntry memory_growth_rule();
-RuleEntry fragmentation_rule();
-RuleEntry copy_cast_rule();
-RuleEntry single_tensor_optimizer_rule();
-RuleEntry unfused_attention_rule();
-RuleEntry unaligned_matmul_rule();
-RuleEntry launch_queue_full_rule();
-RuleEntry slow_first_rule();
-RuleEntry recording_overhead_rule();
-RuleEntry backward_long_rule();
-
 // The command that has Nsight Compute look at one kernel.
 
 // What ncu calls a kernel where nothing else is asked for (--kernel-name-base function): its function's name, without namespaces,

@@ -2,33 +2,41 @@
 
 namespace cli {
 
+// The analyses, in the order of the output.
+#define ANALYSES \
+  ENTRY(temporal) \
+  ENTRY(steps) \
+  ENTRY(step_phases) \
+  ENTRY(idle) \
+  ENTRY(gaps) \
+  ENTRY(overlap) \
+  ENTRY(kernels) \
+  ENTRY(classes) \
+  ENTRY(operators) \
+  ENTRY(modules) \
+  ENTRY(stacks) \
+  ENTRY(regions) \
+  ENTRY(copies) \
+  ENTRY(memory) \
+  ENTRY(api) \
+  ENTRY(launches) \
+  ENTRY(syncs) \
+  ENTRY(flops) \
+  ENTRY(mfu) \
+  ENTRY(roofline) \
+  ENTRY(outliers) \
+  ENTRY(collectives) \
+  ENTRY(comm) \
+  ENTRY(stragglers) \
+  ENTRY(critical_path)
+#define ENTRY(name) AnalysisEntry name##_analysis();
+ANALYSES
+#undef ENTRY
+
 const std::vector<AnalysisEntry>& analyses() {
-  static const std::vector<AnalysisEntry> all{
-      temporal_analysis(),
-      steps_analysis(),
-      step_phases_analysis(),
-      idle_analysis(),
-      gaps_analysis(),
-      overlap_analysis(),
-      kernels_analysis(),
-      classes_analysis(),
-      operators_analysis(),
-      modules_analysis(),
-      stacks_analysis(),
-      regions_analysis(),
-      copies_analysis(),
-      memory_analysis(),
-      api_analysis(),
-      launches_analysis(),
-      syncs_analysis(),
-      flops_analysis(),
-      mfu_analysis(),
-      roofline_analysis(),
-      outliers_analysis(),
-      collectives_analysis(),
-      comm_analysis(),
-      stragglers_analysis(),
-      critical_path_analysis()};
+#define ENTRY(name) name##_analysis(),
+  static const std::vector<AnalysisEntry> all{ANALYSES};
+#undef ENTRY
   return all;
 }
 

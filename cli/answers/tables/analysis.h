@@ -1,4 +1,4 @@
-// A question to a trace, answered by one table. An analysis is a file and a line in analyses.cpp: it takes the GPU work of
+// A question to a trace, answered by one table. An analysis is a file and a line in analysis.cpp: it takes the GPU work of
 // the trace once, in the order of time, with the other events that it asks for, and gives its table at the end. It knows
 // nothing of files, options or drawing.
 #pragma once
@@ -158,32 +158,5 @@ struct AnalysisEntry {
 };
 
 const std::vector<AnalysisEntry>& analyses();
-
-// One per analysis file.
-AnalysisEntry temporal_analysis();
-AnalysisEntry kernels_analysis();
-AnalysisEntry steps_analysis();
-AnalysisEntry step_phases_analysis();
-AnalysisEntry collectives_analysis();
-AnalysisEntry stragglers_analysis();
-AnalysisEntry comm_analysis();
-AnalysisEntry idle_analysis();
-AnalysisEntry gaps_analysis();
-AnalysisEntry api_analysis();
-AnalysisEntry launches_analysis();
-AnalysisEntry syncs_analysis();
-AnalysisEntry copies_analysis();
-AnalysisEntry memory_analysis();
-AnalysisEntry overlap_analysis();
-AnalysisEntry outliers_analysis();
-AnalysisEntry flops_analysis();
-AnalysisEntry roofline_analysis();
-AnalysisEntry classes_analysis();
-AnalysisEntry mfu_analysis();
-AnalysisEntry operators_analysis();
-AnalysisEntry modules_analysis();
-AnalysisEntry stacks_analysis();
-AnalysisEntry regions_analysis();
-AnalysisEntry critical_path_analysis();
 
 }  // namespace cli

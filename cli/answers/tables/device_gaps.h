@@ -56,7 +56,7 @@ class HostWaits {
 // work, w, which the call from c to e of some thread launched. It has up to five parts, which follow each other without a hole:
 //
 //   g to c   the call had not begun.
-//            sync or copy,     if the host was in a wait (host_waits.h), for a synchronization or in the call of a copy, when the
+//            sync or copy,     if the host was in a wait, for a synchronization or in the call of a copy, when the
 //            after_sync        device went idle (its start <= g < its end), and it ended no later than c: up to its end, and after it. If there
 //                              are several, the one that ended last. Without a wait of d ns the host would have launched d ns earlier at
 //                              most, so a wait explains the gap up to g + d (waited_to_ns()). The rest of it is the host's own:

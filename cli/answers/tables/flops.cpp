@@ -1,5 +1,5 @@
 // flops, roofline, mfu: what operators with known inputs compute, how fast, and how near to what bounds them. Kernels are those
-// that the operator launched (operator_calls.h). Memory: 32 bytes for each of the newest operators of a process, and the rows.
+// that the operator launched (operator_flops.h). Memory: 32 bytes for each of the newest operators of a process, and the rows.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 //    one: what ended last by then on the device, if that is kLatency_ns ago at most. Else it is not known: up to what ended last of
 //    all these the time is `unexplained`.
 // 5. A call that launched work held the path from its begin to its return or the work's start: `launch`. Before that it is the
-//    host's own time, back to where the host came out of a wait (host_waits.h; of any thread of the rank, the last one): `launch`
+//    host's own time, back to where the host came out of a wait (device_gaps.h; of any thread of the rank, the last one): `launch`
 //    in calls that launch, else `host`. What the host was in is told of the thread of the call; where that comes out of nothing, of the
 //    thread of the rank that was in something then, and came into it last; and so on.
 // 6. A wait ended because the work of the rank had ended, which of all ended last by then: from its end on it is `sync`, and before

@@ -1,4 +1,4 @@
-// syncs: where the host waits for its GPU (host_waits.h), and how long the GPU idles for it (device_gaps.h).
+// syncs: where the host waits for its GPU (device_gaps.h), and how long the GPU idles for it (device_gaps.h).
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,6 @@
 // The times that a person asked for: of each process the whole trace, a part of it (--time), or training steps.
 //
-// A step has two times (model/steps.h): on the GPU from the end of the work before it to the end of its own, and on the host. What
+// A step has two times (cli/trace/steps.h): on the GPU from the end of the work before it to the end of its own, and on the host. What
 // a device did at a time (busy, idle) is told of the GPU's time, whatever ran in it. A piece of work counts in the step in which it
 // was launched, whole. Calls and ranges count in the host's time.
 #pragma once

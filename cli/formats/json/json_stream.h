@@ -3,7 +3,7 @@
 // parser's to check; everything between them is checked here.
 //
 // A damaged event is lost alone where line breaks stand between events, and mostly where they do not: the walk goes on at
-// the next line or the next object that begins as events do (json_resume.h). damage() tells of it. Only a text that is no
+// the next line or the next object that begins as events do (json_damage.h). damage() tells of it. Only a text that is no
 // JSON from its first byte on is refused.
 //
 //   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);

@@ -53,7 +53,7 @@ class TimeClusters {
   std::vector<std::int64_t> long_ends_;
 };
 
-// Finds work of a stream that is recorded to end far beyond the begin of later work there (model/overruns.h). Work comes in the
+// Finds work of a stream that is recorded to end far beyond the begin of later work there (cli/trace/event_times.h). Work comes in the
 // order of the file, which is that of its stream. Memory: 40 bytes a track, 24 each that was found.
 class StreamOverruns {
  public:

@@ -1,4 +1,4 @@
-// Finds the shape of foreign arguments (model/shapes.h), and says what repeats too rarely to have one.
+// Finds the shape of foreign arguments (cli/trace/shapes.h), and says what repeats too rarely to have one.
 //
 // Integers that are members of the arguments themselves are taken out; what is nested (a grid, the dimensions of inputs)
 // and what is no plain integer of 64 bits stays. So shapes are few: 1,500 of the 18,300 events with arguments of a rank of a

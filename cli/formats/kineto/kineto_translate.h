@@ -1,6 +1,6 @@
 // From Kineto's events to ours. What each field becomes:
 //   ts, dur       microseconds to exact nanoseconds; + baseTimeNanoseconds
-//   cat, ph       Kind: by category for slices, by phase for marks, counters, flows (kineto_category.cpp)
+//   cat, ph       Kind: by category for slices, by phase for marks, counters, flows (kineto_fields.cpp)
 //   pid, tid      a track (kineto_locations.h)
 //   args          kept, as a shape where they repeat (kineto_shapes.h); correlation, bytes and device are read from them, and
 //                 what else is computed with (kineto_facts.h)

@@ -27,7 +27,7 @@ struct RingBlock {
 class RingFile {
  public:
   // Reads and checks the header. Throws Error: cannot open; not a recording, another version, unknown feature, sizes
-  // that contradict each other. Where the page of the header was destroyed, it is what ring_recovery.h finds. A file that is shorter than it was written (a copy that broke off, a full disk) is read
+  // that contradict each other. Where the page of the header was destroyed, it is what agent/ring/ring_header.h finds. A file that is shorter than it was written (a copy that broke off, a full disk) is read
   // as far as it goes: is_cut().
   explicit RingFile(const std::string& path);
   ~RingFile();

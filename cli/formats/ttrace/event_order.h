@@ -31,7 +31,7 @@ inline EventKey key_of(const Event& event, std::uint32_t place) {
           static_cast<std::uint64_t>(event.kind) << 32 | event.track, place};
 }
 
-// Merges sources of events, each in the order of event_key.h, into one stream of that order. A Cursor has next() (false: the
+// Merges sources of events, each in this order, into one stream of that order. A Cursor has next() (false: the
 // end) and event().
 //
 // A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): of k sources each event costs log2 k comparisons, on

@@ -3,11 +3,11 @@
 //
 //   u32 kColumns, a varint: how many columns are not empty, then of each of these its number and its bytes (varints), in
 //   their order; then the columns one behind the other: those of `Column`, then one for each field of each payload, in
-//   the order of AllPayloads and payload_fields() (model/payload.h). Numbers are varints; `zigzag` ones are signed
+//   the order of AllPayloads and payload_fields() (cli/trace/payload.h). Numbers are varints; `zigzag` ones are signed
 //   differences. A payload's column has an entry only for the events with this payload:
 //     number, string, id, hex   as it is (signed ones zigzag, reals as their bits)
 //     delta                     zigzag: minus the entry before it in the column (at first 0)
-//   Behind these is a column for each slot of shapes (model/shapes.h), with the integers of this slot in the order of
+//   Behind these is a column for each slot of shapes (cli/trace/shapes.h), with the integers of this slot in the order of
 //   events and holes, zigzag: minus the one before it in the column (at first 0), or, where that was its event's own
 //   correlation (but not 0), minus the correlation of this event.
 //

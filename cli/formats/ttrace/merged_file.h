@@ -58,7 +58,7 @@ enum class ChunkKind : std::uint32_t {
   launches = 8,
   captures = 9,
   steps = 10,  // an entry per process, in their order; missing: nobody looked for steps
-  shapes = 11,  // texts with holes (model/shapes.h)
+  shapes = 11,  // texts with holes (cli/trace/shapes.h)
   collective_ops = 12,
   dims = 13,
   operator_inputs = 14,

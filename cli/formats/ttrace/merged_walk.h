@@ -1,4 +1,4 @@
-// Streams of events, each in the order of event_key.h, as one in that order. Events are decoded a few of each stream at a
+// Streams of events, each in the order of event_order.h, as one in that order. Events are decoded a few of each stream at a
 // time, so that what is at hand stays in the caches of a core; and, where there is a core for it, by a thread of their own,
 // ahead of who takes them.
 //

@@ -47,7 +47,7 @@ class ChunkWriter : public EventSink {
   ChunkWriter(const Catalog& catalog, const IdMap* ids, const ChunkOptions& options, Put put);
   ~ChunkWriter() override;
 
-  // Those of a process in the order of event_key.h, at its own times. Throws Error (bad_content) for an event that ends
+  // Those of a process in the order of event_order.h, at its own times. Throws Error (bad_content) for an event that ends
   // beyond 2^63 ns, or whose arguments are longer than a chunk; and what `put` threw.
   void event(const Event& event, const Facts& facts) override;
   // Writes the last chunks of the process, so that finish() need not.

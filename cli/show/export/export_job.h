@@ -22,7 +22,7 @@ Catalog chosen_catalog(const Catalog& catalog, const std::vector<bool>& shown);
 // What an export is made of, whatever its outputs are. All that is pointed to outlives the job.
 struct ExportJob {
   OrderedTrace* trace = nullptr;
-  const Catalog* catalog = nullptr;  // the trace's, or a copy that says less of processes (chosen_catalog.h)
+  const Catalog* catalog = nullptr;  // the trace's, or a copy that says less of processes
   Selector* selector = nullptr;
   Wanted wanted = {};  // of every walk
   const Steps* steps = nullptr;

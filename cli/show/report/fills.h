@@ -1,5 +1,5 @@
 // What parts of a chart look like: a colour and a pattern, so that they differ on paper and to every eye. Colours are those of exports
-// (export/chrome_colors.h), by the name that Catapult's palette has for them; page/palette.css says what they are in light and in dark.
+// (cli/formats/export/chrome_text.h), by the name that Catapult's palette has for them; page/palette.css says what they are in light and in dark.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -26,7 +26,7 @@ std::string paint(Fill fill);
 // What paint() refers to: once on the page.
 void write_patterns(Html& page);
 
-// The colours of a timeline's slices: by what they are, as exports have them (fills.h, export/chrome_colors.h).
+// The colours of a timeline's slices: by what they are, as exports have them (fills.h, cli/formats/export/chrome_text.h).
 enum class SliceColor : std::uint8_t { compute, matmul, comm, exposed, memory, sync, call, cpu_op, range, other };
 
 struct TimelineColor {

@@ -2,29 +2,36 @@
 
 namespace cli {
 
+// The sections, in the order of the page.
+#define SECTIONS \
+  ENTRY(mean_step) \
+  ENTRY(summary) \
+  ENTRY(findings) \
+  ENTRY(time_per_rank) \
+  ENTRY(overlap) \
+  ENTRY(stragglers) \
+  ENTRY(idle) \
+  ENTRY(steps) \
+  ENTRY(phases) \
+  ENTRY(bandwidth) \
+  ENTRY(flame) \
+  ENTRY(roofline) \
+  ENTRY(kernels) \
+  ENTRY(classes) \
+  ENTRY(operators) \
+  ENTRY(modules) \
+  ENTRY(stacks) \
+  ENTRY(memory) \
+  ENTRY(losses) \
+  ENTRY(clocks)
+#define ENTRY(name) SectionEntry name##_section();
+SECTIONS
+#undef ENTRY
+
 const std::vector<SectionEntry>& sections() {
-  static const std::vector<SectionEntry> all{
-      mean_step_section(),
-      summary_section(),
-      findings_section(),
-      time_per_rank_section(),
-      overlap_section(),
-      stragglers_section(),
-      idle_section(),
-      steps_section(),
-      phases_section(),
-      bandwidth_section(),
-      flame_section(),
-      roofline_section(),
-      kernels_section(),
-      classes_section(),
-      operators_section(),
-      modules_section(),
-      stacks_section(),
-      memory_section(),
-      losses_section(),
-      clocks_section(),
-  };
+#define ENTRY(name) name##_section(),
+  static const std::vector<SectionEntry> all{SECTIONS};
+#undef ENTRY
   return all;
 }
 

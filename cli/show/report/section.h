@@ -31,7 +31,7 @@ struct ReportFacts {
   std::vector<std::string> notes;   // what the page does not hold; a sentence each
 };
 
-// A section of the report's page: a file and a line in sections.cpp.
+// A section of the report's page: a file and a line in section.cpp.
 struct SectionEntry {
   std::string_view id, title;
   std::vector<std::string_view> tables;  // of analyses, that it shows
@@ -47,27 +47,5 @@ bool has_gpu_time(const ReportFacts& facts);
 
 // Returns whether there are operators with known sizes and a GPU with known peaks.
 bool has_roofline(const ReportFacts& facts);
-
-// One per file.
-SectionEntry mean_step_section();
-SectionEntry summary_section();
-SectionEntry findings_section();
-SectionEntry time_per_rank_section();
-SectionEntry steps_section();
-SectionEntry phases_section();
-SectionEntry overlap_section();
-SectionEntry kernels_section();
-SectionEntry classes_section();
-SectionEntry idle_section();
-SectionEntry stragglers_section();
-SectionEntry bandwidth_section();
-SectionEntry operators_section();
-SectionEntry modules_section();
-SectionEntry stacks_section();
-SectionEntry flame_section();
-SectionEntry roofline_section();
-SectionEntry memory_section();
-SectionEntry losses_section();
-SectionEntry clocks_section();
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// Tables of analyses as tables of the page: cells as all that is written for people has them (analyze/write_tables.h), the exact value
+// Tables of analyses as tables of the page: cells as all that is written for people has them (cli/answers/tables/write_tables.h), the exact value
 // of a number beside its text (data-v), the whole of a name that is cut as its title.
 #pragma once
 #include <cstddef>

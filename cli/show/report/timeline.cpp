@@ -269,7 +269,7 @@ class Timeline : public TablesObserver {
     }
   }
 
-  // A track of the timeline for each family of lanes (export/track_lanes.h).
+  // A track of the timeline for each family of lanes (cli/formats/export/lanes.h).
   void add_track(std::span<const TimelineSlice> slices, const TrackLayout& layout, ProcessLayout& process, TimelineNames& names, TimelineRank& rank) {
     const TrackKind kind = context_.catalog.tracks[slices.front().track].kind;
     TrackLanes lanes(kind, layout, process);

@@ -58,7 +58,7 @@ class TimelineSlices {
 // What a timeline shows, ready to be written: tracks with lanes, names by number, how busy devices are.
 struct TimelineName {
   std::string text;
-  std::string_view kind;   // a word of model/kinds.h
+  std::string_view kind;   // a word of cli/trace/kinds.h
   SliceColor color = SliceColor::other;
 };
 

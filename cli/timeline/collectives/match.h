@@ -1,4 +1,4 @@
-// Collectives as what they are: one thing that several ranks take part in. Calls of the ranks (calls.h) are matched by the
+// Collectives as what they are: one thing that several ranks take part in. Calls of the ranks (call_collector.h) are matched by the
 // numbers that they carry, else by what fits alone (align_lanes.h). What cannot be matched is refused, with the reason: a
 // wrong match is worse than none.
 #pragma once

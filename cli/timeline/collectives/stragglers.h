@@ -38,7 +38,7 @@ ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fi
 //
 // A straggler is a rank for which alone the others wait for at least 2 % of its span, beyond chance. A set of ranks is looked for, because ranks that
 // are late in turn or together are no others to each other: the smallest set of the ranks with the largest shares of what is waited (Shapley's), each
-// of whom costs 2 %. The set, and each rank of it when the rest of the set is left aside, has to be later than chance allows (exchange_test.h): one run
+// of whom costs 2 %. The set, and each rank of it when the rest of the set is left aside, has to be later than chance allows (statistics.h): one run
 // in a hundred in which all ranks are alike may name anybody. What was found is taken out, and the rest is looked at again. A rank that is late only
 // because it waited in another communicator is no straggler: its reason says so.
 struct RankLateness {

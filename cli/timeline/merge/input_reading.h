@@ -49,7 +49,7 @@ struct MergeOptions {
   // Merged files whose clocks nobody has aligned so far (merge --partial) are aligned with the others, and their events stay in them:
   // for who walks each input by itself. Else such a file is on its wall clocks for good.
   bool aligns_parts = false;
-  bool force = false;    // inputs of unrelated runs (ranks.h, separate_runs.h) are a warning; else an Error (usage)
+  bool force = false;    // inputs of unrelated runs (ranks.h, runs.h) are a warning; else an Error (usage)
   bool is_part = false;  // merge --partial: some ranks of the run are elsewhere; else a warning of merge_inputs names these
 };
 

@@ -29,7 +29,7 @@ std::vector<std::string> phase_labels(const std::vector<std::string>& paths);
 // - their times do not overlap, and are at most a day apart; events at relative time 0, to which Kineto clamps, are not
 //   counted, and a file without timed events has no times
 // - their names, or the directories that they are in, differ in more than numbers, or in numbers that a process counts: times
-//   and steps (phase_labels.h), as those of tensorboard_trace_handler with schedule(repeat=N). Process ids are the same in every
+//   and steps, as those of tensorboard_trace_handler with schedule(repeat=N). Process ids are the same in every
 //   container, so names that only number runs are of two runs.
 // Files that --rank gave the same rank need not be of one process, and their names need only differ. What else has one
 // rank twice is two runs, or one file twice.
@@ -76,7 +76,7 @@ std::vector<std::string> without_rank_directories(const std::vector<std::string>
 // Error (usage) when the file holds several.
 void set_rank(Catalog& catalog, std::size_t first, const std::string& source, std::optional<std::int64_t> rank);
 
-// Throws Error (usage) that names both files when two processes claim one rank and are not its phases (phases.h).
+// Throws Error (usage) that names both files when two processes claim one rank and are not its phases.
 void check_ranks(const Catalog& catalog);
 
 // The same where --rank gave both of them the rank.

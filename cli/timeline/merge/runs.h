@@ -1,5 +1,5 @@
 // The runs that lie in a directory. A run is one execution of a job: the recordings with one run id, what was merged or
-// exported of them, or the profiles of torch.profiler in one directory, or in one directory for each rank (rank_names.h).
+// exported of them, or the profiles of torch.profiler in one directory, or in one directory for each rank (ranks.h).
 //
 // What is no trace is set aside with the reason, and so is what the run has in a better form: a merged file of which all
 // recordings are there (or recordings that are all in a merged file with more), a Kineto export beside its recordings,
@@ -47,7 +47,7 @@ RunList list_runs(const std::vector<FoundFile>& files);
 // - they overlap in time, or a clock may explain the gap: hosts whose clocks differ by more than 5 minutes cannot even log in to each other
 //   (Kerberos, RFC 4120), or
 // - they were profiled at other times of one run: ranks that are known, or files of one process id, are at most an hour apart, because the
-//   ranks of a job are profiled at the same steps, or one after the other by hand; phases of a rank (phases.h) at most a day.
+//   ranks of a job are profiled at the same steps, or one after the other by hand; phases of a rank (ranks.h) at most a day.
 // Times are those on the axis: collectives that two inputs share put them where they belong before. A clock that was never set (it reads a
 // time before 2000) says nothing of when an input was recorded next to clocks that were; it counts only when no clock was set.
 

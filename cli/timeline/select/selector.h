@@ -19,7 +19,7 @@ namespace cli {
 
 struct Selection {
   std::optional<NumberRanges> ranks;  // processes of unknown rank are in none
-  bool without_beside = false;        // none of what a run has beside its ranks (model/beside_ranks.h)
+  bool without_beside = false;        // none of what a run has beside its ranks (cli/timeline/merge/ranks.h)
   // What starts in the range of such a step on the host, on any thread of its process, and the GPU work (and waits) of
   // the calls among that, however much later it ran. GPU work whose call is not in the trace belongs to no step, unless
   // the trace has no calls of the process at all: then it goes by its own start. A range on the GPU (gpu_annotation) is
@@ -44,7 +44,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(LeftOut::
 
 using LeftOutCounts = std::array<std::uint64_t, static_cast<std::size_t>(LeftOut::count_)>;
 
-// Decides for each event of a trace whether it is kept (selection.h). The trace is walked in order: once for survey(),
+// Decides for each event of a trace whether it is kept. The trace is walked in order: once for survey(),
 // when needs_survey(); then any number of times for judge(), each after begin_walk().
 //
 // Memory: LaunchTable, one bit for each range on the GPU, the chosen steps.

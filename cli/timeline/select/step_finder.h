@@ -55,7 +55,7 @@ class OptimizerSteps {
 
 // Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
 // which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. Those of a process that named none follow
-// from PyTorch's optimizers (optimizer_steps.h), else from the period of its kernels (step_period.h), where they have one.
+// from PyTorch's optimizers, else from the period of its kernels (step_period.h), where they have one.
 // When the work of each step ran on the GPU follows from the launches (step_times.h).
 //
 // Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
@@ -63,7 +63,7 @@ class OptimizerSteps {
 // part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
 // is another step. A range without an end lasts until the next step begins, else to the end of its process's events.
 //
-// Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; in addition, for processes that have not ended and have named no step, the memory of work_sequence.h: about
+// Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; in addition, for processes that have not ended and have named no step, the memory of step_period.h: about
 // four million kernels in all, but of 16,384 of each process at least, since fewer hold no two steps (0.7 GB of 1,024 processes), and
 // the calls that launch (launch_calls.h).
 class StepFinder : public EventSink {

@@ -21,7 +21,7 @@ namespace cli {
 // `steps` by ProcessId, by each process's own clock, of which `clocks` tell.
 void number_alike(std::vector<ProcessSteps>& steps, const Catalog& catalog, const ProcessClocks& clocks);
 
-// When the GPU work ended that a process launched in each of its steps (model/steps.h), in one walk in the order of time, although
+// When the GPU work ended that a process launched in each of its steps (cli/trace/steps.h), in one walk in the order of time, although
 // steps are only known at its end: work is summed up between the moments at which a step may begin or end.
 //
 // Memory: 24 bytes for each such moment.

@@ -12,7 +12,9 @@ std::string losses_html(const Catalog& catalog) {
   const std::vector<ClockFit> fits;
   const ReportFacts facts{catalog, fits, {}, {}, {}, {}, {}, {}, "traces/", " --ranks 0-9999", std::vector<bool>(catalog.processes.size(), true), {}, {}, {}};
   Html page;
-  losses_section().write(facts, page);
+  for (const SectionEntry& section : sections()) {
+    if (section.id == "losses") section.write(facts, page);
+  }
   return page.all();
 }
 
