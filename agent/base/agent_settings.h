@@ -1,10 +1,12 @@
-// The user's choice of events (common/event_choice.h) within the agent.
+// The settings of this process (common/settings.h), read once when recording starts. A bad value is one line on stderr
+// and the default.
 #pragma once
 #include "common/event_choice.h"
 #include "common/settings.h"
 
 namespace agent {
 
+// The user's choice of events (common/event_choice.h) within the agent.
 using trace::Event;
 using trace::EventSet;
 using trace::has;
@@ -19,8 +21,6 @@ bool wants(Event event) noexcept;
 // What is left of the user's choice when the cost guard reduces it.
 EventSet light_part(EventSet events) noexcept;
 
-// The settings of this process (common/settings.h), read once when recording starts. A bad value is one line on stderr
-// and the default.
 using trace::kSettings;
 using trace::NcclCapture;
 using trace::parse_bytes;

@@ -1,5 +1,6 @@
-// While it lives, pthread_cancel(3) does not end the calling thread: files and messages are places where it would, in the
-// middle of our locks. A thread that was cancelled ends at the program's next such place, as it would without us.
+// The guard of every entry from foreign code. A Guard keeps errno, refuses re-entry (our own NVTX or CUDA calls, a
+// signal handler that interrupts us) and refuses a forked child. Recording functions take a Guard as proof, so that
+// unguarded recording does not compile.
 #pragma once
 #include <pthread.h>
 
@@ -7,6 +8,8 @@
 
 namespace agent {
 
+// While it lives, pthread_cancel(3) does not end the calling thread: files and messages are places where it would, in the
+// middle of our locks. A thread that was cancelled ends at the program's next such place, as it would without us.
 class Uncancelled {
  public:
   Uncancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -17,10 +20,6 @@ class Uncancelled {
  private:
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
-
-// The guard of every entry from foreign code. A Guard keeps errno, refuses re-entry (our own NVTX or CUDA calls, a
-// signal handler that interrupts us) and refuses a forked child. Recording functions take a Guard as proof, so that
-// unguarded recording does not compile.
 
 // Maps the page that the kernel wipes in every child, raw clone(2) included. Called once, before recording starts.
 bool install_fork_page() noexcept;

@@ -1,6 +1,6 @@
-// The names of CUDA's functions, by CUPTI's callback ids: asked for once, at the start (40 us for the 1,300 of CUPTI
-// 13.0). Records are translated under a lock, with CUPTI perhaps holding one of its own: nothing may be asked of it
-// there.
+// Which API calls are worth a record. Runtime calls: all but those that training loops make without end and that say
+// nothing about time; those that record a CUDA event only where events are wanted. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would
+// each bring their driver call as a double, Triton and torch.compile launch by the driver alone.
 #pragma once
 #include <cupti.h>
 
@@ -10,14 +10,14 @@
 
 namespace agent {
 
+// The names of CUDA's functions, by CUPTI's callback ids: asked for once, at the start (40 us for the 1,300 of CUPTI
+// 13.0). Records are translated under a lock, with CUPTI perhaps holding one of its own: nothing may be asked of it
+// there.
+
 // Before the first record can come. Later calls do nothing.
 void learn_api_names() noexcept;
 // "cudaLaunchKernel_v7000" of trace::RuntimeRecord::kKind, "cuLaunchKernel" of trace::DriverRecord::kKind; "" where it has none.
 const char* api_name(trace::RecordKind domain, std::uint32_t cbid) noexcept;
-
-// Which API calls are worth a record. Runtime calls: all but those that training loops make without end and that say
-// nothing about time; those that record a CUDA event only where events are wanted. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would
-// each bring their driver call as a double, Triton and torch.compile launch by the driver alone.
 
 // True: the chosen driver calls are enabled one by one. False: this CUPTI cannot; enable the kind.
 bool choose_driver_calls() noexcept;

@@ -1,5 +1,9 @@
-// Which nodes of CUDA graphs have a record, so that only their clones get one. Lock-free, of fixed size: when it is
-// full every node may be one.
+// Nodes of CUDA graphs: when one is captured, what is open on that thread (the innermost NVTX range, the NCCL call) is
+// written down under the node's number, because its launches come later, from another slot. Instantiating a graph
+// makes clones with numbers of their own, which are tied to the captured ones. Nodes without anything open need no
+// record.
+//
+// In a group of NCCL calls, which one kernel may carry out together, the first one is written.
 #pragma once
 #include <cupti.h>
 
@@ -11,6 +15,8 @@
 
 namespace agent {
 
+// Which nodes of CUDA graphs have a record, so that only their clones get one. Lock-free, of fixed size: when it is
+// full every node may be one.
 void remember_captured(std::uint64_t node) noexcept;
 // Never false for a node that was remembered.
 bool may_be_captured(std::uint64_t node) noexcept;
@@ -25,13 +31,6 @@ trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& op
 // On the thread that captures, while there is a recording. Waits for a lock, but not long: then the block has to do.
 void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange& open) noexcept;
 void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t original) noexcept;
-
-// Nodes of CUDA graphs: when one is captured, what is open on that thread (the innermost NVTX range, the NCCL call) is
-// written down under the node's number, because its launches come later, from another slot. Instantiating a graph
-// makes clones with numbers of their own, which are tied to the captured ones. Nodes without anything open need no
-// record.
-//
-// In a group of NCCL calls, which one kernel may carry out together, the first one is written.
 
 // Where TRACETOOL_EVENTS wants it. What CUPTI refuses is said with TRACETOOL_VERBOSE=1, and left out.
 void enable_graph_callbacks(CUpti_SubscriberHandle subscriber) noexcept;

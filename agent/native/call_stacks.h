@@ -1,5 +1,5 @@
-// Which calls of CUDA get a stack (call_stacks.h): those that wait, those that allocate memory of a device, and, of native stacks, those
-// that launch. The callbacks of these alone are asked for, and of no call without the settings.
+// Where calls into CUDA and NCCL come from, as records: native stacks (TRACETOOL_NATIVE_STACKS), else Python's alone
+// (TRACETOOL_TORCH=stacks or all).
 #pragma once
 #include <cupti.h>
 
@@ -10,6 +10,9 @@
 
 namespace agent {
 
+// Which calls of CUDA get a stack (call_stacks.h): those that wait, those that allocate memory of a device, and, of native stacks, those
+// that launch. The callbacks of these alone are asked for, and of no call without the settings.
+
 // After each subscription.
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
 
@@ -19,8 +22,6 @@ bool begins_call(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) noexce
 // For each callback of a call.
 void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) noexcept;
 
-// Where calls into CUDA and NCCL come from, as records: native stacks (TRACETOOL_NATIVE_STACKS), else Python's alone
-// (TRACETOOL_TORCH=stacks or all).
 enum class CallStacks : std::uint8_t { none, python, native };
 
 // Of this process. The first call decides, and says once where native stacks are not available.

@@ -1,11 +1,4 @@
-// Fields that CUPTI's records have only from a version on; in older ones the next record begins there.
-//
-// All other fields are read through the structs of CUDA 11.8, the oldest that is supported: newer headers keep them,
-// and newer CUPTIs only append. tests/scripts/test_cupti_headers.py holds the list of all that is read and compares it
-// with any headers; that was done with those of 11.8, 12.0 to 12.6, 12.8, 12.9 and 13.0. Where each struct grew:
-//   Overhead2 12.3 (21), Overhead3 12.4 (22), Synchronization2 and CudaEvent2 12.8 (26), GraphTrace2 12.3 (21), Memory4 12.6 (24),
-//   MemoryPool3 13.0 (130000), Context2 12.4 (22), Context3 12.5 (23), Memcpy6 12.8 (26), Kernel9 12.0 (18), Kernel10
-//   13.0 (130000). In brackets: cuptiGetVersion, which 11.8, 12.0 and 12.1 share.
+// How far the GPU is, as CUPTI's records of its work (kernels, copies, sets, graphs) tell.
 #pragma once
 #include <cupti.h>
 
@@ -17,6 +10,15 @@
 #include "agent/cupti/cupti_library.h"
 
 namespace agent {
+
+// Fields that CUPTI's records have only from a version on; in older ones the next record begins there.
+//
+// All other fields are read through the structs of CUDA 11.8, the oldest that is supported: newer headers keep them,
+// and newer CUPTIs only append. tests/scripts/test_cupti_headers.py holds the list of all that is read and compares it
+// with any headers; that was done with those of 11.8, 12.0 to 12.6, 12.8, 12.9 and 13.0. Where each struct grew:
+//   Overhead2 12.3 (21), Overhead3 12.4 (22), Synchronization2 and CudaEvent2 12.8 (26), GraphTrace2 12.3 (21), Memory4 12.6 (24),
+//   MemoryPool3 13.0 (130000), Context2 12.4 (22), Context3 12.5 (23), Memcpy6 12.8 (26), Kernel9 12.0 (18), Kernel10
+//   13.0 (130000). In brackets: cuptiGetVersion, which 11.8, 12.0 and 12.1 share.
 
 // Blocks of a thread block cluster; 0: none.
 struct Cluster {
@@ -45,7 +47,6 @@ T late_field(const CUpti_Activity* activity, LateField<T> field) noexcept {
   return value;
 }
 
-// How far the GPU is, as CUPTI's records of its work (kernels, copies, sets, graphs) tell.
 struct GpuWork {
   std::uint64_t ended = 0;       // records with an end
   std::uint64_t unfinished = 0;  // without one: a forced flush took them

@@ -1,9 +1,12 @@
-// Where the options of `record` end and the program's words begin.
+// Runs a program in a child process that a user cannot tell from one without us: terminal, stdin and process group are
+// the same, signals that are sent to us reach it, and we end as it did.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace CLI {
+
+// Where the options of `record` end and the program's words begin.
 class App;
 }
 
@@ -16,9 +19,6 @@ std::vector<std::string> mark_command(const CLI::App& app, std::vector<std::stri
 }  // namespace cli
 
 namespace cli {
-
-// Runs a program in a child process that a user cannot tell from one without us: terminal, stdin and process group are
-// the same, signals that are sent to us reach it, and we end as it did.
 
 // Takes this process's place. Throws Error (cannot_open) where the program cannot be run.
 [[noreturn]] void become_program(const std::vector<std::string>& command);

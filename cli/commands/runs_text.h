@@ -1,4 +1,4 @@
-// `--run NAME|latest|all`: which of the runs in a directory is meant.
+// `runs` for people and programs: a row for each run in a directory.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,6 +10,7 @@
 
 namespace cli {
 
+// `--run NAME|latest|all`: which of the runs in a directory is meant.
 struct ChosenFiles {
   std::vector<std::string> paths;
   std::vector<std::string> notes;  // which run of several, what was skipped: a line each
@@ -29,7 +30,6 @@ std::vector<std::string> skipped_text(const std::vector<SkippedFile>& skipped);
 // Throws Error (cannot_open): `root` holds only what was skipped.
 [[noreturn]] void refuse_without_trace(const std::string& root, const std::vector<SkippedFile>& skipped);
 
-// `runs` for people and programs: a row for each run in a directory.
 struct RunRow {
   std::string name;
   std::int64_t start_ns = 0;        // since 1970; 0: unknown

@@ -1,4 +1,4 @@
-// What `doctor` says: one line each, and what to do about it.
+// The three questions that `doctor` answers.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,6 +10,7 @@
 
 namespace cli {
 
+// What `doctor` says: one line each, and what to do about it.
 enum class Level : std::uint8_t { ok, warn, fail };
 
 struct CheckResult {
@@ -44,8 +45,6 @@ void write_findings(const CheckResults& results, ByteSink& sink);
 
 // Throws Error when something failed: gate_failed, or bad_content when a file could not be read.
 void throw_if_failed(const CheckResults& results);
-
-// The three questions that `doctor` answers.
 
 // Can this shell on this machine record at all? `directory` is where recordings would go.
 CheckResults check_machine(const std::string& directory);

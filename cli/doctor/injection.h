@@ -1,4 +1,4 @@
-// Where libagent.so lies, and whether it can be injected on this machine.
+// Which environment variables put the agent into a program, and who is in the way.
 #pragma once
 #include <functional>
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace cli {
 
+// Where libagent.so lies, and whether it can be injected on this machine.
+
 // $TRACETOOL_AGENT where it is set, else the first that exists: beside this program, ../lib and its machine's directory
 // below, ../lib64 (tracetool/ in each), ../agent (a build directory). Absolute. Returns "" if there is none; `searched` lists the directories.
 std::string find_agent(std::string& searched);
 
 // Why the file is not an agent for this machine; "" when it is one: an ELF file of this machine with our entry points.
 std::string wrong_with_agent(const std::string& path);
-
-// Which environment variables put the agent into a program, and who is in the way.
 
 // The environment, as far as it is asked; nullptr: not set.
 using GetVariable = std::function<const char*(const char*)>;

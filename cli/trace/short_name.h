@@ -1,4 +1,12 @@
-// The words and operators of C++ names.
+// Names of kernels as an export shows them: a C++ signature is mostly namespaces, types and parameters, so that every
+// slice of PyTorch begins with the same sixty characters.
+//
+//   void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int,
+//       at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)
+//   vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul>>
+//
+// Gone are the return type, namespaces, parameters and `const`; template arguments stay, shortened likewise, two levels
+// deep and for about a hundred characters, for they tell one kernel from another. What is no signature stays as it is.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -11,6 +19,7 @@
 
 namespace cli {
 
+// The words and operators of C++ names.
 constexpr bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -36,16 +45,6 @@ inline std::string_view operator_at(std::string_view text) {
 // Without return type, namespaces, parameters, const and what stands behind; template arguments likewise, two levels
 // deep and until some hundred bytes are full. "" when it is not understood. Linear in the length; any bytes.
 std::string shorten_signature(std::string_view text);
-
-// Names of kernels as an export shows them: a C++ signature is mostly namespaces, types and parameters, so that every
-// slice of PyTorch begins with the same sixty characters.
-//
-//   void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int,
-//       at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)
-//   vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul>>
-//
-// Gone are the return type, namespaces, parameters and `const`; template arguments stay, shortened likewise, two levels
-// deep and for about a hundred characters, for they tell one kernel from another. What is no signature stays as it is.
 
 // The demangled form of a linker name ("_Z..."), else "". Names whose text could grow without bounds stay mangled.
 std::string demangled(std::string_view name);

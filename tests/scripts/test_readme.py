@@ -62,10 +62,10 @@ class Readme(unittest.TestCase):
         self.assertEqual([len(re.findall(r"\]\(", step)) for step in [*steps[1:-1:2], last]], [1] * 8)
 
     def test_commands_are_the_programs(self):
-        code = read("cli/commands/commands.h")
+        code = read("cli/commands/commands.cpp")
         table = re.search(r"## The commands\n(.*?)\n## ", read("docs/commands.md"), re.S)[1]
         rows = re.findall(r"^\| `(\w+)", table, re.M)
-        self.assertEqual(sorted(rows), sorted([name for name in re.findall(r"^Command (\w+)_command", code, re.M) if name not in HIDDEN]))
+        self.assertEqual(sorted(rows), sorted([name for name in re.findall(r"^  ENTRY\((\w+)\)", code, re.M) if name not in HIDDEN]))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ import re
 import sys
 
 ROOMS = ("trace", "timeline/sort", "timeline/merge", "timeline/select", "timeline/gpu", "answers/tables", "answers/derived", "answers/compare")
-NAMES = {"trace/name_classes.cpp", "trace/short_name.cpp", "trace/signature.cpp", "trace/training_phase.h",
-         "timeline/gpu/name_rules.cpp", "timeline/select/step_name.cpp", "timeline/select/optimizer_steps.cpp",
+NAMES = {"trace/names.h", "trace/names.cpp", "trace/short_name.cpp", "timeline/gpu/name_rules.cpp", "timeline/select/step_name.cpp",
          "answers/tables/operator_flops.cpp"}  # by the inputs of operators, which are interned too
 TABLES = {"answers/tables/write_tables.cpp"}  # the writers of tables, which are exporters of their own
 KEY = re.compile(r'\\":')

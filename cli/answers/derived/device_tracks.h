@@ -1,4 +1,4 @@
-// Where the computed tracks of one device, or of a process, go.
+// The tracks of one device, fed by its work.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 namespace cli {
 
+// Where the computed tracks of one device, or of a process, go.
 struct TrackOut {
   DerivedSink* sink = nullptr;
   ProcessId process = 0;
@@ -119,7 +120,6 @@ class BusyTrack {
   std::int64_t busy_ns_ = 0;                // in it
 };
 
-// The tracks of one device, fed by its work.
 class DeviceTracks {
  public:
   DeviceTracks(TrackOut out, std::int64_t window_ns);

@@ -1,27 +1,3 @@
-// What idle time of a device can belong to (gap_claims.h).
-#pragma once
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "cli/answers/rules/host_activity.h"
-#include "cli/answers/rules/late_allocations.h"
-#include "cli/answers/rules/optimizer_kernels.h"
-#include "cli/answers/tables/device_gaps.h"
-
-namespace cli {
-
-enum class GapOwner : std::uint8_t { garbage_collection, allocation, data_loading, blocking_copy, host_sync, optimizer, launches, host_late, unexplained, count_ };
-inline constexpr std::size_t kGapOwners = static_cast<std::size_t>(GapOwner::count_);
-
-struct ClaimedGap;
-class GapClaims;
-
 // Which rule each moment of a device's idle time belongs to. Every rule over idle time takes its share from here, so that the
 // findings' savings do not overlap. The first of these that holds claims a moment (a cause comes before its effects):
 //
@@ -41,6 +17,29 @@ class GapClaims;
 //
 // Idle time between an optimizer's small kernels (optimizer_kernels.h) belongs to `optimizer` instead of launches and host_late. It goes
 // back to these for ranks on which the optimizer is no finding.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cli/answers/rules/host_activity.h"
+#include "cli/answers/rules/late_allocations.h"
+#include "cli/answers/rules/optimizer_kernels.h"
+#include "cli/answers/tables/device_gaps.h"
+
+namespace cli {
+
+// What idle time of a device can belong to (gap_claims.h).
+enum class GapOwner : std::uint8_t { garbage_collection, allocation, data_loading, blocking_copy, host_sync, optimizer, launches, host_late, unexplained, count_ };
+inline constexpr std::size_t kGapOwners = static_cast<std::size_t>(GapOwner::count_);
+
+struct ClaimedGap;
+class GapClaims;
 
 // A copy from memory of the host that is not pinned.
 bool is_from_pageable(const GpuWork& work);

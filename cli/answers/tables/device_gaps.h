@@ -1,6 +1,21 @@
-// When the host stood still until its GPU had come so far: in a call whose name says that it synchronizes, or in a copy that
-// did not return before it was done. Of the latter is a copy whose call ended no earlier than the copy itself, where the call
-// is one of the blocking ones (cudaMemcpy) or the memory of the host is pageable, through which no copy is asynchronous.
+// When devices idle, and why. A gap lasts from the moment at which the last work so far ended, g, to the start of the next
+// work, w, which the call from c to e of some thread launched. It has up to five parts, which follow each other without a hole:
+//
+//   g to c   the call had not begun.
+//            sync or copy,     if the host was in a wait, for a synchronization or in the call of a copy, when the
+//            after_sync        device went idle (its start <= g < its end), and it ended no later than c: up to its end, and after it. If there
+//                              are several, the one that ended last. Without a wait of d ns the host would have launched d ns earlier at
+//                              most, so a wait explains the gap up to g + d (waited_to_ns()). The rest of it is the host's own:
+//            launch            the thread's previous launch had ended at most kLaunching_ns before c: it launched one piece of work after
+//                              the other.
+//            host_late         otherwise: the host did something else.
+//   c to e   copy              the host was in the call, which is that of a copy that blocks, or goes through pageable memory;
+//            launch            or in another one.
+//   e to w   queued            the work was launched and had not begun, for kLaunching_ns at most;
+//            unexplained       for longer: nothing that was recorded says what it waited for.
+//
+// Where the call is not known, or no work follows, all is unexplained. Of after_sync and host_late it is told, too, how much of it the host
+// was in Python's garbage collector, on whichever thread.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,6 +36,9 @@
 
 namespace cli {
 
+// When the host stood still until its GPU had come so far: in a call whose name says that it synchronizes, or in a copy that
+// did not return before it was done. Of the latter is a copy whose call ended no earlier than the copy itself, where the call
+// is one of the blocking ones (cudaMemcpy) or the memory of the host is pageable, through which no copy is asynchronous.
 struct HostWait {
   TrackId track = 0;  // the thread
   StringId name = 0;  // of the call
@@ -52,24 +70,6 @@ class HostWaits {
   std::unordered_map<TrackId, HostWait> last_;  // of each thread
 };
 
-// When devices idle, and why. A gap lasts from the moment at which the last work so far ended, g, to the start of the next
-// work, w, which the call from c to e of some thread launched. It has up to five parts, which follow each other without a hole:
-//
-//   g to c   the call had not begun.
-//            sync or copy,     if the host was in a wait, for a synchronization or in the call of a copy, when the
-//            after_sync        device went idle (its start <= g < its end), and it ended no later than c: up to its end, and after it. If there
-//                              are several, the one that ended last. Without a wait of d ns the host would have launched d ns earlier at
-//                              most, so a wait explains the gap up to g + d (waited_to_ns()). The rest of it is the host's own:
-//            launch            the thread's previous launch had ended at most kLaunching_ns before c: it launched one piece of work after
-//                              the other.
-//            host_late         otherwise: the host did something else.
-//   c to e   copy              the host was in the call, which is that of a copy that blocks, or goes through pageable memory;
-//            launch            or in another one.
-//   e to w   queued            the work was launched and had not begun, for kLaunching_ns at most;
-//            unexplained       for longer: nothing that was recorded says what it waited for.
-//
-// Where the call is not known, or no work follows, all is unexplained. Of after_sync and host_late it is told, too, how much of it the host
-// was in Python's garbage collector, on whichever thread.
 enum class IdleCause : std::uint8_t { sync, copy, after_sync, host_late, launch, queued, unexplained, count_ };
 inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::count_);
 inline constexpr std::array<std::string_view, kIdleCauses> kIdleCauseNames{"sync",   "copy",   "after_sync", "host_late",

@@ -1,9 +1,5 @@
-// Colours that stay the same for a kind of work, whatever it is called: communication, matrix products, copies, waits,
-// and our computed tracks. The rest keeps the colour that a viewer makes of the name.
-//
-// chrome://tracing knows them as "cname", one of the names of Catapult's palette (tracing/base/color_scheme.html; it
-// throws at any other). Perfetto passes cname over and makes colours of names without their digits, so that there, too,
-// all idle slices of one unit look alike.
+// The Trace Event Format, event by event: knows JSON, nothing of lanes or flows.
+// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -20,12 +16,16 @@
 
 namespace cli {
 
+// Colours that stay the same for a kind of work, whatever it is called: communication, matrix products, copies, waits,
+// and our computed tracks. The rest keeps the colour that a viewer makes of the name.
+//
+// chrome://tracing knows them as "cname", one of the names of Catapult's palette (tracing/base/color_scheme.html; it
+// throws at any other). Perfetto passes cname over and makes colours of names without their digits, so that there, too,
+// all idle slices of one unit look alike.
+
 // "" where the name decides. `name` of a kernel counts.
 std::string_view chrome_color(Kind kind, std::string_view name);
 std::string_view chrome_color(DerivedTrack track);
-
-// The Trace Event Format, event by event: knows JSON, nothing of lanes or flows.
-// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 
 // `"pid":4,"tid":7`: where an event is written.
 std::string chrome_ids(std::uint32_t pid, std::uint32_t tid);

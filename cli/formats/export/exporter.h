@@ -1,4 +1,5 @@
-// What a person may choose of how a format is written. Formats pass over what is not theirs.
+// A trace as another program reads it. An exporter walks the events in the order of time and writes bytes; it
+// never holds the events. A new format is one file and one line in export_formats() (export_formats.cpp).
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 namespace cli {
 
+// What a person may choose of how a format is written. Formats pass over what is not theirs.
 enum class PacketCompression : std::uint8_t { deflate, zstd, none };
 
 struct FormatOptions {
@@ -21,9 +23,6 @@ struct FormatOptions {
   bool gpu_tracks = false;  // pftrace: GPU work as render stages, for the GPU views of Perfetto v55
   bool computed = true;  // kineto: calls of Python, which are computed from the stacks of operators
 };
-
-// A trace as another program reads it. An exporter walks the events in the order of time and writes bytes; it
-// never holds the events. A new format is one file and one line in export_formats() (export_formats.cpp).
 
 // What became of the events. A person who exports is told of everything that is not in the export.
 struct ExportSummary {

@@ -1,5 +1,4 @@
-// How tracks are laid out in a viewer: traced processes become Chrome processes in the order of their ranks, their threads and
-// streams become Chrome threads with ids that are positive, unique in the process and, where possible, the real ones.
+// Puts the slices of one track on lanes so that no viewer meets an overlap that it would draw wrongly or drop.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,6 +15,9 @@
 #include "cli/trace/event.h"
 
 namespace cli {
+
+// How tracks are laid out in a viewer: traced processes become Chrome processes in the order of their ranks, their threads and
+// streams become Chrome threads with ids that are positive, unique in the process and, where possible, the real ones.
 
 // Ids from here on are given out by us: above Linux's largest thread id, 2^22.
 inline constexpr std::uint32_t kFirstOwnTid = 5'000'000;
@@ -47,7 +49,6 @@ struct DisplayOrder {
 DisplayOrder display_order(const Catalog& catalog, const std::vector<ProcessLayout>& processes,
                            const std::vector<TrackLayout>& tracks);
 
-// Puts the slices of one track on lanes so that no viewer meets an overlap that it would draw wrongly or drop.
 enum class LaneRule : std::uint8_t {
   nest,   // host calls: a slice may lie within another, or beside it
   apart,  // GPU work: two kernels at the same time are two lanes, nested or not (PDL, concurrent copies)

@@ -1,5 +1,5 @@
-// What a file is at first sight, and whose, without reading its events: enough to group the files of a directory into
-// runs and to tell what is no trace.
+// The input formats, in the order in which they are tried: open_trace() of reader.h asks each whether a file is its
+// own. A new one is a line in the table of input_formats.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,6 +12,8 @@
 
 namespace cli {
 
+// What a file is at first sight, and whose, without reading its events: enough to group the files of a directory into
+// runs and to tell what is no trace.
 struct TracePeek {
   enum class Form : std::uint8_t { recording, merged, kineto, kineto_export, chrome_export, no_trace };
 
@@ -33,8 +35,6 @@ TracePeek peek_recording(const std::string& path);
 TracePeek peek_merged(const std::string& path);
 TracePeek peek_json(const std::string& path);
 
-// The input formats, in the order in which they are tried: open_trace() of reader.h asks each whether a file is its
-// own. A new one is a line in the table of input_formats.cpp.
 struct InputFormat {
   std::string_view name;
   bool (*matches)(std::string_view first_bytes);  // up to kProbeBytes of the file

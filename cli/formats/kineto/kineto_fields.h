@@ -1,5 +1,4 @@
-// What an event is, by its category: Kineto's words of all times (libkineto's ActivityType.cpp; before 2021
-// "Operator", "Kernel", ...), and our own.
+// What single fields of a Kineto event mean, without any other event.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,6 +12,8 @@
 
 namespace cli {
 
+// What an event is, by its category: Kineto's words of all times (libkineto's ActivityType.cpp; before 2021
+// "Operator", "Kernel", ...), and our own.
 struct KinetoCategory {
   std::string text;
   StringId id = 0;           // of the text
@@ -39,8 +40,6 @@ class KinetoCategories {
   std::vector<std::unique_ptr<KinetoCategory>> owned_;
   const KinetoCategory* last_[2] = {};
 };
-
-// What single fields of a Kineto event mean, without any other event.
 
 // Why an event was refused: at which byte of its text (nullptr: its first), and what was expected.
 struct KinetoRefusal {

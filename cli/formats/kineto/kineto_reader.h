@@ -1,8 +1,8 @@
-// What is learnt from the events of one file and helps with those of the next, which is mostly of another rank of the same run:
-// forms of events, shapes of their arguments, what these say, and the tables that all of them refer to by number.
+// Reads PyTorch's profiler traces (Kineto's Chrome JSON, plain or gzip), and Chrome JSON of other writers: an object
+// with `traceEvents`, or an array of events.
 //
-// The next file's catalogue goes on with these tables, so that every number keeps its meaning. What is read is the same as without:
-// entries that only files before it had are in the trace already, as catalogues are joined in the order of their files.
+// One pass in a window of 1 MiB. Only when `baseTimeNanoseconds` is not found before the events and their times are
+// too small to be absolute is the file scanned once more, for the members behind the events.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -20,6 +20,11 @@
 
 namespace cli {
 
+// What is learnt from the events of one file and helps with those of the next, which is mostly of another rank of the same run:
+// forms of events, shapes of their arguments, what these say, and the tables that all of them refer to by number.
+//
+// The next file's catalogue goes on with these tables, so that every number keeps its meaning. What is read is the same as without:
+// entries that only files before it had are in the trace already, as catalogues are joined in the order of their files.
 struct KinetoMemory {
   // `foreign`: ReaderOptions::foreign.
   KinetoMemory(Catalog& catalog, FormsAhead& ahead, bool foreign);
@@ -45,12 +50,6 @@ struct KinetoMemory {
   std::optional<InternedTables> tables_;
   std::size_t entries_of_first_ = 0;  // of the tables, after the first file
 };
-
-// Reads PyTorch's profiler traces (Kineto's Chrome JSON, plain or gzip), and Chrome JSON of other writers: an object
-// with `traceEvents`, or an array of events.
-//
-// One pass in a window of 1 MiB. Only when `baseTimeNanoseconds` is not found before the events and their times are
-// too small to be absolute is the file scanned once more, for the members behind the events.
 
 // Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once. `memory` and
 // `foreign`: as in ReaderOptions.

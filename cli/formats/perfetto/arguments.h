@@ -1,5 +1,10 @@
-// The members of a JSON object, one after the other, without making values of them. `text` is the body of a valid
-// object (event.h); of anything else it gives members up to the fault and never reads beyond its end.
+// The arguments of events, from JSON to Perfetto's: numbers as numbers, strings as interned strings, arrays and objects
+// (launch configurations, dimensions) as their JSON text, interned too.
+//
+// Numbering is the same in all sequences, so a member is encoded once wherever its text comes again, and only its key
+// is where its value is a natural number (ids differ from event to event). What a sequence has not heard of yet is
+// defined in the packet that uses it. Memory: at most 4,096 keys, 65,536 values in 16 MiB and 16,384 members in 4 MiB,
+// besides the texts with an id; what comes beyond is written in place.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,6 +18,8 @@
 
 namespace cli::perfetto {
 
+// The members of a JSON object, one after the other, without making values of them. `text` is the body of a valid
+// object (event.h); of anything else it gives members up to the fault and never reads beyond its end.
 struct Member {
   std::string_view key;      // without quotes, as spelled
   std::string_view value;    // as spelled: a string has its quotes; never empty
@@ -42,13 +49,6 @@ class JsonMembers {
 
 }  // namespace cli::perfetto
 
-// The arguments of events, from JSON to Perfetto's: numbers as numbers, strings as interned strings, arrays and objects
-// (launch configurations, dimensions) as their JSON text, interned too.
-//
-// Numbering is the same in all sequences, so a member is encoded once wherever its text comes again, and only its key
-// is where its value is a natural number (ids differ from event to event). What a sequence has not heard of yet is
-// defined in the packet that uses it. Memory: at most 4,096 keys, 65,536 values in 16 MiB and 16,384 members in 4 MiB,
-// besides the texts with an id; what comes beyond is written in place.
 namespace cli::perfetto {
 
 // Debug annotations of track events, and arguments of render stages, differ in their numbers only.

@@ -1,5 +1,6 @@
-// What a native file says of itself: who wrote it, of which ranks, what these lost, and how the clocks of their hosts
-// lie on the axis.
+// Perfetto's native form: a protobuf of packets, some eight times smaller than JSON, for ui.perfetto.dev and
+// trace_processor. Ranks are processes, host threads are threads, GPUs hold their streams; times are nanoseconds of the
+// wall clock. Protos: https://github.com/google/perfetto/tree/main/protos/perfetto/trace
 #pragma once
 #include <memory>
 #include <vector>
@@ -11,6 +12,9 @@
 
 namespace cli::perfetto {
 
+// What a native file says of itself: who wrote it, of which ranks, what these lost, and how the clocks of their hosts
+// lie on the axis.
+
 // The content of a TraceAttributes message. Of `fits` (null: unknown) the hosts that have a name.
 Buffer trace_attributes(const Catalog& catalog, const std::vector<ClockFit>* fits);
 
@@ -18,9 +22,6 @@ Buffer trace_attributes(const Catalog& catalog, const std::vector<ClockFit>* fit
 
 namespace cli {
 
-// Perfetto's native form: a protobuf of packets, some eight times smaller than JSON, for ui.perfetto.dev and
-// trace_processor. Ranks are processes, host threads are threads, GPUs hold their streams; times are nanoseconds of the
-// wall clock. Protos: https://github.com/google/perfetto/tree/main/protos/perfetto/trace
 std::unique_ptr<Exporter> make_pftrace(const FormatOptions& options);
 
 }  // namespace cli

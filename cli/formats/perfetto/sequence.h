@@ -1,6 +1,5 @@
-// The file: packets one behind the other, in chunks of about a MiB that are compressed on a second thread. Readers take
-// a chunk's packets as if they stood there themselves. The sink is written to by the caller's thread alone. One thread
-// at a time; memory: two chunks.
+// One packet sequence: the events of one track, in the order of time. Its clock counts on from packet to packet, so a
+// time is two or three bytes; what it interns is known to its reader from the packet that first uses it.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -17,6 +16,9 @@
 
 namespace cli::perfetto {
 
+// The file: packets one behind the other, in chunks of about a MiB that are compressed on a second thread. Readers take
+// a chunk's packets as if they stood there themselves. The sink is written to by the caller's thread alone. One thread
+// at a time; memory: two chunks.
 class PacketStream {
  public:
   PacketStream(ByteSink& sink, PacketCompression compression);
@@ -69,8 +71,6 @@ class IdSet {
 
 }  // namespace cli::perfetto
 
-// One packet sequence: the events of one track, in the order of time. Its clock counts on from packet to packet, so a
-// time is two or three bytes; what it interns is known to its reader from the packet that first uses it.
 namespace cli::perfetto {
 
 // A slice that has begun, and the flows that were found to touch it since.

@@ -1,5 +1,4 @@
-// The events of one instant, kept until all of its flow events are known: only then is it clear which slices flows
-// touch. Memory: one instant.
+// Slices and instants on sequences.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,8 @@
 
 namespace cli::perfetto {
 
+// The events of one instant, kept until all of its flow events are known: only then is it clear which slices flows
+// touch. Memory: one instant.
 class Moment {
  public:
   void add(const Event& event, std::string_view args, const FlowIds& flows) {
@@ -58,7 +59,6 @@ class Moment {
 
 }  // namespace cli::perfetto
 
-// Slices and instants on sequences.
 namespace cli::perfetto {
 
 class Slices {

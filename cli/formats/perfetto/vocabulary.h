@@ -1,5 +1,4 @@
-// Texts to small numbers from 1, the same for the whole file, so that what refers to them can be made once. It takes a
-// limited number of them: what comes later is not interned, and memory stays flat whatever a trace holds.
+// Names and categories of events, numbered in the order of their first use, so that the common ones are short.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -12,6 +11,9 @@
 #include "cli/trace/short_name.h"
 
 namespace cli::perfetto {
+
+// Texts to small numbers from 1, the same for the whole file, so that what refers to them can be made once. It takes a
+// limited number of them: what comes later is not interned, and memory stays flat whatever a trace holds.
 
 // Eight bytes at a time: most texts are short, and there is one or more for every argument.
 std::uint64_t hash_of(std::string_view text);
@@ -40,7 +42,6 @@ class TextIds {
 
 }  // namespace cli::perfetto
 
-// Names and categories of events, numbered in the order of their first use, so that the common ones are short.
 namespace cli::perfetto {
 
 class Vocabulary {

@@ -1,4 +1,4 @@
-// One recording's records to events.
+// Recordings (`*.ring`) as a source of events.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,6 +9,7 @@
 
 namespace cli {
 
+// One recording's records to events.
 class RingEvents {
  public:
   RingEvents(const RingFile& file, Catalog& catalog, ProcessId process, EventSink& sink, ClockAxis axis);
@@ -30,7 +31,6 @@ class RingEvents {
   std::uint64_t damaged_blocks_ = 0, damaged_at_ = 0;  // those with something that is no record; where the first is
 };
 
-// Recordings (`*.ring`) as a source of events.
 std::unique_ptr<Reader> open_ring(const std::string& path, std::size_t threads = 1);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// LEB128: seven bits a byte, lowest first, the high bit set on all but the last; zigzag puts the sign into bit 0.
+// Writes and reads the fields of the list entries of a merged file (merged_file.h).
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 namespace cli {
 
+// LEB128: seven bits a byte, lowest first, the high bit set on all but the last; zigzag puts the sign into bit 0.
 constexpr std::uint64_t zigzag(std::uint64_t value) { return value << 1 ^ (value >> 63 != 0 ? ~std::uint64_t{0} : 0); }
 constexpr std::uint64_t unzigzag(std::uint64_t value) { return value >> 1 ^ (~(value & 1) + 1); }
 
@@ -56,7 +57,6 @@ inline std::uint64_t take_long_varint(std::string_view& in, bool& bad) {
   return first;
 }
 
-// Writes and reads the fields of the list entries of a merged file (merged_file.h).
 class FieldWriter {
  public:
   explicit FieldWriter(std::string& out) : out_(out) {}

@@ -1,5 +1,4 @@
-// Makes the chunks of events of a merged file (cli/formats/ttrace/merged_file.h), of one input. Memory: at most one chunk of events for each stream of a
-// process that has not ended.
+// Writes a merged file (cli/formats/ttrace/merged_file.h).
 #pragma once
 #include <array>
 #include <condition_variable>
@@ -24,6 +23,8 @@
 
 namespace cli {
 
+// Makes the chunks of events of a merged file (cli/formats/ttrace/merged_file.h), of one input. Memory: at most one chunk of events for each stream of a
+// process that has not ended.
 inline constexpr std::size_t kHeldEvents = std::size_t{1} << 17;
 
 // What lies behind each other in the file.
@@ -98,8 +99,6 @@ class ChunkWriter : public EventSink {
 void pack_chunk(ChunkKind kind, std::size_t count, std::string_view raw, ZstdCompressor& zstd, IndexEntry& entry, std::string& out);
 
 inline constexpr int kChunkZstdLevel = 1;
-
-// Writes a merged file (cli/formats/ttrace/merged_file.h).
 
 // The file itself: the chunks of several inputs, which are made at once and lie in the order of inputs. Memory: some MiB of
 // each input whose turn has not come.

@@ -1,4 +1,5 @@
-// An axis of a chart: from 0 to a round number, in one unit.
+// Charts as SVG of the page's full width. Horizontal positions are percentages of the plot and vertical positions are pixels, so text keeps its
+// size on a phone and on a wide screen. Row labels are in a gutter to the left of the plot.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,6 +11,7 @@
 
 namespace cli {
 
+// An axis of a chart: from 0 to a round number, in one unit.
 struct Axis {
   double most = 1;             // at its end, in the unit of the values
   std::vector<double> ticks;   // ascending from 0, in the unit of the values
@@ -23,8 +25,6 @@ struct Axis {
 // That holds values up to `largest`. Unit::ns, percent, rate, bytes; all others are counts.
 Axis axis_for(double largest, Unit unit);
 
-// Charts as SVG of the page's full width. Horizontal positions are percentages of the plot and vertical positions are pixels, so text keeps its
-// size on a phone and on a wide screen. Row labels are in a gutter to the left of the plot.
 struct ChartFrame {
   std::string_view title, description;  // for screen readers
   double height = 0;

@@ -1,4 +1,4 @@
-// What the sections of a report are made of. It outlives them.
+// A section of the report's page: a file and a line in section.cpp.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,6 +14,7 @@
 
 namespace cli {
 
+// What the sections of a report are made of. It outlives them.
 struct ReportFacts {
   const Catalog& catalog;
   const std::vector<ClockFit>& fits;
@@ -31,7 +32,6 @@ struct ReportFacts {
   std::vector<std::string> notes;   // what the page does not hold; a sentence each
 };
 
-// A section of the report's page: a file and a line in section.cpp.
 struct SectionEntry {
   std::string_view id, title;
   std::vector<std::string_view> tables;  // of analyses, that it shows

@@ -1,10 +1,9 @@
-// What each process of a trace did in collectives, before they are matched over ranks (match.h): its calls, in lanes.
+// Finds the collectives of each process among the events of a trace.
 //
-// A lane is a sequence of calls of one process whose counterparts on another rank are a lane, too: of one communicator (or of
-// a stream, where the communicator is not known) and one class, and of sends and receives of one pair of ranks. Calls of a
-// lane have positions. Numbered ones were counted by the program itself (NCCL's calls by our agent, PyTorch's Seq), so that
-// equal positions on two ranks are the same collective, whatever is missing between them. Counted ones are numbered in the
-// order of what is in the trace, which begins somewhere: which positions belong together has to be found.
+// Of a recording, calls of NCCL are events; their work is what was launched within the call, or within the end of the group
+// that holds it, on its thread. Work of a CUDA graph tells which call it was captured in; that call itself did nothing. Of a
+// profile, kernels of NCCL are calls, and tell what PyTorch knew of them unless they were launched before it began; what a kernel
+// of sends and receives does is told by PyTorch's operator or annotation that it was launched in ("nccl:all_to_all").
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -23,6 +22,13 @@
 
 namespace cli {
 
+// What each process of a trace did in collectives, before they are matched over ranks (match.h): its calls, in lanes.
+//
+// A lane is a sequence of calls of one process whose counterparts on another rank are a lane, too: of one communicator (or of
+// a stream, where the communicator is not known) and one class, and of sends and receives of one pair of ranks. Calls of a
+// lane have positions. Numbered ones were counted by the program itself (NCCL's calls by our agent, PyTorch's Seq), so that
+// equal positions on two ranks are the same collective, whatever is missing between them. Counted ones are numbered in the
+// order of what is in the trace, which begins somewhere: which positions belong together has to be found.
 inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 
 // What a call does: equal on all ranks that do the same.
@@ -133,12 +139,6 @@ struct CollectiveCalls {
 // none.
 void join_calls(CollectiveCalls from, ProcessId first, CollectiveCalls& to);
 
-// Finds the collectives of each process among the events of a trace.
-//
-// Of a recording, calls of NCCL are events; their work is what was launched within the call, or within the end of the group
-// that holds it, on its thread. Work of a CUDA graph tells which call it was captured in; that call itself did nothing. Of a
-// profile, kernels of NCCL are calls, and tell what PyTorch knew of them unless they were launched before it began; what a kernel
-// of sends and receives does is told by PyTorch's operator or annotation that it was launched in ("nccl:all_to_all").
 class CallCollector {
  public:
   virtual ~CallCollector() = default;

@@ -1,4 +1,5 @@
-// How long compute ran on a device while some other work of it did.
+// What the time of one device went into, as of any moment: each nanosecond since its first work is in one of four accounts,
+// by what ran then: compute; else communication; else a copy or a memset; else nothing.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,6 +7,8 @@
 #include <vector>
 
 namespace cli {
+
+// How long compute ran on a device while some other work of it did.
 
 // Work comes by start. A watched interval [start, end) is answered when no compute that starts before its end can come.
 class ComputeCover {
@@ -49,8 +52,6 @@ class ComputeCover {
   std::vector<Watched> watched_;
 };
 
-// What the time of one device went into, as of any moment: each nanosecond since its first work is in one of four accounts,
-// by what ran then: compute; else communication; else a copy or a memset; else nothing.
 struct GpuAccounts {
   std::int64_t compute_ns = 0;
   std::int64_t communication_ns = 0;  // while no compute ran

@@ -1,4 +1,15 @@
-// What is known of the clocks by which the times of a trace were taken. The one place where analyses over ranks ask for it.
+// Who is late, what it costs the others, and why.
+//
+// A rank is late in a collective by its own start minus the median of the ranks' starts (of an even number the earlier one of
+// the two in the middle), as far as that is more than the clocks of the two may be wrong. Only collectives count in which no rank can end
+// before all have begun. Times of different ranks are compared where they have one clock, or clocks that were put on one axis (clocks.h);
+// else each start is measured from the rank's own end, which is nearly the same moment on all of them.
+//
+// A straggler is a rank for which alone the others wait for at least 2 % of its span, beyond chance. A set of ranks is looked for, because ranks that
+// are late in turn or together are no others to each other: the smallest set of the ranks with the largest shares of what is waited (Shapley's), each
+// of whom costs 2 %. The set, and each rank of it when the rest of the set is left aside, has to be later than chance allows (statistics.h): one run
+// in a hundred in which all ranks are alike may name anybody. What was found is taken out, and the rest is looked at again. A rank that is late only
+// because it waited in another communicator is no straggler: its reason says so.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,6 +22,7 @@
 
 namespace cli {
 
+// What is known of the clocks by which the times of a trace were taken. The one place where analyses over ranks ask for it.
 struct ClockKnowledge {
   std::vector<std::uint32_t> domains;  // by ProcessId: processes of one domain have one clock
   // By ProcessId: so far its times may be from the axis, as far as the estimate of its clock tells: six standard errors of the offset, of
@@ -29,18 +41,6 @@ struct ClockKnowledge {
 // known of one host, have one clock; others each their own.
 ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fits);
 
-// Who is late, what it costs the others, and why.
-//
-// A rank is late in a collective by its own start minus the median of the ranks' starts (of an even number the earlier one of
-// the two in the middle), as far as that is more than the clocks of the two may be wrong. Only collectives count in which no rank can end
-// before all have begun. Times of different ranks are compared where they have one clock, or clocks that were put on one axis (clocks.h);
-// else each start is measured from the rank's own end, which is nearly the same moment on all of them.
-//
-// A straggler is a rank for which alone the others wait for at least 2 % of its span, beyond chance. A set of ranks is looked for, because ranks that
-// are late in turn or together are no others to each other: the smallest set of the ranks with the largest shares of what is waited (Shapley's), each
-// of whom costs 2 %. The set, and each rank of it when the rest of the set is left aside, has to be later than chance allows (statistics.h): one run
-// in a hundred in which all ranks are alike may name anybody. What was found is taken out, and the rest is looked at again. A rank that is late only
-// because it waited in another communicator is no straggler: its reason says so.
 struct RankLateness {
   bool straggler = false;
   std::int64_t collectives = 0;  // that count, in which it took part

@@ -1,6 +1,9 @@
-// A hash table that finds a launch by its correlation while its GPU work has not begun. It uses open addressing, is at most three quarters full and
-// never shrinks. The caller removes launches. A slot takes only two bytes, because thousands of ranks may have some hundred waiting launches each:
-// the slot is a place in the LaunchRow, which has the correlation.
+// How many launches of a process wait for their device: +1 when the call begins, -1 when the first of its work does
+// (a graph's first node). Joined by correlation.
+//
+// Which device a launch is for, and whether its work is in the trace at all, is known when the work begins. So values
+// are given when all launches before them are known. Launches without work in the trace do not count; nor does one that
+// is still waited for when kMostWaiting later ones have been called (memory stays bounded; they are counted).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +14,9 @@
 
 namespace cli {
 
+// A hash table that finds a launch by its correlation while its GPU work has not begun. It uses open addressing, is at most three quarters full and
+// never shrinks. The caller removes launches. A slot takes only two bytes, because thousands of ranks may have some hundred waiting launches each:
+// the slot is a place in the LaunchRow, which has the correlation.
 class Changes;
 
 struct QueuedLaunch {
@@ -50,13 +56,6 @@ class WaitingLaunches {
   std::vector<Slot> slots_ = std::vector<Slot>(64);
   std::size_t used_ = 0;
 };
-
-// How many launches of a process wait for their device: +1 when the call begins, -1 when the first of its work does
-// (a graph's first node). Joined by correlation.
-//
-// Which device a launch is for, and whether its work is in the trace at all, is known when the work begins. So values
-// are given when all launches before them are known. Launches without work in the trace do not count; nor does one that
-// is still waited for when kMostWaiting later ones have been called (memory stays bounded; they are counted).
 
 // A number that changes at moments, in their order: what is told of it.
 class Changes {

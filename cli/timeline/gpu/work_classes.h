@@ -1,4 +1,9 @@
-// What work of a GPU is for.
+// What the work of a GPU is for: communication, memory or compute.
+//
+// A kernel communicates by its name (cli/trace/names.h), and a kernel or copy if the user's rules give it the class `communication`. In recordings
+// all work that a call of NCCL launched communicates, too: within the call, or within the end of its group, on the same thread; or
+// captured there, of a CUDA graph. So copies by which NCCL moves data without a kernel count. Kineto's traces have no calls of NCCL, and
+// names are all that there is.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -12,14 +17,9 @@
 
 namespace cli {
 
+// What work of a GPU is for.
 enum class WorkClass : std::uint8_t { compute, comm, memory };
 
-// What the work of a GPU is for: communication, memory or compute.
-//
-// A kernel communicates by its name (cli/trace/names.h), and a kernel or copy if the user's rules give it the class `communication`. In recordings
-// all work that a call of NCCL launched communicates, too: within the call, or within the end of its group, on the same thread; or
-// captured there, of a CUDA graph. So copies by which NCCL moves data without a kernel count. Kineto's traces have no calls of NCCL, and
-// names are all that there is.
 class NameRules;
 
 class WorkClasses {

@@ -1,5 +1,4 @@
-// Which clock timed an input. Processes with one boot id share a clock; where that is unknown, those with one host
-// name; where both are, each has its own. A merged file is on its axis already: its clock is left alone.
+// Puts the clocks of all hosts on one axis.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,6 +12,9 @@
 #include "cli/trace/clocks.h"
 
 namespace cli {
+
+// Which clock timed an input. Processes with one boot id share a clock; where that is unknown, those with one host
+// name; where both are, each has its own. A merged file is on its axis already: its clock is left alone.
 
 // "boot ..." or "host ..."; "": neither is known.
 std::string clock_name(const Process& process);
@@ -37,8 +39,6 @@ class ClockDomains {
   std::unordered_map<std::string, std::uint32_t> known_;
   std::uint32_t merged_ = ~std::uint32_t{0};
 };
-
-// Puts the clocks of all hosts on one axis.
 
 // Both fill in all of the fits but host, boot_id and ranks.
 

@@ -1,4 +1,5 @@
-// Merged files that become a part of a larger one: those that cannot are left out, so that the rest of a large job is not lost with them.
+// What `merge` does: all inputs into one file. Each is sorted and written by itself, at its own times, so that several are
+// worked on at once, and no more of them is in memory; what places them on one axis follows at the end of the file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,6 +11,8 @@
 
 namespace cli {
 
+// Merged files that become a part of a larger one: those that cannot are left out, so that the rest of a large job is not lost with them.
+
 // Takes out of several inputs each merged file that cannot be read (it was cut, or is damaged in its lists), and each that is of
 // another run than most parts are; where no run has most of them, none is left out for that. Returns a line for each; throws Error
 // where nothing would be left, because none can be read.
@@ -18,8 +21,6 @@ std::vector<std::string> leave_out_unfit(std::vector<TraceInput>& inputs);
 // "ranks 8-15 of 16 are missing"; "" where none is, or where it is not known how many there were.
 std::string missing_ranks(const Catalog& catalog);
 
-// What `merge` does: all inputs into one file. Each is sorted and written by itself, at its own times, so that several are
-// worked on at once, and no more of them is in memory; what places them on one axis follows at the end of the file.
 struct MergedTotals {
   std::size_t processes = 0;
   std::uint64_t events = 0;

@@ -1,4 +1,4 @@
-// What the paths of several files say about which phase of a run each is of.
+// Who is who: one process per rank, in the order of ranks.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,6 +8,8 @@
 #include "cli/trace/catalog.h"
 
 namespace cli {
+
+// What the paths of several files say about which phase of a run each is of.
 
 // These are names of phases: no two are the same without their numbers (attempt0 and attempt1 are, and two times).
 bool differ_without_numbers(const std::vector<std::string>& labels);
@@ -69,8 +71,6 @@ std::string count_ranks(Catalog& catalog);
 
 // The names of directories, without the directory of a rank ("step19/rank0" is "step19") if these count 0 to N-1 there.
 std::vector<std::string> without_rank_directories(const std::vector<std::string>& names);
-
-// Who is who: one process per rank, in the order of ranks.
 
 // Gives `rank`, if there is one, to the process that was read from `source`: the one from index `first` on. Throws
 // Error (usage) when the file holds several.

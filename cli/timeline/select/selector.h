@@ -1,4 +1,7 @@
-// Which events a person wants to see. An event is kept when every choice that was made keeps it.
+// Decides for each event of a trace whether it is kept. The trace is walked in order: once for survey(),
+// when needs_survey(); then any number of times for judge(), each after begin_walk().
+//
+// Memory: LaunchTable, one bit for each range on the GPU, the chosen steps.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,6 +20,7 @@
 
 namespace cli {
 
+// Which events a person wants to see. An event is kept when every choice that was made keeps it.
 struct Selection {
   std::optional<NumberRanges> ranks;  // processes of unknown rank are in none
   bool without_beside = false;        // none of what a run has beside its ranks (cli/timeline/merge/ranks.h)
@@ -43,11 +47,6 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(LeftOut::
     "", "--ranks", "--steps", "--time", "--kinds", "--min-dur"};
 
 using LeftOutCounts = std::array<std::uint64_t, static_cast<std::size_t>(LeftOut::count_)>;
-
-// Decides for each event of a trace whether it is kept. The trace is walked in order: once for survey(),
-// when needs_survey(); then any number of times for judge(), each after begin_walk().
-//
-// Memory: LaunchTable, one bit for each range on the GPU, the chosen steps.
 
 // From 1970; `to_ns` does not belong to it.
 struct TimeWindow {

@@ -1,7 +1,6 @@
 #include "cli/timeline/select/step_finder.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <utility>
@@ -9,14 +8,6 @@
 #include "cli/trace/event_times.h"
 
 namespace cli {
-
-StepMark step_mark(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kBegins = {"enumerate(DataLoader)#", "DistributedDataParallel.forward", "DataParallel.forward",
-                                                       "FullyShardedDataParallel.forward", "FSDP::root_pre_forward"};
-  if (name.starts_with("Optimizer.step#")) return StepMark::optimizer;
-  const bool begins = std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view each) { return name.starts_with(each); });
-  return begins ? StepMark::begin : StepMark::none;
-}
 
 void OptimizerSteps::add(StepMark mark, StringId name, std::int64_t start_ns, std::int64_t end_ns) {
   if (mark == StepMark::begin) {

@@ -1,13 +1,16 @@
-// Training steps of a program that named none, from the marks that PyTorch itself makes: a step ends where the last
-// Optimizer.step#... before the next forward pass or batch ends, and the next one begins there.
+// Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
+// which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. Those of a process that named none follow
+// from PyTorch's optimizers, else from the period of its kernels (step_period.h), where they have one.
+// When the work of each step ran on the GPU follows from the launches (step_times.h).
 //
-// Several optimizers of one step (Optimizer.step#Muon.step, Optimizer.step#AdamW.step) are one end where they follow each other:
-// each another one, with neither a forward pass nor a batch between, nor a quarter of the time in which one of them comes again
-// (many programs have no mark of a forward pass). The first step begins with the first forward pass or batch; without one before
-// its end it is left out, since nothing says where it began. Gradient accumulation is part of a step.
+// Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
+// open step is the same step, seen on another thread: the step lasts until the later end. One with another number is
+// part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
+// is another step. A range without an end lasts until the next step begins, else to the end of its process's events.
 //
-// Marks: torch/optim/optimizer.py (Optimizer.step#), torch/utils/data/dataloader.py (enumerate(DataLoader)#), and the forward
-// passes of DataParallel, DistributedDataParallel, FSDP 1 and 2.
+// Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; in addition, for processes that have not ended and have named no step, the memory of step_period.h: about
+// four million kernels in all, but of 16,384 of each process at least, since fewer hold no two steps (0.7 GB of 1,024 processes), and
+// the calls that launch (launch_calls.h).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,9 +33,13 @@
 
 namespace cli {
 
-enum class StepMark : std::uint8_t { none, optimizer, begin };
-StepMark step_mark(std::string_view name);
-
+// Training steps of a program that named none, from the marks that PyTorch itself makes: a step ends where the last
+// Optimizer.step#... before the next forward pass or batch ends, and the next one begins there.
+//
+// Several optimizers of one step (Optimizer.step#Muon.step, Optimizer.step#AdamW.step) are one end where they follow each other:
+// each another one, with neither a forward pass nor a batch between, nor a quarter of the time in which one of them comes again
+// (many programs have no mark of a forward pass). The first step begins with the first forward pass or batch; without one before
+// its end it is left out, since nothing says where it began. Gradient accumulation is part of a step.
 class OptimizerSteps {
  public:
   // Of one process, by start.
@@ -53,19 +60,6 @@ class OptimizerSteps {
   bool has_begun_ = false;
 };
 
-// Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
-// which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. Those of a process that named none follow
-// from PyTorch's optimizers, else from the period of its kernels (step_period.h), where they have one.
-// When the work of each step ran on the GPU follows from the launches (step_times.h).
-//
-// Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
-// open step is the same step, seen on another thread: the step lasts until the later end. One with another number is
-// part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
-// is another step. A range without an end lasts until the next step begins, else to the end of its process's events.
-//
-// Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; in addition, for processes that have not ended and have named no step, the memory of step_period.h: about
-// four million kernels in all, but of 16,384 of each process at least, since fewer hold no two steps (0.7 GB of 1,024 processes), and
-// the calls that launch (launch_calls.h).
 class StepFinder : public EventSink {
  public:
   // The catalogue is complete and outlives this. `clocks`: those of the events, if they put the catalogue's times on the axis.

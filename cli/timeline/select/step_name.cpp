@@ -174,4 +174,12 @@ std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, cons
   return lines;
 }
 
+StepMark step_mark(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kBegins = {"enumerate(DataLoader)#", "DistributedDataParallel.forward", "DataParallel.forward",
+                                                       "FullyShardedDataParallel.forward", "FSDP::root_pre_forward"};
+  if (name.starts_with("Optimizer.step#")) return StepMark::optimizer;
+  const bool begins = std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view each) { return name.starts_with(each); });
+  return begins ? StepMark::begin : StepMark::none;
+}
+
 }  // namespace cli

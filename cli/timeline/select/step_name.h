@@ -34,6 +34,12 @@ struct StepName {
 // Nothing for names that are no step's, and for numbers of more than 18 digits.
 std::optional<StepName> step_name(std::string_view name);
 
+// The marks that PyTorch itself makes of a step: the call of an optimizer, and the begin of a forward pass or a batch.
+// torch/optim/optimizer.py (Optimizer.step#), torch/utils/data/dataloader.py (enumerate(DataLoader)#), and the forward passes of
+// DataParallel, DistributedDataParallel, FSDP 1 and 2.
+enum class StepMark : std::uint8_t { none, optimizer, begin };
+StepMark step_mark(std::string_view name);
+
 // How steps were found, in words.
 
 // "ranks 0-7: steps by the period of the kernels, ..."; a line for ranks of which the same is to be said, which it names where they are
