@@ -15,11 +15,10 @@
 
 #include "agent/activity/cupti_source.h"
 #include "agent/activity/watch.h"
-#include "agent/base/environment.h"
-#include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
+#include "agent/base/message.h"
 #include "agent/base/guard.h"
-#include "agent/clocks/exit_time.h"
+#include "agent/clocks/clocks.h"
 #include "agent/flusher.h"
 #include "agent/nvtx/injection_paths.h"
 #include "agent/nvtx/nvtx_events.h"

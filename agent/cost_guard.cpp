@@ -5,14 +5,14 @@
 #include <cstdio>
 
 #include "agent/activity/cupti_source.h"
-#include "agent/activity/cupti_threads.h"
+#include "agent/activity/other_subscribers.h"
 #include "agent/activity/delivery.h"
 #include "agent/activity/activity_kinds.h"
 #include "agent/activity/watch.h"
 #include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
 #include "agent/clocks/clocks.h"
-#include "agent/ring/notice.h"
+#include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
 #include "agent/torch/operators.h"
 

@@ -2,20 +2,17 @@
 
 #include <atomic>
 
-#include "agent/activity/buffer_pool.h"
+#include "agent/activity/delivery.h"
 #include "agent/activity/cupti_source.h"
 #include "agent/activity/devices.h"
-#include "agent/activity/own_calls.h"
-#include "agent/activity/stall.h"
+#include "agent/activity/canary.h"
 #include "agent/activity/watch.h"
 #include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
 #include "agent/clocks/clocks.h"
-#include "agent/clocks/exit_time.h"
 #include "agent/cost_guard.h"
 #include "agent/cupti/graph_nodes.h"
 #include "agent/hang_watch.h"
-#include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
 #include "agent/ring/worker.h"

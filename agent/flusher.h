@@ -7,7 +7,7 @@ namespace agent {
 // Once per process; later calls do nothing. Thread-safe.
 void start_flusher() noexcept;
 // Wakes it; it collects all that CUPTI has, finished or not, and ends. Waits for that five seconds at most, and no longer
-// than exit_time.h leaves: a hung driver must not hang the exit.
+// than agent/clocks/clocks.h leaves: a hung driver must not hang the exit.
 // False: there was no thread.
 bool stop_flusher() noexcept;
 // In a forked child that is recorded itself: there is no thread.

@@ -18,7 +18,6 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/options.h"
 #include "cli/commands/run_program.h"
-#include "cli/commands/usage_error.h"
 #include "cli/commit.h"
 #include "cli/base/large_pages.h"
 #include "cli/base/output_file.h"

@@ -1,6 +1,6 @@
 #include "agent/activity/activity_kinds.h"
 
-#include "agent/activity/own_calls.h"
+#include "agent/activity/canary.h"
 #include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
 #include "agent/cupti/api_choice.h"

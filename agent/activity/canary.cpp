@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "agent/activity/cupti_source.h"
-#include "agent/activity/own_calls.h"
-#include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
+#include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/cupti_library.h"
 
 namespace agent {
+
 namespace {
 
 constexpr std::uint32_t kTries = 2;

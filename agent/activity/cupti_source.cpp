@@ -3,11 +3,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "agent/activity/buffer_pool.h"
+#include "agent/activity/delivery.h"
 #include "agent/activity/callbacks.h"
 #include "agent/activity/canary.h"
-#include "agent/activity/cupti_threads.h"
-#include "agent/activity/delivery.h"
 #include "agent/activity/other_subscribers.h"
 #include "agent/activity/activity_kinds.h"
 #include "agent/activity/watch.h"
@@ -16,10 +14,10 @@
 #include "agent/base/agent_settings.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/cupti_library.h"
-#include "agent/cupti/queries.h"
+#include "agent/cupti/api_choice.h"
 #include "agent/cupti/subscriber_functions.h"
 #include "agent/nvtx/nvtx_names.h"
-#include "agent/ring/notice.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {

@@ -32,7 +32,7 @@ void leave_cupti() noexcept;
 bool has_left_cupti() noexcept;
 
 // Collects what CUPTI has completed. For our own thread, and at exit where there is none; `forced` also takes what has
-// not completed, whose end nobody will be told, so only at the very end and in a stall (stall.h). As one of several
+// not completed, whose end nobody will be told, so only at the very end and in a stall (watch.h). As one of several
 // subscribers only at the very end, because nothing is asked for any more then, and only where no other asks for
 // anything: it would be taken from all of them. Never under a lock: completed buffers come back on this thread.
 void flush_cupti(bool forced) noexcept;

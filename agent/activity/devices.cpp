@@ -9,7 +9,7 @@
 #include "agent/activity/cupti_source.h"
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
-#include "agent/cupti/find_function.h"
+#include "agent/cupti/cupti_library.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

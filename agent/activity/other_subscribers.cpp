@@ -1,8 +1,14 @@
 #include "agent/activity/other_subscribers.h"
 
+#include <dirent.h>
 #include <link.h>
+#include <time.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -10,9 +16,113 @@
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/subscriber_functions.h"
 #include "agent/nvtx/injection_paths.h"
+#include "agent/ring/recorder.h"
 #include "common/known_tools.h"
 
 namespace agent {
+
+namespace {
+
+constexpr std::size_t kMostThreads = 16;
+constexpr std::size_t kMostKnown = 1024;  // a process with more when it begins has its new ones found by what they hand over
+
+struct Thread {
+  std::atomic<std::uint32_t> tid{0};  // 0: none
+  std::atomic<std::uint64_t> begin_ns{0}, last_ns{0};
+  std::atomic<bool> known{false}, ended{false};  // known: the times are set (0 for one that has not run yet)
+};
+constinit Thread s_threads[kMostThreads]{};
+constinit std::atomic<std::uint64_t> s_delivered_ns{0};
+constinit std::uint32_t s_known[kMostKnown]{};
+constinit std::size_t s_known_count = 0;
+thread_local bool t_requests __attribute__((tls_model("initial-exec"))) = false;
+
+// The clock of any thread of this process, as clock_getcpuclockid(3) makes that of a process (see
+// kernel/time/posix-cpu-timers.c): the complement of its number, "per thread" and "scheduler".
+clockid_t clock_of(std::uint32_t tid) { return static_cast<clockid_t>(~tid << 3 | 4 | 2); }
+
+// False: there is no such thread any more.
+bool read_cpu(std::uint32_t tid, std::uint64_t& ns) {
+  timespec used;
+  if (clock_gettime(clock_of(tid), &used) != 0) return false;
+  ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(used.tv_nsec);
+  return true;
+}
+
+bool is_found(std::uint32_t tid) {
+  return std::any_of(std::begin(s_threads), std::end(s_threads),
+                     [tid](const Thread& each) { return each.tid.load(std::memory_order_relaxed) == tid && !each.ended; });
+}
+
+void add(std::uint32_t tid) {
+  if (is_found(tid)) return;
+  std::uint64_t now_ns = 0;
+  if (!read_cpu(tid, now_ns)) return;
+  for (Thread& each : s_threads) {
+    std::uint32_t none = 0;
+    if (!each.tid.compare_exchange_strong(none, tid)) continue;
+    each.last_ns.store(now_ns);
+    each.begin_ns.store(now_ns);
+    each.known.store(true);
+    return;
+  }
+}
+
+template <typename Each>
+void for_each_thread(const Each& each) {
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return;
+  while (const dirent* entry = readdir(tasks)) {
+    if (const int tid = std::atoi(entry->d_name); tid > 0) each(static_cast<std::uint32_t>(tid));
+  }
+  closedir(tasks);
+}
+
+}  // namespace
+
+void remember_threads() noexcept {
+  s_known_count = 0;
+  for_each_thread([](std::uint32_t tid) {
+    if (s_known_count < kMostKnown) s_known[s_known_count++] = tid;
+  });
+}
+
+void find_new_threads() noexcept {
+  if (s_known_count == 0 || s_known_count == kMostKnown) return;
+  for_each_thread([](std::uint32_t tid) {
+    if (std::find(s_known, s_known + s_known_count, tid) == s_known + s_known_count) add(tid);
+  });
+}
+
+void note_buffer_request() noexcept { t_requests = true; }
+
+void note_delivery(std::uint64_t cpu_ns) noexcept {
+  if (t_requests) return;
+  const std::uint32_t tid = thread_id();
+  if (is_found(tid)) {
+    s_delivered_ns.fetch_add(cpu_ns, std::memory_order_relaxed);
+  } else {
+    add(tid);
+  }
+}
+
+std::uint64_t cupti_threads_cpu_ns() noexcept {
+  std::uint64_t total_ns = 0;
+  for (Thread& each : s_threads) {
+    std::uint64_t now_ns = 0;
+    const std::uint32_t tid = each.tid.load();
+    if (!each.known.load()) continue;
+    if (!each.ended && read_cpu(tid, now_ns)) {
+      each.last_ns.store(now_ns);
+    } else {
+      each.ended.store(true);
+    }
+    total_ns += each.last_ns.load() - each.begin_ns.load();
+  }
+  const std::uint64_t delivered_ns = s_delivered_ns.load(std::memory_order_relaxed);
+  return total_ns > delivered_ns ? total_ns - delivered_ns : 0;
+}
+
 namespace {
 
 // cuptiSubscribe_v2 and its parameters, of CUPTI 13.0; older headers lack both. Without the field of 13.2 that lets others

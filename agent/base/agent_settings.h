@@ -6,6 +6,14 @@
 
 namespace agent {
 
+// Variables for the process and its children. The driver may load us in the middle of the run, while other threads read
+// the environment: setenv(3) frees the table that they are reading when it needs a larger one.
+
+// Sets it, whether it was set or not. Where the process has other threads, what a getenv(3) in one of them is reading
+// stays as it is, for good; beside a setenv(3) in one of them it is done again, or in the worst case not at all. Does
+// nothing where there is no memory. One thread at a time.
+void set_variable(const char* name, const char* value) noexcept;
+
 // The user's choice of events (common/event_choice.h) within the agent.
 using trace::Event;
 using trace::EventSet;

@@ -1,5 +1,6 @@
-// A lock that an application thread only ever tries: where it is held, the caller does without.
+// Locks that application threads only ever try, and what is given back when a thread ends.
 #pragma once
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 
 namespace agent {
 
+// A lock that an application thread only ever tries: where it is held, the caller does without.
 class Spinlock {
  public:
   bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
@@ -49,6 +51,25 @@ class Locked {
 
  private:
   Spinlock& lock_;
+};
+
+// A place in each thread for what is given back when the thread ends. A process has 1,024 of them for all its libraries:
+// where none is left, pthread_setspecific() with a number of our own would write into another library's.
+class OwnKey {
+ public:
+  // Makes it at the first call. False: there is none, and none is tried for again. Under the owner's lock.
+  bool make(void (*give_back)(void*)) noexcept {
+    if (!asked_) have_ = pthread_key_create(&key_, give_back) == 0;
+    asked_ = true;
+    return have_;
+  }
+  // For the calling thread; make() must have been true.
+  bool set(const void* value) noexcept { return pthread_setspecific(key_, value) == 0; }
+
+ private:
+  bool asked_ = false;
+  bool have_ = false;
+  pthread_key_t key_ = 0;
 };
 
 }  // namespace agent

@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
-#include "agent/cupti/find_function.h"
+#include "agent/base/message.h"
 #include "agent/cupti/subscriber_functions.h"
 
 namespace agent {
+
 namespace {
 
 constinit CuptiLibrary s_cupti{}, s_shared{};

@@ -3,11 +3,35 @@
 // is worse than none.
 #pragma once
 #include <cupti.h>
+#include <dlfcn.h>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace agent {
+
+// Callback ids of calls that more than one place chooses by, as CUPTI numbers them.
+
+// The driver's kernel and graph launches. What an older driver lacks is never called.
+inline constexpr CUpti_CallbackId kDriverLaunches[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+};
+
+// A function of a loaded library, by its name.
+
+// Returns false where the library has none of that name; `function` is null then.
+template <typename Function>
+bool find_function(void* library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(dlsym(library, name));
+  return function != nullptr;
+}
 
 // The functions that we use; null where the library lacks it. Filled once by load_cupti(): two tables, of CUPTI's version
 // 1, whose buffers, kinds and clock are the process's, and of version 2, whose are the subscriber's.

@@ -9,7 +9,6 @@
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/nvtx/live_ranges.h"
-#include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

@@ -8,7 +8,6 @@
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
-#include "agent/cupti/call_ids.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/native/backtrace.h"
 #include "agent/native/native_stacks.h"

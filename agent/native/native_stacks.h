@@ -3,10 +3,58 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "agent/base/guard.h"
-#include "agent/native/loaded_code.h"
 #include "agent/python/python_stacks.h"
+
+// Which loaded object holds an address of code. Not by dladdr(3), whose lock another thread may hold while it waits for us: a
+// constructor that dlopen(3) runs. dl_iterate_phdr(3) takes one that is held for moments only.
+struct dl_phdr_info;  // of <link.h>
+
+namespace agent {
+
+struct LoadedCode {
+  std::uintptr_t begin, end;  // of its segments
+  std::uintptr_t base;        // what the loader has added to the addresses in the file
+  const char* path;           // "" of the program; valid as long as it is loaded
+  std::uint32_t number;       // of no other object of this process, as long as it is loaded
+  std::uint8_t build_id_bytes;  // 0: it has none, or a longer one
+  std::uint8_t build_id[32];
+};
+
+// How often the loader has changed its list.
+struct LoaderCounts {
+  std::uint64_t loaded = 0, unloaded = 0;
+  friend bool operator==(const LoaderCounts&, const LoaderCounts&) = default;
+};
+LoaderCounts loader_counts() noexcept;
+
+// All that is loaded, sorted; of more objects than it has room for the first. One thread at a time.
+class LoadedCodes {
+ public:
+  // Reads the loader's list again where it has changed. Objects that are still there keep their numbers.
+  void refresh(const LoaderCounts& now) noexcept;
+  // Null: no object's.
+  const LoadedCode* find(const void* address) const noexcept;
+
+ private:
+  static constexpr std::size_t kMost = 2048;
+  struct List {
+    std::size_t count = 0;
+    LoadedCode codes[kMost];
+  };
+  static int add(dl_phdr_info* info, std::size_t, void* self) noexcept;
+  const LoadedCode* same_in(const List& list, const LoadedCode& code) const noexcept;
+  const List& now() const noexcept { return lists_[current_]; }
+
+  LoaderCounts counts_{};
+  std::uint32_t numbers_ = 0;
+  std::size_t current_ = 0;
+  List lists_[2]{};
+};
+
+}  // namespace agent
 
 namespace agent {
 

@@ -1,17 +1,22 @@
 #include "agent/nccl/nccl.h"
 
+#include <dlfcn.h>
+
+#include <atomic>
 #include <cstddef>
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
+#include "agent/base/loaded_objects.h"
 #include "agent/native/call_stacks.h"
-#include "agent/nccl/nccl_ordinals.h"
-#include "agent/nvtx/nvtx_events.h"
+#include "agent/nccl/nccl_payload.h"
 #include "agent/nvtx/live_ranges.h"
-#include "agent/ring/ring_header.h"
+#include "agent/nvtx/nvtx_events.h"
 #include "agent/ring/recorder.h"
+#include "agent/ring/ring_header.h"
 
 namespace agent {
+
 namespace {
 
 InterposedCall* interposed(std::string_view name) {
@@ -165,6 +170,35 @@ void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept {
   const auto record = communicator_record(init, begin_epoch_of(init));
   if (!define(record, kIdentityReserve)) count_lost(trace::CommunicatorRecord::kKind);
   if (init.rank >= 0) record_nccl_identity(init.communicator, init.rank, init.ranks, init.device);
+}
+
+// Which NCCL this is, for the file's header.
+
+namespace {
+
+using GetVersion = int (*)(int*);
+
+// Of the first libnccl that is loaded, else linked into the program. It only hands out a number.
+GetVersion find_get_version() {
+  ObjectPaths loaded{};
+  objects_named("libnccl", loaded);
+  for (std::size_t i = 0; i < loaded.count; ++i) {
+    void* handle = handle_of(loaded.paths[i]);
+    void* found = handle != nullptr ? symbol_in(handle, "ncclGetVersion") : nullptr;
+    if (found != nullptr) return reinterpret_cast<GetVersion>(found);
+  }
+  return reinterpret_cast<GetVersion>(symbol_in(RTLD_DEFAULT, "ncclGetVersion"));
+}
+
+}  // namespace
+
+void describe_nccl() noexcept {
+  static constinit std::atomic<bool> s_known{false};
+  if (recording() != Recording::open || s_known.load(std::memory_order_relaxed) || s_known.exchange(true)) return;
+  int version = 0;
+  const GetVersion get_version = find_get_version();
+  if (get_version == nullptr || get_version(&version) != 0) version = 0;
+  __atomic_store_n(&ring().header->nccl_version, static_cast<std::uint32_t>(version), __ATOMIC_RELAXED);
 }
 
 }  // namespace agent

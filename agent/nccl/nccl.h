@@ -7,7 +7,7 @@
 
 #include "agent/base/guard.h"
 #include "agent/nccl/nccl_payload.h"
-#include "agent/nvtx/nvtx_text.h"
+#include "agent/nvtx/nvtx_names.h"
 
 namespace agent {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "agent/base/environment.h"
+#include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
 #include "agent/ring/recorder.h"
 

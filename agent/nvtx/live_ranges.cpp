@@ -6,7 +6,6 @@
 
 #include "agent/base/guard.h"
 #include "agent/base/lock.h"
-#include "agent/base/own_key.h"
 #include "agent/ring/interner.h"
 
 namespace agent {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/nvtx/nvtx_text.h"
+#include "agent/nvtx/nvtx_names.h"
 
 namespace agent {
 

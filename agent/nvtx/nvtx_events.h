@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "agent/base/guard.h"
-#include "agent/nvtx/nvtx_text.h"
+#include "agent/nvtx/nvtx_names.h"
 #include "common/record.h"
 
 namespace agent {

@@ -9,7 +9,6 @@
 
 #include "agent/python/python_door.h"
 #include "agent/python/python_stacks.h"
-#include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/worker.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "agent/base/hash.h"
-#include "agent/python/known_objects.h"
+#include "agent/python/python_objects.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

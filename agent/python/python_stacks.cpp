@@ -7,11 +7,11 @@
 #include "agent/base/hash.h"
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
-#include "agent/python/known_objects.h"
+#include "agent/python/python_objects.h"
 #include "agent/python/module_names.h"
 #include "agent/python/python_door.h"
 #include "agent/python/python_frames.h"
-#include "agent/ring/frame_table.h"
+#include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/thread_state.h"
 

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "agent/base/guard.h"
-#include "agent/python/python_end.h"
+#include "agent/python/python_door.h"
 #include "agent/python/python_frames.h"
 #include "agent/python/python_objects.h"
-#include "agent/ring/frame_table.h"
+#include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

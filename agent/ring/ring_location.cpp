@@ -1,13 +1,21 @@
 #include "agent/ring/ring_location.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
-#include "agent/ring/memory_room.h"
+#include "agent/clocks/clocks.h"
+#include "agent/ring/storage.h"
+#include "agent/ring/own_descriptor.h"
+#include "agent/ring/whole_block.h"
 #include "common/filesystems.h"
 
 namespace agent {
@@ -45,6 +53,129 @@ bool reserve_space(int file, std::uint64_t bytes) noexcept {
     return false;
   }
   return fallocate(file, 0, 0, static_cast<off_t>(bytes)) == 0;
+}
+
+namespace {
+
+using Memory = trace::SharedMemory;
+constexpr double kCopyBytesPerSecond = 64e6;
+
+// One copy in the making. Blocks first, then definitions, then the header: what is referred to is there.
+class Copy {
+ public:
+  Copy(const trace::Ring& ring, const OwnDescriptor& file, std::byte* block, Worker* worker) noexcept
+      : ring_(ring), file_(file), block_(block), worker_(worker), started_ns_(mono_ns()) {}
+
+  bool make() noexcept {
+    const trace::FileHeader& header = *ring_.header;
+    if (ftruncate(file_.get(), static_cast<off_t>(header.file_bytes)) != 0) return false;
+    for (std::uint64_t index = 0; index < header.block_count; ++index) {
+      if (Memory::load(ring_.block(index)->generation) != 0 && !copy_block(index)) return false;
+    }
+    return copy_definitions() && copy_header();
+  }
+
+ private:
+  bool write_at(const void* from, std::size_t bytes, std::uint64_t offset) noexcept {
+    const auto* at = static_cast<const char*>(from);
+    while (bytes > 0) {
+      const ssize_t wrote = pwrite(file_.get(), at, bytes, static_cast<off_t>(offset));
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote <= 0) return false;
+      at += wrote;
+      offset += static_cast<std::uint64_t>(wrote);
+      bytes -= static_cast<std::size_t>(wrote);
+      written_ += static_cast<std::uint64_t>(wrote);
+    }
+    return true;
+  }
+
+  bool has_time() noexcept {
+    if (worker_ == nullptr) return true;
+    const double due_ms = static_cast<double>(written_) / kCopyBytesPerSecond * 1e3;
+    const double ahead_ms = due_ms - static_cast<double>(mono_ns() - started_ns_) / 1e6;
+    if (ahead_ms < 5 ? !worker_->stopping() : worker_->wait_ms(ahead_ms)) return true;
+    errno = ECANCELED;
+    return false;
+  }
+
+  // A block that keeps changing goes without its payload; what it held before stays counted.
+  bool copy_block(std::uint64_t index) noexcept {
+    trace::BlockHeader header;
+    std::byte* payload = block_ + sizeof(header);
+    bool whole = false;
+    for (int tries = 0; !whole && tries < 3; ++tries) whole = copy_whole_block(ring_, index, header, payload);
+    if (!whole) {
+      header.generation += header.generation % 2;  // selects the same counts, see overwritten_index()
+      header.committed = 0;
+    }
+    std::memcpy(block_, &header, sizeof(header));
+    const std::uint64_t offset = ring_.header->blocks_offset + index * ring_.header->block_bytes;
+    return write_at(block_, sizeof(header) + header.committed, offset) && has_time();
+  }
+
+  bool copy_definitions() noexcept {
+    used_ = Memory::load_acquire(ring_.header->definitions_used);
+    return write_at(ring_.definitions(), used_, ring_.header->definitions_offset);
+  }
+
+  bool copy_header() noexcept {
+    trace::FileHeader header;
+    load_bytes(&header, ring_.header, sizeof(header));
+    header.definitions_used = used_;
+    header.copied_real_ns = real_ns();
+    return write_at(&header, sizeof(header), 0);
+  }
+
+  trace::Ring ring_;
+  const OwnDescriptor& file_;
+  std::byte* block_;
+  Worker* worker_;
+  std::uint64_t started_ns_;
+  std::uint64_t written_ = 0;
+  std::uint64_t used_ = 0;
+};
+
+// Room for one block, kept for good.
+std::byte* block_room(std::uint64_t bytes) {
+  static constinit std::byte* s_room = nullptr;
+  if (s_room != nullptr) return s_room;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) s_room = static_cast<std::byte*>(memory);
+  return s_room;
+}
+
+bool fill(const trace::Ring& ring, OwnDescriptor& file, Worker* worker) {
+  std::byte* block = block_room(ring.header->block_bytes);
+  bool made = block != nullptr && Copy(ring, file, block, worker).make();
+  const int error = errno;
+  if (!file.drop()) return false;  // a network filesystem may say only here that it is full
+  errno = error;
+  return made;
+}
+
+}  // namespace
+
+bool copy_ring(const trace::Ring& ring, int directory, const char* name, Worker* worker) noexcept {
+  char part[NAME_MAX + 1];
+  snprintf(part, sizeof(part), ".%s.part", name);
+  unlinkat(directory, part, 0);
+  OwnDescriptor file;
+  if (!file.take(openat(directory, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600))) return false;
+  if (fill(ring, file, worker) && renameat(directory, part, directory, name) == 0) return true;
+  const int error = errno;
+  unlinkat(directory, part, 0);
+  errno = error;
+  return false;
+}
+
+std::uint64_t ring_fingerprint(const trace::Ring& ring, std::uint32_t own_tid) noexcept {
+  std::uint64_t sum = Memory::load(ring.header->definitions_used);
+  for (std::uint64_t index = 0; index < ring.header->block_count; ++index) {
+    const trace::BlockHeader& block = *ring.block(index);
+    if (block.tid != own_tid) sum = sum * 31 + Memory::load(block.committed) + Memory::load(block.generation);
+  }
+  return sum;
 }
 
 }  // namespace agent

@@ -1,9 +1,15 @@
 // What the recording does on disk beside the ring, none of it in an application thread: makes room (disk_cap.h), spools
-// (spool_thread.h), copies a ring that cannot lie in its directory (ring_copy.h).
+// (spool_thread.h), copies a ring that cannot lie in its directory (ring_location.h).
 #pragma once
 #include <cstdint>
 
 namespace agent {
+
+// How much memory this process may still take before its control group kills something: a ring on tmpfs is memory.
+
+// The least of (limit - use) over the memory cgroups, v2 and v1, above this process; UINT64_MAX where nothing limits
+// it. `root`: "" but in tests.
+std::uint64_t memory_room(const char* root = "") noexcept;
 
 // A periodic task of our own thread: starts all that once the recording is open.
 void keep_storage() noexcept;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "agent/base/own_key.h"
+#include "agent/base/lock.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

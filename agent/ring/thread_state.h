@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/ring/frame_table.h"
 #include "agent/ring/interner.h"
 
 namespace agent {

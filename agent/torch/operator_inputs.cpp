@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "agent/base/message.h"
-#include "agent/base/readable.h"
-#include "agent/torch/words.h"
+#include "agent/base/loaded_objects.h"
+#include "agent/torch/record_function.h"
 
 namespace agent {
 namespace {

@@ -7,7 +7,7 @@
 //     Lists of values are 4 behind.
 //   c10::detail::ListImpl: begin, end and end of room of a vector at 16, or, where two counts of 8 bytes lie before it, at 24.
 //
-// The first few thousand objects of each kind are checked before they are read (base/readable.h). An unreadable object or an unknown tag stops
+// The first few thousand objects of each kind are checked before they are read (agent/base/loaded_objects.h). An unreadable object or an unknown tag stops
 // the reading of inputs for good.
 // Source: c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h, ATen/core/ivalue.h, ATen/core/List.h of the same versions.
 #pragma once

@@ -4,9 +4,21 @@
 #include <cstdint>
 
 #include "agent/base/guard.h"
+#include "agent/torch/record_function.h"
 #include "common/settings.h"
 
 namespace agent {
+
+// Contexts (at::ObserverContext) that begin callbacks return to PyTorch. Each has a number that is unique among open operators of all threads
+// and greenlets.
+
+// Returns null if too many operators are open. Threads with different `thread` numbers do not contend. PyTorch frees the context by deleting it, on
+// any thread.
+const void* new_operator_context(std::uint32_t thread) noexcept;
+// Frees a context that was not returned to PyTorch.
+void free_operator_context(const void* context) noexcept;
+// Returns the number of a context from new_operator_context().
+std::uint32_t number_of_context(const void* context) noexcept;
 
 // Where libtorch_cpu is loaded by now: adds the callbacks of the level that is asked for. Later calls do nothing. What is not as
 // expected is one line, and this source stays off. For one thread at a time, ours: it takes the loader's lock and PyTorch's.

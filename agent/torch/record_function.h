@@ -13,11 +13,69 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
-#include "agent/torch/torch_functions.h"
 #include "common/records/operators.h"
 
 namespace agent {
+
+// Reading what another library keeps in its objects, and what several threads learn of it: a race is harmless there, since whoever
+// reads an old value only knows less.
+inline std::uint64_t word_at(const std::byte* at) noexcept {
+  std::uint64_t value;
+  std::memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+inline std::uint32_t learnt(const std::uint32_t& shared) noexcept { return __atomic_load_n(&shared, __ATOMIC_RELAXED); }
+inline void learn(std::uint32_t& shared, std::uint32_t value) noexcept { __atomic_store_n(&shared, value, __ATOMIC_RELAXED); }
+
+// PyTorch's observers of operators (ATen/record_function.h) as the process has them loaded: found by name, nothing is linked.
+// Source: PyTorch 2.1 to 2.15; the names and the layout of a callback are the same in all of them.
+
+// at::RecordFunction: one call of an operator. What is in it is read by record_function.h.
+struct RecordFunction;
+
+// std::unique_ptr<at::ObserverContext>, which our begin callback returns and our end callback of the same operator is shown. PyTorch deletes
+// it by its virtual destructor.
+class OperatorContext {
+ public:
+  OperatorContext() noexcept = default;  // none: the begin was not recorded
+  // To be handed over to PyTorch (operator_contexts.h).
+  explicit OperatorContext(const void* context) noexcept : context_(context) {}
+  OperatorContext(const OperatorContext&) = delete;
+  OperatorContext& operator=(const OperatorContext&) = delete;
+  ~OperatorContext() {}
+
+ private:
+  [[maybe_unused]] const void* context_ = nullptr;
+};
+static_assert(sizeof(OperatorContext) == sizeof(void*));
+
+// at::RecordFunctionCallback.
+struct OperatorCallback {
+  OperatorContext (*start)(const RecordFunction*) = nullptr;
+  void (*end)(const RecordFunction*, void* context) = nullptr;
+  double sampling_probability = 1.0;
+  bool scopes[10] = {};  // by trace::OperatorScope
+  bool needs_inputs = false, needs_outputs = false, needs_ids = false;
+};
+static_assert(sizeof(OperatorCallback) == 40);
+
+struct TorchFunctions {
+  std::uint64_t (*add_callback)(OperatorCallback);  // at::addGlobalCallback: a handle, never 0
+  void (*remove_callback)(std::uint64_t handle);    // at::removeCallback
+  const char* (*name)(const RecordFunction*);       // at::RecordFunction::name
+  std::uint64_t (*thread)();                        // at::RecordFunction::currentThreadId: from 1 on
+  std::uint64_t (*sequence)();                      // at::sequence_number::peek, of this thread
+  std::uint64_t (*inputs)(const RecordFunction*);   // at::RecordFunction::num_inputs; null: not found
+  const void* undefined_tensor;                     // c10::UndefinedTensorImpl::_singleton; null: not found
+};
+
+enum class TorchFound { absent, found, unfit };  // unfit: it is loaded, but lacks one of the functions
+
+// For any thread; takes the loader's lock. What it finds stays loaded.
+TorchFound find_torch(TorchFunctions& functions) noexcept;
 
 // c10::IValue. Tags of 6 and more are not the same in all versions.
 struct TorchValue {

@@ -14,7 +14,6 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/options.h"
 #include "cli/commands/inputs.h"
-#include "cli/commands/usage_error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"

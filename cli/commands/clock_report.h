@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/base/json_text.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"

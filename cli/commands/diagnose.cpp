@@ -9,7 +9,6 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/options.h"
 #include "cli/commands/inputs.h"
-#include "cli/commands/usage_error.h"
 #include "cli/answers/rules/write_findings.h"
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"

@@ -10,7 +10,6 @@
 #include "cli/commands/compared_runs.h"
 #include "cli/commands/options.h"
 #include "cli/answers/compare/diff_tables.h"
-#include "cli/commands/usage_error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/base/error.h"

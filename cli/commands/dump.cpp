@@ -20,7 +20,7 @@
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/ring_header.h"
-#include "cli/formats/ring/ring_dump.h"
+#include "cli/formats/ring/ring_reader.h"
 
 namespace cli {
 namespace {

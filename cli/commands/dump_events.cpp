@@ -8,7 +8,7 @@
 #include "cli/formats/export/shared_json.h"
 #include "cli/base/json_text.h"
 #include "cli/base/text.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 

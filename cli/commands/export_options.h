@@ -8,7 +8,6 @@
 #include "cli/answers/tables/write_folded.h"
 #include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
-#include "cli/show/export/export_formats.h"
 #include "cli/show/export/export_job.h"
 
 namespace CLI {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/show/export/export_job.h"
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 
 namespace cli {
 

@@ -16,7 +16,7 @@
 #include "cli/commands/clock_report.h"
 #include "cli/trace/ranks.h"
 #include "cli/trace/words.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/trace/losses.h"
 #include "cli/trace/catalog.h"
 

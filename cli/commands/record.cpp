@@ -10,10 +10,8 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/options.h"
-#include "cli/commands/record_summary.h"
 #include "cli/commands/run_program.h"
 #include "cli/doctor/injection.h"
-#include "cli/doctor/output_directory.h"
 #include "cli/base/text.h"
 #include "cli/base/terminal.h"
 #include "cli/base/error.h"

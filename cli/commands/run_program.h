@@ -1,6 +1,7 @@
 // Runs a program in a child process that a user cannot tell from one without us: terminal, stdin and process group are
 // the same, signals that are sent to us reach it, and we end as it did.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,21 @@ int run_program(const std::vector<std::string>& command);
 
 // Ends this process with the same exit status or signal.
 [[noreturn]] void end_like(int wait_status);
+
+}  // namespace cli
+
+namespace cli {
+
+// What `record` says when the program has ended.
+
+// Lines for stderr: how many recordings were begun in `directory` at or after `start_ns` (wall clock), where they are,
+// how many records they hold and what was lost, and the next command; or that there is none, with what `doctor` finds.
+std::vector<std::string> record_summary(const std::string& directory, std::int64_t start_ns);
+
+// Returns why no ring can be made in `directory` (full disk, file size limit), or "" if one can.
+std::string why_no_room(const std::string& directory);
+
+// Whether this is one of several programs that a launcher started, and not its first: those say nothing.
+bool is_further_rank();
 
 }  // namespace cli

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/timeline/merge/runs.h"
 #include "cli/trace/ranks.h"
 

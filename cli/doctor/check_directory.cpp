@@ -7,7 +7,7 @@
 
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
-#include "cli/doctor/output_directory.h"
+#include "cli/doctor/injection.h"
 #include "cli/trace/ranks.h"
 #include "cli/base/text.h"
 #include "cli/base/terminal.h"

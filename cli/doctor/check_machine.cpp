@@ -7,7 +7,6 @@
 
 #include "cli/doctor/injection.h"
 #include "cli/doctor/checks.h"
-#include "cli/doctor/output_directory.h"
 #include "common/settings.h"
 
 namespace cli {

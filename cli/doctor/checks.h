@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/base/sinks.h"
-#include "cli/doctor/process_view.h"
+#include "cli/base/output_file.h"
+#include "cli/doctor/check_process.h"
 #include "cli/base/error.h"
 
 namespace cli {

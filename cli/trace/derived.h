@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cli/trace/event.h"
-#include "cli/trace/recording.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 

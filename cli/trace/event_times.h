@@ -7,7 +7,6 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/trace/kinds.h"
 
 namespace cli {
 

@@ -10,7 +10,7 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/base/newest.h"
+#include "cli/base/interning.h"
 
 namespace cli {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "cli/trace/words.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {

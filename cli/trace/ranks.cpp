@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 
 namespace cli {
 

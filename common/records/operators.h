@@ -5,7 +5,7 @@
 
 namespace trace {
 
-// at::RecordScope (ATen/record_function.h), numbered alike in all releases from 2.1 on.
+// at::RecordScope (agent/torch/record_function.h), numbered alike in all releases from 2.1 on.
 enum class OperatorScope : std::uint8_t {
   function = 0,           // an operator
   backward_function = 1,  // a node of autograd

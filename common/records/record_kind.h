@@ -14,7 +14,7 @@ enum class RecordKind : std::uint8_t {
 
 // Structs of records also have
 //   kName      as dump and FORMAT.md call them
-//   kCountsAs  the kind of event that they are, by the names of cli/trace/kinds.h. Without it: none by itself (definitions, ends
+//   kCountsAs  the kind of event that they are, by the names of cli/trace/event.h. Without it: none by itself (definitions, ends
 //              of ranges, clocks, CUDA events)
 //   kChoice    the word of TRACETOOL_EVENTS that asks for them, and the smallest set that has it (event_choice.h)
 enum class FirstSet : std::uint8_t { light, standard, all, none };

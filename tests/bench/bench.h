@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 
 namespace bench {
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/show/export/export_formats.h"
+#include "cli/show/export/export_job.h"
 #include "cli/answers/derived/overlay.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"

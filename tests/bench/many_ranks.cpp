@@ -20,7 +20,7 @@
 #include "cli/timeline/merge/align.h"
 #include "cli/formats/ttrace/merged_writer.h"
 #include "cli/trace/catalog.h"
-#include "cli/formats/ttrace/event_order.h"
+#include "cli/formats/ttrace/merged_walk.h"
 #include "cli/formats/ttrace/merged_reader.h"
 #include "common/record.h"
 #include "tests/unit/cli/formats/reading/made_rings.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/show/export/export_formats.h"
+#include "cli/show/export/export_job.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"
 

@@ -32,7 +32,7 @@ WARM_UP, CACHES = 20, 12
 
 
 class Callback(ctypes.Structure):
-    """at::RecordFunctionCallback, as agent/torch/torch_functions.h has it."""
+    """at::RecordFunctionCallback, as agent/torch/record_function.h has it."""
     _fields_ = [("start", ctypes.c_void_p), ("end", ctypes.c_void_p), ("probability", ctypes.c_double), ("scopes", ctypes.c_bool * 10),
                 ("inputs", ctypes.c_bool), ("outputs", ctypes.c_bool), ("ids", ctypes.c_bool)]
 

@@ -13,7 +13,7 @@
 
 #include "cli/base/error.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/kineto/kineto_event.h"
+#include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_reader.h"
 #include "cli/formats/json/byte_source.h"
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "cli/base/error.h"
-#include "cli/formats/ring/ring_dump.h"
 #include "cli/formats/ring/ring_reader.h"
 
 namespace {

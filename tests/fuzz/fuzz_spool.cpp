@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/base/error.h"
-#include "cli/formats/ring/ring_dump.h"
+#include "cli/formats/ring/ring_reader.h"
 #include "common/spool_format.h"
 #include "tests/unit/common/small_ring.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <unordered_map>
 
-#include "cli/answers/compare/kept_steps.h"
+#include "cli/answers/compare/noise.h"
 #include "cli/answers/compare/step_profile.h"
 #include "cli/answers/tables/key_averages.h"
 #include "cli/answers/tables/launch_ranges.h"

@@ -16,7 +16,7 @@
 #include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/answers/compare/kept_steps.h"
+#include "cli/answers/compare/noise.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {

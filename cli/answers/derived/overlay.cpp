@@ -10,7 +10,6 @@
 #include "cli/answers/derived/device_tracks.h"
 #include "cli/timeline/gpu/launch_queue.h"
 #include "cli/answers/derived/lost_slices.h"
-#include "cli/answers/derived/memory_tracks.h"
 
 namespace cli {
 class Overlay::Rooms {

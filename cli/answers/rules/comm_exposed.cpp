@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/timeline/collectives/operations.h"
 #include "cli/answers/rules/rule.h"
 

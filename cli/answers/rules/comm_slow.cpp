@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/percentile.h"
 #include "cli/timeline/collectives/operations.h"
 #include "cli/answers/rules/rule.h"

@@ -1,4 +1,4 @@
-// data-starved: the GPU idles while the host is in a range that loads data (host_activity.h) and has launched nothing.
+// data-starved: the GPU idles while the host is in a range that loads data (gap_claims.h) and has launched nothing.
 #include <fmt/format.h>
 
 #include "cli/answers/rules/idle_rule.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cli/answers/tables/analyze.h"
-#include "cli/answers/rules/finding.h"
 #include "cli/answers/rules/rule.h"
 
 namespace cli {

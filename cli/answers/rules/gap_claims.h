@@ -2,8 +2,8 @@
 // findings' savings do not overlap. The first of these that holds claims a moment (a cause comes before its effects):
 //
 //   garbage_collection  Python's garbage collector ran before the host launched the next work (DeviceGap::collecting_ns)
-//   allocation          the host was in a call that allocates or releases device memory (late_allocations.h)
-//   data_loading        the thread that launched the next work was in a range that loads data (host_activity.h)
+//   allocation          the host was in a call that allocates or releases device memory
+//   data_loading        the thread that launched the next work was in a range that loads data
 // What held the host when the device went idle claims as much of the gap, from its start on, as it took: without it, the host would have
 // launched that much earlier.
 //   allocation          such a call
@@ -15,24 +15,243 @@
 //   launches            the causes launch and queued of device_gaps.h
 //   host_late, unexplained   these causes
 //
-// Idle time between an optimizer's small kernels (optimizer_kernels.h) belongs to `optimizer` instead of launches and host_late. It goes
+// Idle time between an optimizer's small kernels belongs to `optimizer` instead of launches and host_late. It goes
 // back to these for ranks on which the optimizer is no finding.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "cli/answers/rules/host_activity.h"
-#include "cli/answers/rules/late_allocations.h"
-#include "cli/answers/rules/optimizer_kernels.h"
+#include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/device_gaps.h"
+#include "cli/answers/tables/launch_ranges.h"
+#include "cli/answers/tables/whole_steps.h"
+#include "cli/base/text.h"
+#include "cli/trace/event_times.h"
+#include "cli/trace/names.h"
 
 namespace cli {
+
+// Calls that allocate or release device memory in steps after the first two, when a caching allocator has all that it needs.
+class LateAllocations {
+ public:
+  struct Call {
+    std::int64_t start_ns, end_ns;
+  };
+
+  explicit LateAllocations(const AnalysisContext& context) : context_(context), steps_(whole_steps(context).host()), names_(context.catalog.strings.size()) {}
+
+  // Returns the call if it is one; a driver call inside a runtime call is the same one.
+  std::optional<Call> event(const Event& event) {
+    if (!is_api_call(event.kind) || !is_slice(event) || event.duration_ns <= 0 || !manages_memory(event.name)) return std::nullopt;
+    const ProcessId id = context_.catalog.tracks[event.track].process;
+    if (!is_late(id, event.start_ns)) return std::nullopt;
+    Process& process = processes_[id];
+    const Call call{event.start_ns, slice_end(event, kLatest_ns)};
+    std::int64_t& last_end_ns = process.end_ns.try_emplace(event.track, kEarliest_ns).first->second;
+    if (call.start_ns < last_end_ns) return std::nullopt;
+    last_end_ns = call.end_ns;
+    process.calls.push_back(call);
+    if (process.calls.size() > kMostCalls) process.calls.pop_front();
+    return call;
+  }
+  // Do not query the process afterwards.
+  void end_of(ProcessId process) { processes_.erase(process); }
+  // Calls on_call with each such call that runs in [from_ns, to_ns), by start. They may overlap, as those of different threads.
+  template <typename OnCall>
+  void each_within(ProcessId id, std::int64_t from_ns, std::int64_t to_ns, OnCall&& on_call) const {
+    const auto found = processes_.find(id);
+    if (found == processes_.end()) return;
+    const std::deque<Call>& calls = found->second.calls;
+    auto at = calls.end();
+    while (at != calls.begin() && std::prev(at)->end_ns > from_ns) --at;
+    for (; at != calls.end() && at->start_ns < to_ns; ++at) {
+      if (at->end_ns > from_ns) on_call(*at);
+    }
+  }
+  // Returns the length of the longest such call that runs at that time; 0 if there is none.
+  std::int64_t call_ns(ProcessId id, std::int64_t ns) const {
+    std::int64_t longest_ns = 0;
+    each_within(id, ns, ns + 1, [&](const Call& call) { longest_ns = std::max(longest_ns, call.end_ns - call.start_ns); });
+    return longest_ns;
+  }
+
+ private:
+  static constexpr std::int64_t kFirstSteps = 2;  // in which memory is allocated
+  static constexpr std::size_t kMostCalls = 4096;
+  struct Process {
+    std::deque<Call> calls;                  // that idle time to come may lie in
+    std::map<TrackId, std::int64_t> end_ns;  // of the newest of each thread
+  };
+
+  bool manages_memory(StringId name) {
+    if (name >= names_.size()) names_.resize(name + std::size_t{1});
+    const std::string_view text = context_.catalog.strings[name];
+    if (names_[name] == 0) names_[name] = is_allocation_name(text) || is_release_name(text) ? 2 : 1;
+    return names_[name] == 2;
+  }
+  bool is_late(ProcessId process, std::int64_t ns) const {
+    const auto step = steps_.at(process, ns);
+    return step && steps_.of(process)[*step].step.value_or(0) >= kFirstSteps;
+  }
+
+  const AnalysisContext& context_;
+  const Windows steps_;
+  std::vector<std::uint8_t> names_;  // by StringId: 0 not asked, 1 no, 2 yes
+  std::map<ProcessId, Process> processes_;
+};
+
+// Small kernels that an optimizer launches for one parameter each.
+class OptimizerKernels {
+ public:
+  explicit OptimizerKernels(const AnalysisContext& context) : context_(context), ranges_(context), many_at_once_(context.catalog.strings.size()) {}
+  static KindSet kinds() { return kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}); }
+
+  void event(const Event& event) {
+    if (!is_slice(event) || !kinds().test(static_cast<std::size_t>(event.kind))) return;
+    ranges_.settle(event.start_ns, [&](const Event& call) { launch(call); });
+    if (is_api_call(event.kind)) {
+      if (event.correlation != 0) ranges_.call(event);
+    } else if (is_optimizer_step(context_.catalog.strings[event.name])) {
+      ranges_.open(event.track, {event.start_ns, slice_end(event, kLatest_ns), {}});
+    }
+  }
+  bool has(const GpuWork& work) {
+    ranges_.settle([&](const Event& call) { launch(call); });
+    if (work.kind != Kind::kernel || work.work_class != WorkClass::compute || work.end_ns - work.start_ns >= kTiny_ns) return false;
+    return ranges_.of(work) != nullptr && !is_many_at_once(work.name);
+  }
+  // TraceObserver::end_of().
+  void end_of(ProcessId process) {
+    ranges_.end_of(process, [&](const Event& call) { launch(call); });
+  }
+
+ private:
+  static constexpr std::int64_t kTiny_ns = 10'000;
+  // Of kernels that update many parameters at once: PyTorch's foreach and fused optimizers, apex, compiled ones.
+  static constexpr std::array<std::string_view, 4> kManyAtOnce{"multi_tensor", "foreach", "fused", "triton_"};
+  struct InOptimizer {};
+
+  static bool is_optimizer_step(std::string_view name) { return training_phase(name) == TrainingPhase::optimizer && name.find("zero_grad") == name.npos; }
+  void launch(const Event& call) {
+    if (!ranges_.open_at(call.track, call.start_ns).empty()) ranges_.launches(call, {});
+  }
+  bool is_many_at_once(StringId id) {
+    if (id >= many_at_once_.size()) many_at_once_.resize(id + std::size_t{1});
+    std::uint8_t& known = many_at_once_[id];
+    if (known == 0) {
+      std::string name(context_.catalog.strings[id]);
+      std::transform(name.begin(), name.end(), name.begin(), [](char c) { return lower(c); });
+      known = std::any_of(kManyAtOnce.begin(), kManyAtOnce.end(), [&](std::string_view word) { return name.find(word) != name.npos; }) ? 2 : 1;
+    }
+    return known == 2;
+  }
+
+  const AnalysisContext& context_;
+  LaunchRanges<InOptimizer, InOptimizer> ranges_;
+  std::vector<std::uint8_t> many_at_once_;  // by StringId: 0 not asked, 1 no, 2 yes
+};
+
+// Tells what a host thread was doing at a recent time: the operators, ranges, CUDA calls, garbage collections and Python functions that it was in.
+// Memory: kMost ranges and kMost functions a thread, those of them that are longer than the rest, and those that load data.
+
+// A range in which a program waits for its data: of PyTorch's DataLoader, or as people call it ("data_loading", "get_batch").
+bool is_data_loading_name(std::string_view range);
+
+class HostActivity {
+ public:
+  // A GPU has some thousand launches before it at most; an operator of PyTorch has some 8 ranges around its launch, so these suffice for twice as many.
+  static constexpr std::size_t kMost = 16'384;
+
+  explicit HostActivity(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()), loads_data_(catalog.strings.size()) {}
+
+  // That it has to be told.
+  static KindSet kinds();
+  void event(const Event& event);
+  // Frees the process's data. Do not query the process afterwards.
+  void end_of(ProcessId process) {
+    std::erase_if(known_threads_, [&](TrackId thread) {
+      if (catalog_.tracks[thread].process != process) return false;
+      threads_[thread].reset();
+      return true;
+    });
+  }
+
+  // The outermost and the innermost, steps aside: "in aten::item, in cudaMemcpyAsync", "in cudaMalloc", "outside of all operators", or "host
+  // state unknown": of this thread no operators or ranges are in the trace, or those of `ns` are forgotten. The innermost function of Python is
+  // added if it began in the innermost range; of a time with `ns` in its middle the innermost one that took half of it. What begins at `ns` is not in it.
+  std::string text(TrackId thread, std::int64_t ns, std::int64_t around_ns = 0) const;
+  // How much of [from_ns, to_ns) the thread loaded data.
+  std::int64_t loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const;
+  // Calls on_part(start, end) with the parts of [from_ns, to_ns) in which it did, by start and apart from each other.
+  template <typename OnPart>
+  void each_loading(TrackId thread, std::int64_t from_ns, std::int64_t to_ns, OnPart&& on_part) const {
+    if (!is_known(thread)) return;
+    const std::deque<Range>& loads = threads_[thread]->loads;
+    std::int64_t known_to_ns = from_ns;
+    const auto after = std::partition_point(loads.begin(), loads.end(), [&](const Range& range) { return range.last_end_ns <= from_ns; });
+    for (auto range = after; range != loads.end() && range->start_ns < to_ns; ++range) {
+      const std::int64_t start_ns = std::max(range->start_ns, known_to_ns), end_ns = std::min(range->end_ns, to_ns);
+      if (start_ns >= end_ns) continue;
+      on_part(start_ns, end_ns);
+      known_to_ns = end_ns;
+    }
+  }
+  // Returns how many long ranges of a thread were examined so far. Tests use it to check that the time is linear.
+  std::uint64_t looked_at(TrackId thread) const { return is_known(thread) ? threads_[thread]->ranges.looked_at : 0; }
+  // The newest range in which it did.
+  std::optional<StringId> loading(TrackId thread) const;
+
+ private:
+  struct Range {
+    std::int64_t start_ns, end_ns;
+    StringId name;
+    std::int64_t first_end_ns = 0, last_end_ns = 0;  // see cli/answers/tables/launch_ranges.h; only last_end_ns is kept for ranges that load data
+  };
+  // The newest ranges, by start, and the older ones that had not ended when they became too many.
+  struct Newest {
+    std::deque<Range> ranges;
+    std::vector<Range> longer;
+    std::uint64_t looked_at = 0;  // how many ranges of `longer` were examined
+    std::int64_t forgotten_to_ns = kEarliest_ns;  // ranges before this time may be missing
+
+    void add(const Range& range);
+    // Calls each(range) with those that hold the moment, by start.
+    template <typename Each>
+    void each_at(std::int64_t ns, Each&& each) const {
+      const auto holds = [&](const Range& range) { return range.start_ns < ns && ns < range.end_ns; };
+      for (const Range& range : longer) {
+        if (holds(range)) each(range);
+      }
+      for (const Range& range : ranges) {
+        if (range.start_ns >= ns) break;
+        if (holds(range)) each(range);
+      }
+    }
+  };
+  struct Thread {
+    Newest ranges, functions;
+    std::deque<Range> loads;
+    bool has_operators = false;  // or other ranges, besides calls of CUDA and garbage collections
+  };
+  bool loads_data(StringId name);
+  bool is_known(TrackId thread) const { return thread < threads_.size() && threads_[thread] != nullptr; }
+
+  const Catalog& catalog_;
+  std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null if it has no events or its process has ended
+  std::vector<TrackId> known_threads_;             // the others
+  std::vector<std::uint8_t> loads_data_;   // by StringId: 0 not asked, 1 no, 2 yes
+};
 
 // What idle time of a device can belong to (gap_claims.h).
 enum class GapOwner : std::uint8_t { garbage_collection, allocation, data_loading, blocking_copy, host_sync, optimizer, launches, host_late, unexplained, count_ };

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/answers/rules/rule.h"
-#include "cli/answers/rules/host_activity.h"
+#include "cli/answers/rules/gap_claims.h"
 #include "cli/trace/names.h"
 #include "cli/trace/event_times.h"
 

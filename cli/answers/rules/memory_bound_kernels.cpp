@@ -10,7 +10,7 @@
 
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/answers/rules/exposed_work.h"
+#include "cli/answers/rules/work_rule.h"
 #include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
 #include "cli/trace/short_name.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "cli/answers/rules/exposed_work.h"
+#include "cli/answers/rules/work_rule.h"
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
 #include "cli/base/text.h"

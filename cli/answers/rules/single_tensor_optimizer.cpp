@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "cli/answers/rules/exposed_work.h"
+#include "cli/answers/rules/work_rule.h"
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
 #include "cli/trace/short_name.h"

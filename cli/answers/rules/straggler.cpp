@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/timeline/collectives/operations.h"
 #include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"

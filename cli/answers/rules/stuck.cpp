@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/percentile.h"
 #include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"

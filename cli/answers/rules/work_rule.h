@@ -1,15 +1,81 @@
 // What rules of kernels share: some of a GPU's work is a rule's, and it sums how long that runs alone.
 #pragma once
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "cli/answers/rules/exposed_work.h"
-#include "cli/answers/rules/host_activity.h"
+#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
+#include "cli/answers/tables/analysis.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
+
+// How long some of a device's work runs with nothing else beside it: what would go, were that work gone and all else as it is.
+class ExposedWork {
+ public:
+  using Device = std::pair<ProcessId, std::int64_t>;
+  struct Sum {
+    std::int64_t count = 0;       // pieces of it
+    std::int64_t time_ns = 0;     // their durations together
+    std::int64_t exposed_ns = 0;  // of the union of all work, what is not in the union of the rest
+  };
+
+  explicit ExposedWork(const Windows& windows) : windows_(windows) {}
+
+  // All GPU work, by start; counts as far as it lies in the windows.
+  void add(const GpuWork& work, bool is_own) {
+    const auto& windows = windows_.of(work.process);
+    const Device device{work.process, work.device};
+    bool is_in = false;
+    for (std::size_t i = windows_.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
+      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
+      if (start_ns > end_ns) break;
+      is_in = true;
+      Unions& unions = unions_[{device, i}];
+      Sum& sum = sum_of(device);
+      sum.exposed_ns += unions.all.add(start_ns, end_ns);
+      if (is_own) sum.time_ns += end_ns - start_ns;
+      else sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
+    }
+    if (is_in && is_own) ++sum_of(device).count;
+  }
+  // Call it after the process's last work.
+  void end_of(ProcessId process) {
+    unions_.erase(unions_.lower_bound({{process, INT64_MIN}, 0}), unions_.lower_bound({{process + 1, INT64_MIN}, 0}));
+  }
+
+  const std::map<Device, Sum>& sums() const { return sums_; }
+
+ private:
+  struct Union {
+    std::int64_t to_ns = kEarliest_ns;
+    // What is new in it.
+    std::int64_t add(std::int64_t start_ns, std::int64_t end_ns) {
+      const std::int64_t ns = std::max<std::int64_t>(0, end_ns - std::max(start_ns, to_ns));
+      to_ns = std::max(to_ns, end_ns);
+      return ns;
+    }
+  };
+  struct Unions {
+    Union all, rest;
+  };
+
+  // Usually the entry used for the previous work.
+  Sum& sum_of(const Device& device) {
+    if (last_ == nullptr || last_->first != device) last_ = &*sums_.try_emplace(device).first;
+    return last_->second;
+  }
+
+  const Windows& windows_;
+  std::map<std::pair<Device, std::size_t>, Unions> unions_;  // by window
+  std::map<Device, Sum> sums_;
+  std::map<Device, Sum>::value_type* last_ = nullptr;  // the last one used
+};
 
 class WorkRule : public Rule {
  public:

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/answers/rules/diagnose.h"
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 
 namespace cli {
 

@@ -17,7 +17,6 @@
 #include "cli/timeline/gpu/work_classes.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/trace/kinds.h"
 #include "cli/trace/launch_calls.h"
 #include "cli/trace/payload.h"
 #include "cli/trace/steps.h"

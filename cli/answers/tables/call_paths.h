@@ -21,7 +21,7 @@
 #include "cli/answers/tables/key_averages.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/trace/catalog.h"
-#include "cli/base/newest.h"
+#include "cli/base/interning.h"
 
 namespace cli {
 

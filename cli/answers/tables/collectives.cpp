@@ -1,7 +1,7 @@
 // collectives: each collective as one thing over its ranks: who was last, who waited, how fast it was.
 #include <algorithm>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 
 namespace cli {
 namespace {

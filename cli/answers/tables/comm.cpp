@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 
 namespace cli {
 namespace {

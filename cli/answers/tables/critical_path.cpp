@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/path_walk.h"
 #include "cli/answers/tables/whole_steps.h"

@@ -29,7 +29,7 @@
 #include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/launch_ranges.h"
-#include "cli/base/newest.h"
+#include "cli/base/interning.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/payload.h"
 

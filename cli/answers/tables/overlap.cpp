@@ -11,7 +11,7 @@
 #include <queue>
 #include <tuple>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 
 namespace cli {
 namespace {

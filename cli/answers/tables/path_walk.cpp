@@ -1,8 +1,365 @@
 #include "cli/answers/tables/path_walk.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 namespace cli {
+
+namespace {
+
+constexpr std::string_view kStreamWait = "Stream Wait Event";  // as Kineto calls it, and we
+
+}  // namespace
+
+PathTrace::PathTrace(const AnalysisContext& context, const Windows& steps)
+    : context_(context), catalog_(context.catalog), steps_(steps), waits_(catalog_),
+      streams_(catalog_.tracks.size()), threads_(catalog_.tracks.size()), processes_(catalog_.processes.size()) {
+  for (ProcessId id = 0; id < processes_.size(); ++id) {
+    processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
+    processes_[id].has_calls = records_calls(catalog_.processes[id]);
+  }
+  for (TrackId id = 0; id < catalog_.tracks.size(); ++id) {
+    const Track& track = catalog_.tracks[id];
+    if (track.kind == TrackKind::stream) stream_of_.try_emplace({track.process, track.group, track.id}, id);
+  }
+}
+
+void PathTrace::host(const Event& event) {
+  if (!is_slice(event) || is_full()) return;
+  const ProcessId process = catalog_.tracks[event.track].process;
+  OfProcess& of = processes_[process];
+  if (is_api_call(event.kind)) {
+    if (const auto place = event.correlation != 0 ? context_.calls->newest() : std::nullopt) {
+      if (*place >= of.calls.size()) of.calls.resize(*place + std::size_t{1});
+      of.calls[*place] = launch_call(event);
+    }
+    if (const auto wait = waits_.of(event)) of.waits.push_back(*wait);
+  }
+  Thread& thread = threads_[event.track];
+  leave(thread, event.start_ns);
+  enter(thread, event);
+  if (of.zones.size() > 1 && thread.changes.size() >= thread.prune_at) prune(thread, of.zones.front().end_ns);
+}
+
+void PathTrace::enter(Thread& thread, const Event& event) {
+  if (event.duration_ns < 0) return;  // nothing tells when the thread left it
+  const Open open{slice_end(event, kLatest_ns), event.name};
+  thread.next_end_ns = std::min(thread.next_end_ns, open.end_ns);
+  if (!is_api_call(event.kind)) {
+    thread.ranges.push_back(open);
+  } else if (!thread.call) {
+    thread.call = open;
+  }
+  change(thread, event.start_ns);
+}
+
+// What has ended by now, one after the other.
+void PathTrace::leave(Thread& thread, std::int64_t now_ns) {
+  while (thread.next_end_ns <= now_ns) {
+    const auto first = std::min_element(thread.ranges.begin(), thread.ranges.end(), [](const Open& a, const Open& b) { return a.end_ns < b.end_ns; });
+    const std::int64_t range_ns = first != thread.ranges.end() ? first->end_ns : kLatest_ns, call_ns = thread.call ? thread.call->end_ns : kLatest_ns;
+    const std::int64_t end_ns = thread.next_end_ns = std::min(range_ns, call_ns);
+    if (end_ns > now_ns || end_ns == kLatest_ns) return;
+    if (call_ns == end_ns) {
+      thread.call.reset();
+    } else {
+      thread.ranges.erase(first);
+    }
+    change(thread, end_ns);
+  }
+}
+
+void PathTrace::change(Thread& thread, std::int64_t from_ns) {
+  const StringId name = thread.call ? thread.call->name : thread.ranges.empty() ? StringId{0} : thread.ranges.back().name;
+  const HostChange to{from_ns, name, thread.call.has_value()};
+  std::vector<HostChange>& changes = thread.changes;
+  const std::size_t before = changes.size();
+  if (!changes.empty() && changes.back().from_ns == from_ns) changes.pop_back();
+  const bool is_same = !changes.empty() && changes.back().name == to.name && changes.back().is_call == to.is_call;
+  if (!is_same) changes.push_back(to);
+  kept_ += changes.size();
+  kept_ -= before;
+}
+
+// Removes half of the changes at least, or it waits until there are twice as many. The last one before stays: it lasts on.
+void PathTrace::prune(Thread& thread, std::int64_t before_ns) {
+  const auto after = std::find_if(thread.changes.begin(), thread.changes.end(), [&](const HostChange& change) { return change.from_ns > before_ns; });
+  const auto kept = after == thread.changes.begin() ? after : std::prev(after);
+  kept_ -= static_cast<std::size_t>(kept - thread.changes.begin());
+  thread.changes.erase(thread.changes.begin(), kept);
+  thread.prune_at = std::max<std::size_t>(1024, 2 * thread.changes.size());
+}
+
+void PathTrace::sync(const Event& event, const Facts& facts) {
+  const auto* wait = facts.get<SyncFacts>();
+  const Track& track = catalog_.tracks[event.track];
+  if (wait == nullptr || !wait->producer_is_known || track.kind != TrackKind::stream || catalog_.strings[event.name] != kStreamWait || is_full()) return;
+  const auto stream = stream_of_.find({track.process, track.group, wait->producer_stream});
+  const auto recorded = context_.calls->place_of(event.track, wait->producer_correlation);
+  if (stream == stream_of_.end() || !recorded) return;
+  streams_[event.track].waits.push_back({event.start_ns, stream->second, processes_[track.process].calls[*recorded].start_ns});
+  ++kept_;
+}
+
+std::optional<PathWorkId> PathTrace::recorded(const EventWait& wait) const {
+  const std::vector<PathWork>& work = streams_[wait.recorded_on].work;
+  const auto after = std::partition_point(work.begin(), work.end(), [&](const PathWork& each) { return (each.thread ? each.call_start_ns : each.start_ns) < wait.recorded_ns; });
+  if (after == work.begin()) return std::nullopt;
+  return PathWorkId{wait.recorded_on, work[static_cast<std::size_t>(after - work.begin()) - 1].longest};
+}
+
+std::optional<PathWorkId> PathTrace::awaited_by(PathWorkId id) const {
+  const PathWork& work = (*this)[id];
+  if (!work.thread) return std::nullopt;
+  const std::vector<EventWait>& waits = streams_[id.stream].waits;
+  const auto by_call = [](const EventWait& wait, std::int64_t ns) { return wait.called_ns < ns; };
+  const PathWork* const older = id.at > 0 ? &streams_[id.stream].work[id.at - 1] : nullptr;
+  auto at = std::lower_bound(waits.begin(), waits.end(), work.call_start_ns, by_call);
+  std::optional<PathWorkId> found;
+  while (at != waits.begin() && (older == nullptr || !older->thread || std::prev(at)->called_ns > older->call_start_ns)) {
+    const auto awaited = recorded(*--at);
+    if (!awaited || (*this)[*awaited].end_ns > work.start_ns || (*this)[*awaited].order >= work.order) continue;
+    if (!found || (*this)[*awaited].end_ns > (*this)[*found].end_ns) found = awaited;
+  }
+  return found;
+}
+
+std::size_t PathTrace::zone_at(ProcessId process, std::int64_t launched_ns) const {
+  const auto& steps = steps_.of(process);
+  const std::size_t at = steps_.first_after(process, launched_ns);
+  return 2 * at + (at < steps.size() && steps[at].from_ns <= launched_ns ? 1 : 0);
+}
+
+void PathTrace::work(const GpuWork& work, std::uint32_t work_class) {
+  if (is_full()) return;
+  OfProcess& of = processes_[work.process];
+  GpuWork placed = work;
+  if (work.call != nullptr) placed.call = &of.calls[work.call_place];
+  if (placed.call != nullptr) {
+    of.launched_ns = placed.call->start_ns;
+    knows_launches_ = true;
+  } else if (!of.has_calls) {
+    of.launched_ns = work.start_ns;
+  }
+  if (const auto wait = waits_.of(placed)) of.waits.push_back(*wait);
+  const std::size_t zone = zone_at(work.process, of.launched_ns), zones = of.zones.size();
+  const bool is_behind = zones > 1 && zone + 1 == zones;
+  if (is_behind) return;
+  PathWork entry{work.start_ns, work.end_ns, 0, 0, std::nullopt, work.name, work_class, of.works++, 0, 0};
+  if (placed.call != nullptr) {
+    entry.thread = placed.call->track;
+    entry.call_start_ns = placed.call->start_ns;
+    entry.call_end_ns = placed.call->end_ns;
+  }
+  Stream& stream = streams_[work.event->track];
+  const bool is_before = zones > 1 && zone == 0;
+  if (is_before && stream.is_before) {
+    if (entry.end_ns >= stream.work.back().end_ns) stream.work.back() = entry;
+  } else {
+    stream.is_before = is_before && stream.work.empty();
+    entry.longest = static_cast<std::uint32_t>(stream.work.size());
+    if (!stream.work.empty()) {
+      const std::uint32_t longest = stream.work.back().longest;
+      if (stream.work[longest].end_ns > entry.end_ns) entry.longest = longest;
+    }
+    stream.work.push_back(entry);
+    ++kept_;
+  }
+  note(of, zone, {work.event->track, static_cast<std::uint32_t>(stream.work.size() - 1)});
+}
+
+void PathTrace::note(OfProcess& of, std::size_t zone, PathWorkId id) {
+  Zone& known = of.zones[zone];
+  if ((*this)[id].end_ns > known.end_ns) known = {(*this)[id].end_ns, id};
+}
+
+std::optional<HostChange> PathTrace::change_before(TrackId thread, std::int64_t ns) const {
+  const std::vector<HostChange>& changes = threads_[thread].changes;
+  const auto after = std::lower_bound(changes.begin(), changes.end(), ns, [](const HostChange& change, std::int64_t time_ns) { return change.from_ns < time_ns; });
+  return after == changes.begin() ? std::nullopt : std::optional(*std::prev(after));
+}
+
+std::optional<TrackId> PathTrace::thread_before(ProcessId process, std::int64_t ns) const {
+  std::optional<TrackId> found;
+  std::int64_t last_ns = kEarliest_ns;
+  for (const TrackId thread : processes_[process].threads) {
+    const auto change = change_before(thread, ns);
+    if (change && change->name != 0 && change->from_ns > last_ns) found = thread, last_ns = change->from_ns;
+  }
+  return found;
+}
+
+std::int64_t PathTrace::changed_before(ProcessId process, std::int64_t ns) const {
+  std::int64_t last_ns = kEarliest_ns;
+  for (const TrackId thread : processes_[process].threads) {
+    if (const auto change = change_before(thread, ns)) last_ns = std::max(last_ns, change->from_ns);
+  }
+  return last_ns;
+}
+
+std::optional<PathWorkId> PathTrace::before(PathWorkId id) const {
+  if (id.at == 0) return std::nullopt;
+  return PathWorkId{id.stream, streams_[id.stream].work[id.at - 1].longest};
+}
+
+std::optional<PathWorkId> PathTrace::ended_by(ProcessId process, std::int64_t ns, std::optional<PathWorkId> older_than) const {
+  const std::vector<PathWorkId>& by_end = processes_[process].by_end;
+  auto at = std::upper_bound(by_end.begin(), by_end.end(), ns, [&](std::int64_t time_ns, PathWorkId id) { return time_ns < (*this)[id].end_ns; });
+  while (at != by_end.begin()) {
+    const PathWorkId id = *--at;
+    const PathWork& work = (*this)[id];
+    const bool fits = older_than ? work.order < (*this)[*older_than].order && catalog_.tracks[id.stream].group == catalog_.tracks[older_than->stream].group
+                                 : work.start_ns < ns;
+    if (fits) return id;
+  }
+  return std::nullopt;
+}
+
+const HostWait* PathTrace::wait_by(ProcessId process, std::int64_t ns) const {
+  const std::vector<HostWait>& waits = processes_[process].waits;
+  auto at = std::upper_bound(waits.begin(), waits.end(), ns, [](std::int64_t time_ns, const HostWait& wait) { return time_ns < wait.end_ns; });
+  while (at != waits.begin()) {
+    if ((--at)->start_ns < ns) return &*at;
+  }
+  return nullptr;
+}
+
+const PathMeeting* PathTrace::meeting_of(PathWorkId id) const {
+  const std::uint32_t meeting = (*this)[id].meeting;
+  return meeting == 0 ? nullptr : &meetings_[meeting - 1];
+}
+
+void PathTrace::meet(const TraceCollectives& collectives) {
+  for (TrackId thread = 0; thread < threads_.size(); ++thread) {
+    leave(threads_[thread], kLatest_ns);
+    if (!threads_[thread].changes.empty()) processes_[catalog_.tracks[thread].process].threads.push_back(thread);
+  }
+  for (TrackId stream = 0; stream < streams_.size(); ++stream) {
+    for (std::uint32_t at = 0; at < streams_[stream].work.size(); ++at) processes_[catalog_.tracks[stream].process].by_end.push_back({stream, at});
+  }
+  for (OfProcess& of : processes_) {
+    sort_by_end(of.by_end);
+    std::sort(of.threads.begin(), of.threads.end(), [&](TrackId a, TrackId b) { return catalog_.tracks[a].id < catalog_.tracks[b].id; });
+    std::sort(of.waits.begin(), of.waits.end(), [](const HostWait& a, const HostWait& b) { return std::pair(a.end_ns, a.start_ns) < std::pair(b.end_ns, b.start_ns); });
+  }
+  for (const MatchedCollective& collective : collectives.matched.collectives) {
+    const CollectiveTimes times = times_of(collectives.matched, collectives.calls, collective);
+    if (!times.transfer_ns) continue;
+    const auto some = collectives.matched.calls_of(collective);
+    const auto comparable = [&](const MatchedCall& each) { return collectives.clocks.error_between(some.front().process, each.process).has_value(); };
+    if (!std::all_of(some.begin(), some.end(), comparable)) {
+      ++uncompared_;
+      continue;
+    }
+    std::vector<PathWorkId> own;
+    PathMeeting meeting{times.last_start_ns, {}};
+    std::int64_t last_ns = kEarliest_ns;
+    for (const MatchedCall& each : some) {
+      const CollectiveCall& call = call_of(collectives.calls, each);
+      const std::vector<PathWork>& work = streams_[call.gpu_track].work;
+      const auto first = std::lower_bound(work.begin(), work.end(), call.gpu_start_ns, [](const PathWork& one, std::int64_t ns) { return one.start_ns < ns; });
+      for (auto at = first; at != work.end() && at->start_ns <= call.gpu_end_ns && at->end_ns <= call.gpu_end_ns; ++at) {
+        const PathWorkId id{call.gpu_track, static_cast<std::uint32_t>(at - work.begin())};
+        own.push_back(id);
+        if (at != first || call.gpu_start_ns <= last_ns) continue;
+        last_ns = call.gpu_start_ns;
+        meeting.last = id;
+      }
+    }
+    if (last_ns == kEarliest_ns) continue;
+    meetings_.push_back(meeting);
+    for (const PathWorkId id : own) streams_[id.stream].work[id.at].meeting = static_cast<std::uint32_t>(meetings_.size());
+  }
+}
+
+// The keys lie side by side while they are compared.
+void PathTrace::sort_by_end(std::vector<PathWorkId>& ids) const {
+  struct Ended {
+    std::int64_t end_ns;
+    std::uint32_t order;
+    PathWorkId id;
+  };
+  std::vector<Ended> ended;
+  ended.reserve(ids.size());
+  for (const PathWorkId id : ids) ended.push_back({(*this)[id].end_ns, (*this)[id].order, id});
+  std::sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) { return std::tie(a.end_ns, a.order) < std::tie(b.end_ns, b.order); });
+  std::transform(ended.begin(), ended.end(), ids.begin(), [](const Ended& each) { return each.id; });
+}
+
+std::vector<PathSpan> PathTrace::spans(const AnalysisWindow& whole) const {
+  for (const OfProcess& of : processes_) {
+    if (of.zones.size() > 1) return spans_of_steps();
+  }
+  return span_of_all(whole);
+}
+
+std::vector<PathSpan> PathTrace::spans_of_steps() const {
+  struct OfRank {
+    ProcessId process;
+    std::int64_t begin_ns, end_ns;  // of its range and of what was launched in it
+    std::int64_t before_ns;         // the end of what was launched before
+    Zone in;
+  };
+  std::map<std::tuple<std::string_view, std::string_view, std::int64_t, std::size_t>, std::vector<OfRank>> steps;  // by run, number, and how often it came
+  for (ProcessId id = 0; id < processes_.size(); ++id) {
+    const Process& process = catalog_.processes[id];
+    const auto& own = steps_.of(id);
+    const auto& zones = processes_[id].zones;
+    std::map<std::int64_t, std::size_t> times;
+    std::int64_t before_ns = kEarliest_ns;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const std::int64_t number = own[i].step.value_or(0);
+      before_ns = std::max(before_ns, zones[2 * i].end_ns);
+      const Zone& in = zones[2 * i + 1];
+      steps[{process.run_id, process.phase, number, times[number]++}].push_back({id, own[i].from_ns, std::max(own[i].to_ns, in.end_ns), before_ns, in});
+      before_ns = std::max(before_ns, in.end_ns);
+    }
+  }
+  std::vector<PathSpan> spans;
+  const auto add = [&](std::int64_t number, std::vector<OfRank>::const_iterator first, std::vector<OfRank>::const_iterator end) {
+    std::int64_t before_ns = kEarliest_ns;
+    const OfRank* last = &*first;
+    for (auto rank = first; rank != end; ++rank) {
+      before_ns = std::max(before_ns, rank->before_ns);
+      if (std::tie(rank->in.end_ns, last->process) > std::tie(last->in.end_ns, rank->process)) last = &*rank;
+    }
+    const std::int64_t from_ns = before_ns > kEarliest_ns ? before_ns : first->begin_ns;
+    if (last->in.end_ns > from_ns) spans.push_back({number, from_ns, last->in.end_ns, last->in.last});
+  };
+  for (auto& [key, ranks] : steps) {
+    std::stable_sort(ranks.begin(), ranks.end(), [](const OfRank& a, const OfRank& b) { return a.begin_ns < b.begin_ns; });
+    // Ranks that share no time are not in one step, whatever it is called.
+    auto first = ranks.begin();
+    std::int64_t end_ns = first->end_ns;
+    for (auto rank = first; rank != ranks.end(); ++rank) {
+      if (rank->begin_ns >= end_ns) {
+        add(std::get<2>(key), first, rank);
+        first = rank;
+      }
+      end_ns = std::max(end_ns, rank->end_ns);
+    }
+    add(std::get<2>(key), first, ranks.end());
+  }
+  std::sort(spans.begin(), spans.end(), [](const PathSpan& a, const PathSpan& b) { return std::tie(a.from_ns, a.to_ns) < std::tie(b.from_ns, b.to_ns); });
+  return spans;
+}
+
+std::vector<PathSpan> PathTrace::span_of_all(const AnalysisWindow& whole) const {
+  std::optional<PathSpan> span;
+  for (const OfProcess& of : processes_) {
+    for (const PathWorkId id : of.by_end) {
+      const PathWork& work = (*this)[id];
+      if (work.start_ns < whole.from_ns || work.end_ns > whole.to_ns) continue;
+      if (!span) span = PathSpan{std::nullopt, work.start_ns, work.start_ns, id};
+      span->from_ns = std::min(span->from_ns, work.start_ns);
+      if (work.end_ns > span->to_ns || span->last == id) span->to_ns = work.end_ns, span->last = id;
+    }
+  }
+  if (!span || span->from_ns >= span->to_ns) return {};
+  return {*span};
+}
 
 void PathWalk::walk(const PathSpan& span, const std::function<void(const PathSegment&)>& segment) {
   segment_ = &segment;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/timeline/collectives/stragglers.h"
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/answers/tables/call_paths.h"
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/trace/catalog.h"
 
 namespace cli {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/formats/export/args_text.h"
-#include "cli/formats/export/census.h"
+#include "cli/formats/export/exporter.h"
 #include "cli/formats/export/flows.h"
 #include "cli/formats/export/shared_json.h"
 #include "cli/formats/chrome/chrome_flows.h"

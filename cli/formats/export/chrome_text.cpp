@@ -4,7 +4,7 @@
 
 #include "cli/base/json_text.h"
 #include "cli/formats/json/file_kind.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/trace/names.h"
 
 namespace cli {

@@ -1,19 +1,55 @@
 // A trace as another program reads it. An exporter walks the events in the order of time and writes bytes; it
-// never holds the events. A new format is one file and one line in export_formats() (export_formats.cpp).
+// never holds the events. A new format is one file and one line in export_formats() (cli/show/export/export_job.cpp).
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/timeline/collectives/joined_collectives.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/derived.h"
 #include "cli/trace/event.h"
+#include "cli/trace/event_times.h"
+#include "cli/trace/names.h"
 #include "cli/trace/steps.h"
 
 namespace cli {
+
+// What a first pass learns of a trace so that the second can name and order its tracks: who is there at all, on which
+// streams NCCL runs, when it begins and ends.
+class Census {
+ public:
+  explicit Census(const Catalog& catalog)
+      : processes(catalog.processes.size()), tracks(catalog.tracks.size()), catalog_(&catalog), names_(catalog.strings) {}
+
+  // Flow events are passed over: they are written on slices, or not at all.
+  void count(const Event& event);
+
+  struct OfProcess {
+    bool seen = false;
+    std::int64_t first_ns = 0;
+  };
+  struct OfTrack {
+    bool seen = false;
+    std::uint64_t kernels = 0;
+    std::uint64_t nccl_kernels = 0;
+  };
+  std::vector<OfProcess> processes;  // by ProcessId
+  std::vector<OfTrack> tracks;       // by TrackId
+
+  bool empty() const { return first_ns_ > last_ns_; }
+  std::int64_t first_ns() const { return empty() ? 0 : first_ns_; }
+  std::int64_t last_ns() const { return empty() ? 0 : last_ns_; }
+
+ private:
+  const Catalog* catalog_;
+  NameClasses names_;
+  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
+};
 
 // What a person may choose of how a format is written. Formats pass over what is not theirs.
 enum class PacketCompression : std::uint8_t { deflate, zstd, none };

@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "cli/formats/export/census.h"
+#include "cli/formats/export/exporter.h"
 
 namespace cli {
 

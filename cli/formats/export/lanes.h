@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/formats/export/census.h"
+#include "cli/formats/export/exporter.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 

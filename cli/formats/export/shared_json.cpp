@@ -11,7 +11,7 @@
 #include "cli/base/json_text.h"
 #include "cli/base/text.h"
 #include "cli/timeline/collectives/operations.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/trace/losses.h"
 #include "cli/trace/operator_inputs.h"
 

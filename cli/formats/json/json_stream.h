@@ -57,7 +57,7 @@ class JsonStream {
   bool next_element(std::string_view& text, KnownElements* elements, bool& known);
   void refuse(std::size_t at, std::string_view expected);        // the element handed out last is damaged at this index
   void refuse_whole(std::size_t at, std::string_view expected);  // the same, but it is sound JSON: passed by its size
-  // Instead of these: mends what is handed out, or what stands before the next line break between events (json_mend.h). False:
+  // Instead of these: mends what is handed out, or what stands before the next line break between events (json_damage.h). False:
   // nothing changed.
   bool mend(std::string_view& text);
   void finish();                                                 // nothing but white space should follow

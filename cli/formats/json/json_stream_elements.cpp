@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "cli/formats/json/json_damage.h"
-#include "cli/formats/json/json_mend.h"
 #include "cli/formats/json/json_split.h"
 #include "cli/formats/json/json_stream.h"
 

@@ -23,9 +23,8 @@
 #include "cli/formats/kineto/forms_ahead.h"
 #include "cli/formats/json/json_stream.h"
 #include "cli/formats/kineto/kineto_fields.h"
-#include "cli/formats/kineto/kineto_event.h"
 #include "cli/formats/kineto/kineto_locations.h"
-#include "cli/formats/kineto/seen_twice.h"
+#include "cli/formats/kineto/kineto_shapes.h"
 
 namespace cli {
 

@@ -12,8 +12,8 @@
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_damage.h"
-#include "cli/formats/kineto/kineto_event.h"
-#include "cli/formats/kineto/kineto_groups.h"
+#include "cli/formats/kineto/kineto_fields.h"
+#include "cli/formats/kineto/kineto_message.h"
 #include "cli/formats/kineto/kineto_translate.h"
 
 namespace cli {

@@ -7,13 +7,12 @@
 
 #include "cli/formats/export/args_text.h"
 #include "cli/formats/export/flows.h"
-#include "cli/formats/export/census.h"
+#include "cli/formats/export/exporter.h"
 #include "cli/formats/kineto/kineto_frames.h"
 #include "cli/formats/kineto/kineto_header.h"
 #include "cli/formats/kineto/kineto_text.h"
-#include "cli/formats/kineto/kineto_tracks.h"
 #include "cli/base/error.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 
 namespace cli {
 namespace {

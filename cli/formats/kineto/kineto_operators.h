@@ -9,7 +9,7 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/base/newest.h"
+#include "cli/base/interning.h"
 #include "cli/trace/payload.h"
 
 namespace cli {

@@ -8,7 +8,7 @@
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/kineto/kineto_event.h"
+#include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_header.h"
 #include "cli/formats/kineto/kineto_translate.h"
 #include "cli/base/error.h"

@@ -4,6 +4,7 @@
 #include <charconv>
 
 namespace cli {
+
 namespace {
 
 // The first shapes are taken as they come: 4,096 of 2 MiB together where one input may have kMostTextOfShapes, less where

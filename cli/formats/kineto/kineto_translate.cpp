@@ -11,7 +11,7 @@
 
 #include "cli/base/text.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/trace/event_times.h"
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/kineto_header.h"

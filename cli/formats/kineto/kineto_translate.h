@@ -18,7 +18,6 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/formats/kineto/kineto_event.h"
 #include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_locations.h"
 #include "cli/formats/kineto/kineto_reader.h"

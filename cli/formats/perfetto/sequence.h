@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/base/threads.h"
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/formats/export/exporter.h"
 #include "cli/formats/perfetto/proto.h"
 

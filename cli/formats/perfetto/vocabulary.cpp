@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/base/json_text.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 
 namespace cli::perfetto {
 namespace {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/trace/catalog.h"
-#include "cli/trace/recording.h"
 
 namespace cli {
 

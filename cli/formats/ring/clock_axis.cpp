@@ -2,8 +2,166 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 namespace cli {
+
+namespace {
+
+constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min(), kForever_ns = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kMostLearnt = 64;  // eras of which more is known than samples tell
+constexpr std::int64_t kSampleError_ns = 50'000;  // of the windows, and of what is taken for going back
+
+// Times and offsets of damaged files wrap.
+std::int64_t clock_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+std::int64_t clock_difference(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+std::int64_t cupti_ns_of(std::uint64_t ns) { return static_cast<std::int64_t>(ns); }
+
+}  // namespace
+
+void SetClock::add_era(std::int64_t offset_ns, std::int64_t after_ns, std::int64_t before_ns) {
+  eras_.push_back({offset_ns, after_ns, before_ns, {}});
+  find_windows();
+}
+
+void SetClock::find_windows() {
+  for (std::size_t i = 0; i < eras_.size(); ++i) {
+    Era& era = eras_[i];
+    era.first_ns = i == 0 ? kNever_ns : clock_difference(era.after_ns, clock_sum(era.offset_ns, kSampleError_ns));
+    era.last_ns = i + 1 == eras_.size() ? kForever_ns : clock_sum(clock_difference(eras_[i + 1].before_ns, era.offset_ns), kSampleError_ns);
+    era.last_so_far_ns = i == 0 ? era.last_ns : std::max(era.last_ns, eras_[i - 1].last_so_far_ns);
+  }
+  for (std::size_t i = eras_.size(); i-- > 0;) {
+    const bool is_last = i + 1 == eras_.size();
+    eras_[i].first_from_here_ns = is_last ? eras_[i].first_ns : std::min(eras_[i].first_ns, eras_[i + 1].first_from_here_ns);
+  }
+}
+
+bool SetClock::is_near(const Era& era, const Era& before, const CuptiTimes& times) const {
+  const std::int64_t begin_ns = std::min(era.first_ns, clock_difference(era.after_ns, clock_sum(before.offset_ns, kSampleError_ns)));
+  const std::int64_t end_ns = std::max(before.last_ns, clock_sum(clock_difference(era.before_ns, era.offset_ns), kSampleError_ns));
+  const auto lies = [&](std::int64_t ns) { return ns >= begin_ns && ns <= end_ns; };
+  return lies(cupti_ns_of(times.start_ns)) || (times.end_ns != 0 && lies(cupti_ns_of(times.end_ns)));
+}
+
+bool SetClock::is_near(const CuptiTimes& times) const {
+  for (std::size_t i = 1; i < std::min(eras_.size(), kMostLearnt); ++i) {
+    if (is_near(eras_[i], eras_[i - 1], times)) return true;
+  }
+  return false;
+}
+
+void SetClock::learn(const std::vector<CuptiTimes>& all) {
+  for (std::size_t i = 1; i < std::min(eras_.size(), kMostLearnt); ++i) {
+    std::vector<const CuptiTimes*> near;
+    for (const CuptiTimes& times : all) {
+      if (is_near(eras_[i], eras_[i - 1], times)) near.push_back(&times);
+    }
+    if (clock_difference(eras_[i - 1].offset_ns, eras_[i].offset_ns) > 0) {
+      find_gap(i, near);
+    } else {
+      find_order(i, std::move(near));
+    }
+  }
+  find_windows();
+}
+
+// The last time of before and the first one of after.
+void SetClock::narrow(std::size_t at, std::int64_t before_cupti_ns, std::int64_t after_cupti_ns) {
+  Era& era = eras_[at];
+  const std::int64_t after_ns = std::max(era.after_ns, clock_sum(before_cupti_ns, eras_[at - 1].offset_ns));
+  const std::int64_t before_ns = std::min(era.before_ns, clock_sum(after_cupti_ns, era.offset_ns));
+  if (after_ns > clock_sum(before_ns, kSampleError_ns)) return;
+  era.after_ns = after_ns;
+  era.before_ns = std::max(before_ns, after_ns);
+}
+
+// Set forward: of the gaps that are long enough the shortest, as that has the least besides.
+void SetClock::find_gap(std::size_t at, const std::vector<const CuptiTimes*>& near) {
+  const Era &era = eras_[at], &before = eras_[at - 1];
+  const std::int64_t set_ns = clock_difference(before.offset_ns, era.offset_ns);
+  std::vector<std::int64_t> times_ns;
+  for (const CuptiTimes* each : near) {
+    times_ns.push_back(cupti_ns_of(each->start_ns));
+    if (each->end_ns != 0) times_ns.push_back(cupti_ns_of(each->end_ns));
+  }
+  std::sort(times_ns.begin(), times_ns.end());
+  std::optional<std::size_t> found;
+  const auto gap_ns = [&](std::size_t i) { return clock_difference(times_ns[i], times_ns[i - 1]); };
+  for (std::size_t i = 1; i < times_ns.size(); ++i) {
+    const bool may_be = times_ns[i - 1] <= before.last_ns && times_ns[i] >= era.first_ns && gap_ns(i) >= set_ns - kSampleError_ns;
+    if (may_be && (!found || gap_ns(i) < gap_ns(*found))) found = i;
+  }
+  if (found) narrow(at, times_ns[*found - 1], times_ns[*found]);
+}
+
+// Set back: where the times of a queue go back furthest from one correlation to the next.
+void SetClock::find_order(std::size_t at, std::vector<const CuptiTimes*> near) {
+  // A thread may be put to sleep between its number and its time.
+  const std::int64_t least_ns = std::max(kSampleError_ns, clock_difference(eras_[at].offset_ns, eras_[at - 1].offset_ns) / 4);
+  std::erase_if(near, [](const CuptiTimes* each) { return each->correlation == 0; });
+  std::stable_sort(near.begin(), near.end(), [](const CuptiTimes* a, const CuptiTimes* b) {
+    if (a->queue != b->queue) return a->queue < b->queue;
+    if (a->correlation != b->correlation) return a->correlation < b->correlation;
+    return a->queue == CuptiTimes::kCalls && a->start_ns < b->start_ns;  // a call of the driver within one of the runtime
+  });
+  for (std::size_t begin = 0, end = 0; begin < near.size(); begin = end) {
+    std::size_t found = begin;
+    std::int64_t furthest_ns = least_ns;
+    for (end = begin + 1; end < near.size() && near[end]->queue == near[begin]->queue; ++end) {
+      const std::int64_t back_ns = clock_difference(cupti_ns_of(near[end - 1]->start_ns), cupti_ns_of(near[end]->start_ns));
+      if (back_ns <= furthest_ns) continue;
+      furthest_ns = back_ns;
+      found = end;
+    }
+    if (found == begin) continue;
+    eras_[at].first[near[begin]->queue] = near[found]->correlation;
+    narrow(at, cupti_ns_of(near[found - 1]->start_ns), cupti_ns_of(near[found]->start_ns));
+  }
+}
+
+// Work whose own queue says nothing is of this era where its call is.
+bool SetClock::Era::is_of(const CuptiTimes& times) const {
+  if (times.correlation == 0) return false;
+  auto found = first.find(times.queue);
+  if (found == first.end()) found = first.find(CuptiTimes::kCalls);
+  return found != first.end() && times.correlation >= found->second;
+}
+
+template <typename Visit>
+void SetClock::each_era(std::uint64_t cupti_ns, const Visit& visit) const {
+  const std::int64_t at_ns = cupti_ns_of(cupti_ns);
+  const auto ends_before = [](const Era& era, std::int64_t ns) { return era.last_so_far_ns < ns; };
+  const auto begin = std::lower_bound(eras_.begin(), eras_.end(), at_ns, ends_before);
+  bool any = false;
+  for (auto era = begin; era != eras_.end() && era->first_from_here_ns <= at_ns; ++era) {
+    if (at_ns < era->first_ns || at_ns > era->last_ns) continue;
+    visit(*era);
+    any = true;
+  }
+  if (any || begin == eras_.end()) return;
+  const bool is_after = begin != eras_.begin() && clock_difference(at_ns, (begin - 1)->last_ns) < clock_difference(begin->first_ns, at_ns);
+  visit(is_after ? *(begin - 1) : *begin);
+}
+
+SetClock::Interval SetClock::on_axis(const CuptiTimes& times) const {
+  std::optional<std::int64_t> start_ns, end_ns;
+  each_era(times.start_ns, [&](const Era& era) {
+    if (!start_ns || era.is_of(times)) start_ns = clock_sum(cupti_ns_of(times.start_ns), era.offset_ns);
+  });
+  if (times.end_ns == 0) return {start_ns.value_or(0), 0};
+  // The first one that is not before the start; else the last.
+  each_era(times.end_ns, [&](const Era& era) {
+    const std::int64_t ns = clock_sum(cupti_ns_of(times.end_ns), era.offset_ns);
+    if (!end_ns || *end_ns < *start_ns) end_ns = ns;
+  });
+  return {start_ns.value_or(0), end_ns.value_or(0)};
+}
+
 namespace {
 
 constexpr std::size_t kMostBases = 16;

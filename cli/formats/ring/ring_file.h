@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/trace/words.h"
 #include "cli/formats/ring/spool_file.h"
+#include "cli/trace/words.h"
 #include "common/definitions.h"
 #include "common/layout.h"
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/base/output_file.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/ring_translator.h"
 
@@ -32,5 +33,11 @@ class RingEvents {
 };
 
 std::unique_ptr<Reader> open_ring(const std::string& path, std::size_t threads = 1);
+
+// Every record of a recording as text, one a line, in the order of the file: the raw record dump.
+
+// Goes on after damage, saying where it is, and throws Error (bad content) at the end.
+// `shown`: how its user knows the file.
+void dump_ring(const std::string& path, const std::string& shown, ByteSink& out);
 
 }  // namespace cli

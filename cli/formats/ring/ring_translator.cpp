@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "common/record.h"
 
 namespace cli {

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "cli/formats/ring/clock_axis.h"
-#include "cli/formats/ring/set_clock.h"
 #include "cli/formats/ring/ring_cuda_events.h"
 #include "cli/formats/ring/ring_definitions.h"
 #include "cli/formats/ring/ring_file.h"
@@ -123,7 +122,7 @@ struct RingOutput {
 // what waits for one, and the call that recorded it, have what it says).
 Kind event_kind(std::uint8_t record_kind);
 
-// Turns the records of a family into events. Each family is a class in a file of its own (ring_*_events.cpp, ring_notices.cpp)
+// Turns the records of a family into events. Each family is a class in a file of its own (ring_*_events.cpp, ring_host_events.cpp)
 // with a function
 //
 //   void translate(const trace::XRecord& record, std::size_t at)

@@ -9,9 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "cli/formats/ttrace/event_order.h"
-
 namespace cli {
+
 namespace {
 
 constexpr std::size_t kBlocks = 4;  // that are filled, taken or wait

@@ -9,7 +9,7 @@
 #include "cli/formats/ttrace/merged_columns.h"
 #include "cli/formats/ttrace/merged_fields.h"
 #include "cli/base/error.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/trace/names.h"
 
 namespace cli {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/base/threads.h"
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/base/zstd_codec.h"
 #include "cli/formats/ttrace/merged_batch.h"
 #include "cli/formats/ttrace/launch_starts.h"
@@ -48,7 +48,7 @@ class ChunkWriter : public EventSink {
   ChunkWriter(const Catalog& catalog, const IdMap* ids, const ChunkOptions& options, Put put);
   ~ChunkWriter() override;
 
-  // Those of a process in the order of event_order.h, at its own times. Throws Error (bad_content) for an event that ends
+  // Those of a process in the order of merged_walk.h, at its own times. Throws Error (bad_content) for an event that ends
   // beyond 2^63 ns, or whose arguments are longer than a chunk; and what `put` threw.
   void event(const Event& event, const Facts& facts) override;
   // Writes the last chunks of the process, so that finish() need not.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/show/export/export_job.h"
 
 namespace cli {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/show/export/export_job.h"
 
 namespace cli {

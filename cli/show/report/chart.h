@@ -2,6 +2,8 @@
 // size on a phone and on a wide screen. Row labels are in a gutter to the left of the plot.
 #pragma once
 #include <cstddef>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +45,49 @@ void close_chart(Html& page);
 // Opens and closes an SVG inside a chart that clips its content, such as the name in a narrow bar.
 void open_box(Html& page, std::string_view css_class, double from_share, double width_share, double y, double height);
 inline void close_box(Html& page) { page.close("svg"); }
+
+// A chart with one field for each row and column. Red fields are high, blue fields are low, and extreme values are darker.
+struct HeatField {
+  double heat = 0;    // from -1 (blue) to 1 (red); 0 is neither
+  std::string text;   // text in the field, if columns are wide enough
+  std::string title;  // tooltip
+};
+
+struct HeatRow {
+  std::string label;
+  std::vector<std::optional<HeatField>> fields;  // one for each column; empty if there is no value
+  bool is_apart = false;                         // the row is a sum, with a line above it
+};
+
+struct HeatMap {
+  std::string title, description;
+  std::string columns_are;  // text above the columns
+  std::vector<std::string> columns;
+  std::set<std::size_t> culprits = {};  // columns with an emphasized name
+  std::vector<HeatRow> rows;
+};
+
+// With more columns, fields have no text. On a phone a text of 5 letters fits.
+inline constexpr std::size_t kMostTextColumns = 12;
+
+void write_heat_map(Html& page, const HeatMap& map);
+
+// A chart of one quantity over places. Each place has a dot for the middle and a line from the lowest to the highest value.
+struct SpreadMark {
+  std::string label;  // below it
+  std::string text;   // tooltip
+  double lowest = 0, middle = 0, highest = 0;
+  bool is_apart = false;  // warm-up: drawn hollow and ignored for the scale
+};
+
+struct SpreadChart {
+  std::string title, description, quantity, across;  // across is the name of the horizontal axis
+  Unit unit = Unit::ns;
+  std::vector<SpreadMark> marks;
+};
+
+inline constexpr std::size_t kMostSpreadMarks = 240;
+
+void write_spread(Html& page, const SpreadChart& chart);
 
 }  // namespace cli

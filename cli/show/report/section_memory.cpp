@@ -9,7 +9,7 @@
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/section.h"
-#include "cli/show/report/spread_chart.h"
+#include "cli/show/report/chart.h"
 #include "cli/show/report/table_html.h"
 
 namespace cli {

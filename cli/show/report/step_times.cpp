@@ -11,9 +11,8 @@
 #include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
-#include "cli/show/report/heat_map.h"
+#include "cli/show/report/chart.h"
 #include "cli/show/report/bar_chart.h"
-#include "cli/show/report/spread_chart.h"
 
 namespace cli {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <tuple>
 
-#include "cli/formats/export/census.h"
+#include "cli/formats/export/exporter.h"
 #include "cli/formats/export/lanes.h"
 #include "cli/base/error.h"
 #include "cli/trace/names.h"

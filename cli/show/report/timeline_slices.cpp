@@ -2,12 +2,111 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "cli/answers/tables/percentile.h"
+#include "cli/answers/tables/whole_steps.h"
+#include "cli/base/error.h"
 #include "cli/base/text.h"
+#include "cli/trace/event_times.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
+
+namespace {
+
+// The step of median length, of those that are whole and no warm-up.
+std::optional<std::int64_t> typical_step(const AnalysisContext& context, ProcessId process) {
+  const Windows whole = whole_steps(context);
+  const std::vector<Step>& all = context.steps_found[process].steps;
+  const std::size_t warm_up = warm_up_steps(all);
+  std::vector<Step> steps;
+  for (const Step& step : context.steps[process]) {
+    const bool is_warm_up = std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(warm_up), [&](const Step& w) { return w.number == step.number; });
+    if (!is_warm_up && whole.at(process, step.from_ns())) steps.push_back(step);
+  }
+  std::vector<std::int64_t> lengths;
+  for (const Step& step : steps) lengths.push_back(step.length_ns());
+  const std::int64_t middle = median(lengths);
+  const auto typical = std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.length_ns() == middle; });
+  return typical != steps.end() ? std::optional(typical->number) : std::nullopt;
+}
+
+std::optional<std::int64_t> first_typical_step(const AnalysisContext& context, const std::vector<ProcessId>& processes) {
+  for (const ProcessId process : processes) {
+    if (const auto step = typical_step(context, process)) return step;
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void throw_no_step(const std::map<std::int64_t, ShownTime>& steps, std::int64_t number) {
+  if (steps.empty()) throw Error(Exit::usage, fmt::format("--step {}: no steps were found; without --step the report shows the first part of the trace", number));
+  std::vector<std::int64_t> numbers;
+  for (const auto& [there, time] : steps) numbers.push_back(there);
+  throw Error(Exit::usage, fmt::format("--step {}: there is no step {}; there are {}", number, number, number_list(numbers)));
+}
+
+// What is analyzed of the chosen processes.
+ShownTime analyzed_time(const AnalysisContext& context) {
+  ShownTime time{std::nullopt, kLatest_ns, kEarliest_ns};
+  for (ProcessId process = 0; process < context.chosen.size(); ++process) {
+    const ProcessSteps& found = context.steps_found[process];
+    const auto& windows = context.windows.of(process);
+    if (!context.chosen[process] || windows.empty() || found.last_ns == 0) continue;
+    time.from_ns = std::min(time.from_ns, context.clocks.on_axis(process, std::max(found.first_ns, windows.front().from_ns)));
+    time.to_ns = std::max(time.to_ns, context.clocks.on_axis(process, std::min(found.last_ns, windows.back().to_ns)));
+  }
+  return time.from_ns < time.to_ns ? time : ShownTime{std::nullopt, context.origin_ns, context.origin_ns + 1};
+}
+
+// How many there would be, if they were spread evenly over their process's time.
+double expected_slices(const AnalysisContext& context, const ShownTime& time, const std::vector<ProcessId>& processes, KindSet kinds) {
+  double expected = 0;
+  for (const ProcessId process : processes) {
+    double slices = 0;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      if (kinds.test(kind)) slices += static_cast<double>(context.catalog.processes[process].counts[kind]);
+    }
+    const ProcessSteps& found = context.steps_found[process];
+    const auto length_ns = static_cast<double>(std::max<std::int64_t>(1, found.last_ns - found.first_ns));
+    expected += slices * std::min(1.0, static_cast<double>(time.length_ns()) / length_ns);
+  }
+  return expected;
+}
+
+}  // namespace
+
+std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context) {
+  std::map<std::int64_t, ShownTime> times;
+  for (ProcessId process = 0; process < context.steps.size(); ++process) {
+    for (const Step& step : context.steps[process]) {
+      const std::int64_t from_ns = context.clocks.on_axis(process, step.from_ns()), to_ns = context.clocks.on_axis(process, step.to_ns());
+      ShownTime& time = times.try_emplace(step.number, ShownTime{step.number, from_ns, to_ns}).first->second;
+      time.from_ns = std::min(time.from_ns, from_ns);
+      time.to_ns = std::max({time.to_ns, to_ns, time.from_ns + 1});  // a marker without length is a step, too
+    }
+  }
+  return times;
+}
+
+ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t, ShownTime>& steps, std::optional<std::int64_t> step, const std::vector<ProcessId>& processes, KindSet kinds,
+                     std::size_t most_slices, std::vector<std::string>& notes) {
+  const std::optional<std::int64_t> number = step ? step : first_typical_step(context, processes);
+  if (number) {
+    const auto found = steps.find(*number);
+    if (found == steps.end()) throw_no_step(steps, *number);
+    return found->second;
+  }
+  ShownTime time = analyzed_time(context);
+  const double expected = expected_slices(context, time, processes, kinds), most = static_cast<double>(most_slices);
+  if (expected <= most) return time;
+  const std::int64_t whole_ns = time.length_ns();
+  time.to_ns = time.from_ns + std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(whole_ns) * (most / expected)));
+  notes.push_back(fmt::format("the timeline shows the first {} of {} because no steps were found; --time chooses another part", duration_text(time.length_ns()), duration_text(whole_ns)));
+  return time;
+}
 
 namespace {
 

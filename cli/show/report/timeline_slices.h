@@ -2,18 +2,38 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/answers/tables/analysis.h"
 #include "cli/show/report/device_usage.h"
 #include "cli/show/report/fills.h"
-#include "cli/show/report/timeline_time.h"
 #include "cli/timeline/gpu/work_classes.h"
 #include "cli/trace/event.h"
 
 namespace cli {
+
+// Which time of a trace a timeline shows: one step, over all ranks, else the first part of what is analyzed.
+
+// On the axis; `to_ns` does not belong to it.
+struct ShownTime {
+  std::optional<std::int64_t> step;
+  std::int64_t from_ns = 0, to_ns = 0;
+
+  std::int64_t length_ns() const { return to_ns - from_ns; }
+};
+
+// Of each step the time from its first start to its last end on any chosen rank, 1 ns at least; by number.
+std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context);
+
+// `steps`: of times_of_steps(); `processes`: whose slices are shown, the first of which decides the step; `kinds`: of their slices, of which there should be at most about
+// `most_slices` where there is no step. Throws Error (usage) where the step that was asked for is not there.
+ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t, ShownTime>& steps, std::optional<std::int64_t> step, const std::vector<ProcessId>& processes, KindSet kinds,
+                     std::size_t most_slices, std::vector<std::string>& notes);
 
 // On the axis.
 struct TimelineSlice {
@@ -58,7 +78,7 @@ class TimelineSlices {
 // What a timeline shows, ready to be written: tracks with lanes, names by number, how busy devices are.
 struct TimelineName {
   std::string text;
-  std::string_view kind;   // a word of cli/trace/kinds.h
+  std::string_view kind;   // a word of cli/trace/event.h
   SliceColor color = SliceColor::other;
 };
 

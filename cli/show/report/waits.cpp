@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/answers/tables/collective_columns.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/trace/event_times.h"
 

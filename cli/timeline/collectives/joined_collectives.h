@@ -19,7 +19,7 @@
 #include "cli/trace/catalog.h"
 #include "cli/trace/derived.h"
 #include "cli/trace/names.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 
 namespace cli {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/trace/catalog.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/trace/names.h"
 #include "cli/trace/payload.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "cli/timeline/merge/input_reading.h"
 #include "cli/trace/catalog.h"
 

@@ -1,4 +1,4 @@
-// What commands work on that look at a trace: all inputs as one trace, on one axis, in the order of time (cli/formats/ttrace/event_order.h).
+// What commands work on that look at a trace: all inputs as one trace, on one axis, in the order of time (cli/formats/ttrace/merged_walk.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 
 namespace cli {
 

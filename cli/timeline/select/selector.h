@@ -4,21 +4,51 @@
 // Memory: LaunchTable, one bit for each range on the GPU, the chosen steps.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "cli/timeline/select/launch_table.h"
 #include "cli/timeline/select/ranges.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/event.h"
-#include "cli/trace/kinds.h"
 #include "cli/trace/steps.h"
 
 namespace cli {
+
+// What is known of the calls that launch GPU work, by process and correlation: whether the call is in the trace, in a
+// chosen step, and kept. Filled by one walk, asked in the next.
+//
+// Memory: about 60 bytes for each run of 64 neighbouring correlations, so one byte a call with CUPTI's dense ids.
+class LaunchTable {
+ public:
+  struct Launch {
+    bool known = false;
+    bool in_step = false;
+    bool kept = false;
+  };
+  // Several calls of one correlation (a runtime call and the driver call within it) are one launch.
+  void note(ProcessId process, std::uint64_t correlation, bool in_step, bool kept);
+  Launch find(ProcessId process, std::uint64_t correlation) const;
+
+ private:
+  struct Key {
+    std::uint64_t high;  // correlation / 64
+    ProcessId process;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Bits {
+    std::uint64_t known = 0, in_step = 0, kept = 0;
+  };
+  std::unordered_map<Key, Bits, Hash> runs_;
+};
 
 // Which events a person wants to see. An event is kept when every choice that was made keeps it.
 struct Selection {
@@ -36,7 +66,7 @@ struct Selection {
   bool by_event() const { return steps || time || kinds || min_dur_ns > 0; }
 };
 
-// --kinds kernel,memcpy,nccl: the words are the names of cli/trace/kinds.h. Throws Error (usage) that names the unknown
+// --kinds kernel,memcpy,nccl: the words are the names of cli/trace/event.h. Throws Error (usage) that names the unknown
 // word and all that there are.
 KindSet kinds_option(std::string_view option, std::string_view text);
 

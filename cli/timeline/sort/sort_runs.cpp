@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "cli/formats/ttrace/event_order.h"
+#include "cli/formats/ttrace/merged_walk.h"
 
 namespace cli {
 namespace {
@@ -36,7 +36,7 @@ void sort_by_start(std::vector<Start>& starts, std::uint64_t most_ns) {
   }
 }
 
-// By cli/formats/ttrace/event_order.h.
+// By cli/formats/ttrace/merged_walk.h.
 void find_order(const EventBatch& batch, std::vector<std::uint32_t>& order) {
   const auto key = [&](std::uint32_t place) { return key_of(batch.event(place), place); };
   const auto count = static_cast<std::uint32_t>(batch.size());

@@ -29,7 +29,7 @@ inline constexpr std::size_t kMostSorters = 16;  // at once
 struct EventRun {
   struct Part {
     EventBatch batch;
-    std::vector<std::uint32_t> order;  // by cli/formats/ttrace/event_order.h
+    std::vector<std::uint32_t> order;  // by cli/formats/ttrace/merged_walk.h
     std::size_t held_bytes() const { return batch.held_bytes() + order.capacity() * sizeof(order[0]); }
   };
   std::unique_ptr<Part> part;  // null: in the scratch file
@@ -98,7 +98,7 @@ class RunWalk {
 
   // No run is in the scratch file. Then several threads may walk at once.
   bool in_memory() const;
-  // All events, in the order of cli/formats/ttrace/event_order.h. Any number of times, with the same fits.
+  // All events, in the order of cli/formats/ttrace/merged_walk.h. Any number of times, with the same fits.
   void walk(const std::vector<ClockFit>& fits, EventSink& sink);
 
  private:

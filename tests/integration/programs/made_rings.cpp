@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/formats/ring/ring_reader.h"
 
 namespace {

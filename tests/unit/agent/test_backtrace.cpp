@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "agent/native/backtrace.h"
-#include "agent/native/loaded_code.h"
+#include "agent/native/native_stacks.h"
 #include "tests/unit/catch.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/activity/buffer_pool.h"
+#include "agent/activity/delivery.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

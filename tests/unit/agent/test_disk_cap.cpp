@@ -8,7 +8,7 @@
 
 #include "agent/base/host.h"
 #include "agent/ring/disk_cap.h"
-#include "agent/ring/memory_room.h"
+#include "agent/ring/storage.h"
 #include "agent/ring/run_directory.h"
 #include "common/spool_format.h"
 #include "tests/unit/catch.h"

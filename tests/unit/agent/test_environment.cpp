@@ -1,4 +1,4 @@
-#include "agent/base/environment.h"
+#include "agent/base/agent_settings.h"
 
 #include <unistd.h>
 

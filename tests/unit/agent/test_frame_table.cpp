@@ -2,7 +2,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/ring/frame_table.h"
+#include "agent/ring/interner.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

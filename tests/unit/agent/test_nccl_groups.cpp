@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "agent/hooks/nccl_groups.h"
+#include "agent/hooks/nccl_communicators.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

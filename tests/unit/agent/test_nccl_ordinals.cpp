@@ -1,4 +1,4 @@
-#include "agent/nccl/nccl_ordinals.h"
+#include "agent/nccl/nccl_payload.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cpu_time.h"
 

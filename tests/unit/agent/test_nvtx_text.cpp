@@ -1,4 +1,4 @@
-#include "agent/nvtx/nvtx_text.h"
+#include "agent/nvtx/nvtx_names.h"
 
 #include <string>
 #include <vector>

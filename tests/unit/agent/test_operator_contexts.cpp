@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/torch/operator_contexts.h"
+#include "agent/torch/operators.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "agent/base/guard.h"
-#include "agent/python/python_end.h"
+#include "agent/python/python_door.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

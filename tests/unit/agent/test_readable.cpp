@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "agent/base/readable.h"
+#include "agent/base/loaded_objects.h"
 #include "tests/unit/catch.h"
 
 using agent::is_readable;

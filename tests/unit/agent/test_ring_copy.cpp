@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "agent/ring/ring_copy.h"
+#include "agent/ring/ring_location.h"
 #include "common/definitions.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/scratch.h"

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 #include "tests/unit/catch.h"
 
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "cli/base/sinks.h"
+#include "cli/base/output_file.h"
 
 struct TextSink : cli::ByteSink {
   void write(std::string_view bytes) override { text += bytes; }

@@ -1,7 +1,7 @@
 #include "../commands/text_sink.h"
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
-#include "cli/doctor/output_directory.h"
+#include "cli/doctor/injection.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

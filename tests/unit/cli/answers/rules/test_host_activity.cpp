@@ -1,5 +1,5 @@
 // What a thread of the host did, of ranges that were made by hand.
-#include "cli/answers/rules/host_activity.h"
+#include "cli/answers/rules/gap_claims.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,7 +1,7 @@
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "cli/formats/json/json_mend.h"
+#include "cli/formats/json/json_damage.h"
 
 using namespace cli;
 namespace {

@@ -3,7 +3,7 @@
 
 #include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/kineto/kineto_event.h"
+#include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/json/byte_source.h"
 
 using namespace cli;

@@ -9,7 +9,7 @@
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/json/json_mend.h"
+#include "cli/formats/json/json_damage.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

@@ -1,7 +1,7 @@
 // Every kind of record, without a list: a new one must become an event (or be none by intent) and be shown by dump.
 #include "tests/unit/cli/commands/text_sink.h"
-#include "cli/trace/kinds.h"
-#include "cli/formats/ring/ring_dump.h"
+#include "cli/trace/event.h"
+#include "cli/formats/ring/ring_reader.h"
 #include "cli/formats/ring/ring_translator.h"
 #include "ring_recording.h"
 

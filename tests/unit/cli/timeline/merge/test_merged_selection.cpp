@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/unit/cli/scratch.h"
-#include "cli/formats/ttrace/event_order.h"
+#include "cli/formats/ttrace/merged_walk.h"
 #include "cli/timeline/select/selector.h"
 #include "cli/timeline/select/step_finder.h"
 #include "merged_sample.h"

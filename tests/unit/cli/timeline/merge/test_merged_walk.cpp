@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cli/base/error.h"
-#include "cli/formats/ttrace/event_order.h"
 #include "collect.h"
 #include "tests/unit/cli/base/no_threads.h"
 #include "tests/unit/catch.h"

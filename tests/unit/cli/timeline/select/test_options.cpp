@@ -2,7 +2,7 @@
 #include <string>
 
 #include "cli/base/error.h"
-#include "cli/trace/kinds.h"
+#include "cli/trace/event.h"
 #include "cli/timeline/select/selector.h"
 #include "cli/timeline/select/ranges.h"
 #include "refusal.h"

@@ -6,7 +6,6 @@
 #include "cli/show/report/chart.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/fills.h"
-#include "cli/show/report/heat_map.h"
 #include "cli/show/report/page.h"
 #include "cli/show/report/step_times.h"
 #include "tests/unit/catch.h"
