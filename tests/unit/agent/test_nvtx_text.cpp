@@ -18,7 +18,7 @@ std::string text_of_handle(nvtxStringHandle_t handle) {
   return std::string(registered_text(handle));
 }
 
-nvtxDomainHandle_t handle_of(const void* pointer) {
+nvtxDomainHandle_t domain_handle(const void* pointer) {
   return reinterpret_cast<nvtxDomainHandle_t>(const_cast<void*>(pointer));
 }
 
@@ -36,11 +36,11 @@ TEST_CASE("wide text becomes UTF-8, what is no code point a replacement") {
 TEST_CASE("a domain is known by its name, and only by our handle") {
   const Domain* domain = make_domain("mine");
   CHECK(make_domain("mine") == domain);
-  CHECK(domain_of(handle_of(domain)) == domain);
+  CHECK(domain_of(domain_handle(domain)) == domain);
   CHECK(domain_of(nullptr) == nullptr);
-  CHECK(domain_of(handle_of(reinterpret_cast<const char*>(domain) + 1)) == nullptr);
-  CHECK(domain_of(handle_of(&domain)) == nullptr);
-  CHECK(domain_of(handle_of(domain + kMostDomains)) == nullptr);
+  CHECK(domain_of(domain_handle(reinterpret_cast<const char*>(domain) + 1)) == nullptr);
+  CHECK(domain_of(domain_handle(&domain)) == nullptr);
+  CHECK(domain_of(domain_handle(domain + kMostDomains)) == nullptr);
   CHECK(make_domain("NCCL")->is_nccl);
 }
 
