@@ -1,6 +1,6 @@
 // Any bytes as a Kineto trace: they are read or refused by an Error, what is read is valid and counted, the events
 // before damage are untouched, the fast parser agrees with the slow judge, an event says the same where its form is known as
-// where it is parsed, and all is the same where other threads look for forms ahead.
+// where it is parsed.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -49,11 +49,11 @@ void check(const cli::Process& process, const Checked& sink, std::size_t size) {
   if (process.notes.size() > 64) std::abort();
 }
 
-Checked read_path(const std::string& path, std::size_t size, std::size_t window, cli::ReadingThreads threads) {
+Checked read_path(const std::string& path, std::size_t size, std::size_t window) {
   Checked sink;
   try {
     cli::Catalog catalog;
-    cli::open_kineto(path, threads, window)->read(catalog, sink);
+    cli::open_kineto(path, window)->read(catalog, sink);
     check(catalog.processes.at(0), sink, size);
     sink.whole = catalog.processes[0].state == cli::RecordingState::clean;
     for (const std::string& note : catalog.processes[0].notes) sink.said += note + "\n";
@@ -63,17 +63,13 @@ Checked read_path(const std::string& path, std::size_t size, std::size_t window,
   return sink;
 }
 
-Checked read_as_file(std::string_view bytes, std::size_t window, cli::ReadingThreads beside = {}) {
+Checked read_as_file(std::string_view bytes, std::size_t window) {
   const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
   if (fd < 0 || ::write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) std::abort();
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  Checked alone = read_path(path, bytes.size(), window, {});
-  if (beside.count > 1) {
-    const Checked ahead = read_path(path, bytes.size(), window, beside);
-    if (ahead.hash != alone.hash || ahead.events != alone.events || ahead.said != alone.said) std::abort();
-  }
+  Checked read = read_path(path, bytes.size(), window);
   ::close(fd);
-  return alone;
+  return read;
 }
 
 void parse_as_event(std::string_view bytes) {
@@ -102,17 +98,6 @@ Checked read_thrice(std::string_view bytes, bool alike) {
   return read_as_file(text + "]}", kWholeInput);
 }
 
-// As an event among many that are known soon.
-void read_ahead(std::string_view bytes, std::size_t block) {
-  std::string text = "{\"traceEvents\": [";
-  for (int i = 0; i < 60; ++i) {
-    const std::string n = std::to_string(i);
-    text += R"({"ph": "X", "name": "n", "ts": )" + n + R"(, "dur": 1, "args": {"a": )" + n + "}},\n";
-    if (i % 20 == 10) text += "{" + std::string(bytes) + ",\n";
-  }
-  read_as_file(text + "{}]}", kWholeInput, {3, block});
-}
-
 void read_known(std::string_view bytes) {
   const Checked known = read_thrice(bytes, true), parsed = read_thrice(bytes, false);
   if (known.whole != parsed.whole) std::abort();
@@ -129,6 +114,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as_file(bytes, kWholeInput);
   read_among_good_ones(bytes.substr(1), 1 + data[0]);
   read_known(bytes.substr(1));
-  read_ahead(bytes.substr(1), 16 + data[0]);
   return 0;
 }

@@ -99,7 +99,7 @@ bool is_json(std::string_view bytes) {
 
 std::unique_ptr<Reader> open_recording(const std::string& path, const ReaderOptions& options) { return open_ring(path, options.threads); }
 
-std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) { return open_kineto(path, {options.threads}, JsonStream::kWindow, options.memory, options.foreign); }
+std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) { return open_kineto(path, JsonStream::kWindow, options.memory, options.foreign); }
 
 std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& options) {
   const std::string bytes = PlainFile(path).peek(kProbeBytes);

@@ -25,9 +25,6 @@ class ByteSource {
 
   // After the end: what is wrong with the compressed file, with the offset in it; "" when nothing is.
   virtual std::string damage() const { return {}; }
-
-  // Where these bytes are those of a file as it lies there: the file, open as long as this is; else -1.
-  virtual int plain_file() const { return -1; }
 };
 
 // What damage() says: at byte `at` of the compressed file something is wrong, so that `unread` bytes behind it tell
@@ -58,7 +55,6 @@ class Window {
 
   // The `bytes` before begin(); nullptr when they are no longer in memory.
   const char* behind(std::size_t bytes) const { return bytes <= begin_ ? begin() - bytes : nullptr; }
-  int plain_file() const { return source_->plain_file(); }  // ByteSource::plain_file
   // Why the source ended too early (ByteSource::damage); "" when it did not, or has not ended.
   std::string damage() const { return at_end_ ? source_->damage() : std::string(); }
 
@@ -138,7 +134,6 @@ class PlainFile : public ByteSource {
   PlainFile& operator=(const PlainFile&) = delete;
 
   std::size_t read(char* out, std::size_t size) override;
-  int plain_file() const override { return fd_; }
 
   // The first bytes of the file, fewer where it is shorter; the position stays. Throws Error (cannot_open).
   std::string peek(std::size_t size) const;

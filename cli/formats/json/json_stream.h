@@ -33,9 +33,9 @@ struct JsonValue {
 class KnownElements {
  public:
   virtual ~KnownElements() = default;
-  // The size of the element at `begin`, which is '{' and at `offset` of the text, where it is known and ends before `end`; else
+  // The size of the element at `begin`, which is '{', where it is known and ends before `end`; else
   // 0. The bytes behind `end` are those of Window. Offsets only grow.
-  virtual std::size_t match(const char* begin, const char* end, std::uint64_t offset) = 0;
+  virtual std::size_t match(const char* begin, const char* end) = 0;
 };
 
 class JsonStream {
@@ -65,7 +65,6 @@ class JsonStream {
   // A view lives until the next call. Its offset, as all offsets, counts uncompressed bytes.
   std::uint64_t text_offset() const { return text_offset_; }
   std::uint64_t bytes_read() const { return window_.offset() + window_.size(); }
-  int plain_file() const { return window_.plain_file(); }  // ByteSource::plain_file
   const JsonDamage& damage() const { return damage_; }
   JsonDamage& damage() { return damage_; }
 

@@ -47,7 +47,7 @@ bool JsonStream::next_element(std::string_view& text, KnownElements* elements, b
 }
 
 bool JsonStream::take_known(std::string_view& text, KnownElements& elements) {
-  const std::size_t size = elements.match(window_.begin(), window_.end(), window_.offset());
+  const std::size_t size = elements.match(window_.begin(), window_.end());
   if (size == 0) return false;
   const bool gap_follows = is_gap_behind(size);
   if (!gap_follows && !is_followed_well(size)) return false;

@@ -72,24 +72,16 @@ bool find_args(const KinetoEvent& raw, KinetoForm& form) {
 
 }  // namespace
 
-void KinetoForms::go_on_in(FormsAhead& ahead, const Shapes& shapes) {
-  ahead_ = &ahead;
+void KinetoForms::go_on_in(const Shapes& shapes) {
   for (const auto& form : forms_) {
     if (form->shape != nullptr) form->shape = &shapes[form->shape_id];
     form->location = nullptr;
   }
 }
 
-std::size_t KinetoForms::match(const char* begin, const char* end, std::uint64_t offset) {
-  const FormsAhead::Match found = ahead_->at(offset, tree_);
-  if (found.size != 0 && found.size <= static_cast<std::size_t>(end - begin)) {
-    matched_ = found.form;
-    numbers_ = found.numbers;
-    return found.size;
-  }
-  const FormTree::Match match = tree_.match(begin, end, own_numbers_);
+std::size_t KinetoForms::match(const char* begin, const char* end) {
+  const FormTree::Match match = tree_.match(begin, end, numbers_);
   matched_ = match.form;
-  numbers_ = own_numbers_;
   return match.size;
 }
 

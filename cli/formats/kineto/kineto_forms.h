@@ -7,8 +7,7 @@
 //   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": ~, "tid": ~, "ts": #, "dur": #, "args": {"External id": ~}}
 //
 // Forms are learnt from events that the parser has checked and the translator has understood. A text that has the bytes of
-// a form between numbers that are valid is valid JSON, and means what that form means. Other threads may have looked for
-// forms before (forms_ahead.h).
+// a form between numbers that are valid is valid JSON, and means what that form means.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +19,6 @@
 
 #include "cli/trace/event.h"
 #include "cli/formats/kineto/form_tree.h"
-#include "cli/formats/kineto/forms_ahead.h"
 #include "cli/formats/json/json_stream.h"
 #include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_locations.h"
@@ -59,13 +57,12 @@ struct KinetoForm {
 
 class KinetoForms : public KnownElements {
  public:
-  explicit KinetoForms(FormsAhead& ahead) : ahead_(&ahead) {}
   // With another file, whose strings, categories and shapes have those so far by the same ids.
-  void go_on_in(FormsAhead& ahead, const Shapes& shapes);
+  void go_on_in(const Shapes& shapes);
 
   // Size of the event at `begin`, which is '{', where it is of a known form and ends before `end`; else 0. The 16 bytes
   // behind `end` must be readable.
-  std::size_t match(const char* begin, const char* end, std::uint64_t offset) override;
+  std::size_t match(const char* begin, const char* end) override;
 
   // Of the last match: its form, and its numbers: times in ns, all others as they are.
   KinetoForm& form() { return *forms_[matched_]; }
@@ -82,14 +79,12 @@ class KinetoForms : public KnownElements {
  private:
   bool is_admitted(std::string_view text);
 
-  FormsAhead* ahead_;
   FormTree tree_;
   std::vector<std::unique_ptr<KinetoForm>> forms_;
   SeenTwice seen_{1 << 14};
   std::string text_;  // of the one that is learnt
   std::size_t matched_ = 0;
-  const std::int64_t* numbers_ = nullptr;
-  std::int64_t own_numbers_[FormTree::kMostNumbers] = {};
+  std::int64_t numbers_[FormTree::kMostNumbers] = {};
 };
 
 }  // namespace cli

@@ -21,8 +21,8 @@ constexpr std::size_t kMostGrowth = 2, kFreeEntries = 1024;
 
 }  // namespace
 
-KinetoMemory::KinetoMemory(Catalog& catalog, FormsAhead& ahead, bool foreign)
-    : own_shapes(foreign ? nullptr : std::make_unique<Shapes>()), categories(catalog.strings), shapes(shapes_of(catalog)), forms(ahead), facts(make_kineto_facts(catalog)) {
+KinetoMemory::KinetoMemory(Catalog& catalog, bool foreign)
+    : own_shapes(foreign ? nullptr : std::make_unique<Shapes>()), categories(catalog.strings), shapes(shapes_of(catalog)), facts(make_kineto_facts(catalog)) {
   shapes_of(catalog).limit_text(catalog.shapes.most_text_bytes());
 }
 
@@ -31,7 +31,7 @@ void KinetoMemory::end(const Catalog& catalog) {
   if (entries_of_first_ == 0) entries_of_first_ = entries();
 }
 
-void KinetoMemory::go_on_in(Catalog& catalog, FormsAhead& ahead) {
+void KinetoMemory::go_on_in(Catalog& catalog) {
   const std::size_t most_text_bytes = catalog.shapes.most_text_bytes();
   static_cast<InternedTables&>(catalog) = std::move(*tables_);
   tables_.reset();
@@ -39,7 +39,7 @@ void KinetoMemory::go_on_in(Catalog& catalog, FormsAhead& ahead) {
   shapes_of(catalog).limit_text(most_text_bytes);
   categories.go_on_in(catalog.strings);
   shapes.go_on_in(shapes_of(catalog));
-  forms.go_on_in(ahead, shapes_of(catalog));
+  forms.go_on_in(shapes_of(catalog));
   facts->go_on_in(catalog);
 }
 
@@ -51,10 +51,8 @@ namespace {
 
 class KinetoReader : public Reader {
  public:
-  KinetoReader(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory, bool foreign)
-      : path_(path), memory_(memory), foreign_(foreign), stream_(open_byte_source(path), path, window) {
-    ahead_.begin(stream_.plain_file(), threads);
-  }
+  KinetoReader(const std::string& path, std::size_t window, ReaderMemory* memory, bool foreign)
+      : path_(path), memory_(memory), foreign_(foreign), stream_(open_byte_source(path), path, window) {}
 
   void read(Catalog& catalog, EventSink& sink) override;
 
@@ -73,7 +71,6 @@ class KinetoReader : public Reader {
   ReaderMemory* memory_;
   bool foreign_;
   JsonStream stream_;
-  FormsAhead ahead_;
   KinetoHeader header_;
   KinetoEventParser parser_;
   KinetoEvent event_;
@@ -84,9 +81,9 @@ class KinetoReader : public Reader {
 // Nothing where the catalogue has entries already, which have other numbers there.
 std::unique_ptr<KinetoMemory> KinetoReader::learnt_before(Catalog& catalog) {
   if (memory_ == nullptr || memory_->kineto == nullptr || catalog.strings.size() > 1 || !memory_->kineto->helps()) {
-    return std::make_unique<KinetoMemory>(catalog, ahead_, foreign_);
+    return std::make_unique<KinetoMemory>(catalog, foreign_);
   }
-  memory_->kineto->go_on_in(catalog, ahead_);
+  memory_->kineto->go_on_in(catalog);
   return std::move(memory_->kineto);
 }
 
@@ -225,8 +222,8 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
 
 }  // namespace
 
-std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory, bool foreign) {
-  return std::make_unique<KinetoReader>(path, threads, window, memory, foreign);
+std::unique_ptr<Reader> open_kineto(const std::string& path, std::size_t window, ReaderMemory* memory, bool foreign) {
+  return std::make_unique<KinetoReader>(path, window, memory, foreign);
 }
 
 }  // namespace cli

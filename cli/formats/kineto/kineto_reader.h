@@ -10,7 +10,6 @@
 #include <string>
 
 #include "cli/formats/json/json_stream.h"
-#include "cli/formats/kineto/forms_ahead.h"
 #include "cli/formats/kineto/kineto_fields.h"
 #include "cli/formats/kineto/kineto_facts.h"
 #include "cli/formats/kineto/kineto_forms.h"
@@ -27,7 +26,7 @@ namespace cli {
 // entries that only files before it had are in the trace already, as catalogues are joined in the order of their files.
 struct KinetoMemory {
   // `foreign`: ReaderOptions::foreign.
-  KinetoMemory(Catalog& catalog, FormsAhead& ahead, bool foreign);
+  KinetoMemory(Catalog& catalog, bool foreign);
 
   const std::unique_ptr<Shapes> own_shapes;  // instead of the catalogue's; null: those are used
   KinetoCategories categories;
@@ -38,7 +37,7 @@ struct KinetoMemory {
   // The file was read whole: keeps the tables of its catalogue.
   void end(const Catalog& catalog);
   // For another file: its catalogue, which has no entries so far, gets those tables.
-  void go_on_in(Catalog& catalog, FormsAhead& ahead);
+  void go_on_in(Catalog& catalog);
   // Whether it is worth going on with: false where files have little in common, so that tables would grow with each, or where something
   // did not find room in them.
   bool helps() const;
@@ -53,7 +52,7 @@ struct KinetoMemory {
 
 // Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once. `memory` and
 // `foreign`: as in ReaderOptions.
-std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads = {}, std::size_t window = JsonStream::kWindow,
+std::unique_ptr<Reader> open_kineto(const std::string& path, std::size_t window = JsonStream::kWindow,
                                     ReaderMemory* memory = nullptr, bool foreign = true);
 
 }  // namespace cli

@@ -76,10 +76,10 @@ struct KeptTrace : EventSink {
 };
 
 inline std::unique_ptr<KeptTrace> read_kineto(std::string_view json, const std::string& name = "trace.json",
-                                              std::size_t window = JsonStream::kWindow, ReadingThreads threads = {}) {
+                                              std::size_t window = JsonStream::kWindow) {
   const TestFolder folder;
   auto trace = std::make_unique<KeptTrace>();
-  open_kineto(folder.write(name, json), threads, window)->read(trace->catalog, *trace);
+  open_kineto(folder.write(name, json), window)->read(trace->catalog, *trace);
   return trace;
 }
 
