@@ -3,7 +3,7 @@
 //   "External id": 18, "Ev Idx": 7, "Input Dims": [[8, 4]]      is the shape
 //   "External id": ~, "Ev Idx": ~, "Input Dims": [[8, 4]]       and the integers 18 and 7.
 //
-// Which integers are taken out is the reader's choice (cli/formats/kineto/kineto_shapes.h). Here a shape is any text with holes; put
+// Which integers are taken out is the reader's choice (cli/formats/kineto/shapes.h). Here a shape is any text with holes; put
 // together with its integers it is the same bytes again.
 #pragma once
 #include <cstddef>

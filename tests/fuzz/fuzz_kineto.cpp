@@ -13,8 +13,8 @@
 
 #include "cli/base/error.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/kineto/kineto_fields.h"
-#include "cli/formats/kineto/kineto_reader.h"
+#include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/reader.h"
 #include "cli/formats/json/byte_source.h"
 
 namespace {
@@ -53,7 +53,7 @@ Checked read_path(const std::string& path, std::size_t size, std::size_t window)
   Checked sink;
   try {
     cli::Catalog catalog;
-    cli::open_kineto(path, window)->read(catalog, sink);
+    cli::kineto::open(path, window)->read(catalog, sink);
     check(catalog.processes.at(0), sink, size);
     sink.whole = catalog.processes[0].state == cli::RecordingState::clean;
     for (const std::string& note : catalog.processes[0].notes) sink.said += note + "\n";
@@ -76,8 +76,8 @@ void parse_as_event(std::string_view bytes) {
   std::string text(bytes);
   text.append(cli::Window::kPadding, '\0');
   const std::string_view event_text(text.data(), bytes.size());
-  cli::KinetoEventParser parser;
-  cli::KinetoEvent event;
+  cli::kineto::EventParser parser;
+  cli::kineto::RawEvent event;
   if (parser.parse(event_text, event) && cli::find_json_fault(event_text)) std::abort();
 }
 

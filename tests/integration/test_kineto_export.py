@@ -14,7 +14,7 @@ import trace_sets
 from harness import Folder, check, files_below, finish, first, run
 from kineto_files import load, multiset
 
-# Members that we add to a file which does not let HTA find its rank (cli/formats/kineto/kineto_header.h).
+# Members that we add to a file which does not let HTA find its rank (cli/formats/kineto/header.h).
 ALLOWED = {"distributedInfo", "tracetool"}
 # Through a merged file too, one of each kind.
 MERGED_FIRST = ("v100-ns-resolution.pt.trace.json.gz", "inference.json.gz")

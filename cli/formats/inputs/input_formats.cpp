@@ -8,8 +8,8 @@
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/file_kind.h"
-#include "cli/formats/kineto/kineto_reader.h"
-#include "cli/formats/kineto/kineto_header.h"
+#include "cli/formats/kineto/reader.h"
+#include "cli/formats/kineto/header.h"
 #include "cli/formats/ring/ring_header.h"
 #include "cli/formats/ring/ring_reader.h"
 #include "cli/formats/ttrace/merged_reader.h"
@@ -46,7 +46,7 @@ TracePeek peek_merged(const std::string& path) {
 }
 
 TracePeek peek_json(const std::string& path) {
-  const KinetoPeek json = peek_kineto(path);
+  const kineto::Peek json = kineto::peek(path);
   TracePeek peek;
   if (!json.is_trace) {
     peek.reason = "JSON without trace events";
@@ -99,7 +99,7 @@ bool is_json(std::string_view bytes) {
 
 std::unique_ptr<Reader> open_recording(const std::string& path, const ReaderOptions& options) { return open_ring(path, options.threads); }
 
-std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) { return open_kineto(path, JsonStream::kWindow, options.memory, options.foreign); }
+std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) { return kineto::open(path, JsonStream::kWindow, options.memory, options.foreign); }
 
 std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& options) {
   const std::string bytes = PlainFile(path).peek(kProbeBytes);

@@ -11,7 +11,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 constexpr std::size_t kPadding = 16;
@@ -232,4 +232,4 @@ FormTree::NodeId FormTree::split(NodeId node, std::uint32_t at_byte) {
   return added;
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

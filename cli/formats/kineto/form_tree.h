@@ -9,7 +9,7 @@
 
 #include "cli/trace/shapes.h"
 
-namespace cli {
+namespace cli::kineto {
 
 class FormTree {
  public:
@@ -70,4 +70,4 @@ class FormTree {
   std::size_t more_count_ = 0, text_bytes_ = 0;
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cli {
+namespace cli::kineto {
 
 namespace {
 
@@ -59,4 +59,4 @@ TimeClusters::Span TimeClusters::span(std::uint64_t& strays) const {
   return all;
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -7,7 +7,7 @@
 #include "cli/trace/event.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::kineto {
 
 // Where the events of a file lie in time, to leave out of its span those whose times are wrong: groups that are more than a
 // day apart from all others and have less than half the events of the largest group, groups that are over 292 years (2^63 ns) from it, and
@@ -101,4 +101,4 @@ class StreamOverruns {
   std::vector<Overrun> found_;
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -22,14 +22,16 @@ class Reader {
   virtual void read(Catalog& catalog, EventSink& sink) = 0;
 };
 
-struct KinetoMemory;
+namespace kineto {
+struct Memory;
+}
 
 // What readers learn from one input for the next. Inputs that are read one after the other, into a catalogue each, may share one where these
 // are joined in the same order; what is read is then the same as without.
 struct ReaderMemory {
   ReaderMemory();
   ~ReaderMemory();
-  std::unique_ptr<KinetoMemory> kineto;  // null: nothing was learnt
+  std::unique_ptr<kineto::Memory> kineto_memory;  // null: nothing was learnt
 };
 
 struct ReaderOptions {

@@ -4,7 +4,7 @@
 
 #include "cli/formats/chrome/async_spans.h"
 #include "cli/formats/chrome/chrome_json.h"
-#include "cli/formats/kineto/kineto_json.h"
+#include "cli/formats/kineto/exporter.h"
 #include "cli/formats/perfetto/pftrace.h"
 
 namespace cli {
@@ -13,7 +13,7 @@ namespace {
 
 std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return with_async_slices(make_chrome_json()); }
 std::unique_ptr<Exporter> pftrace(const FormatOptions& options) { return with_async_slices(make_pftrace(options)); }
-std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return make_kineto_json(options); }
+std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return kineto::make_exporter(options); }
 
 }  // namespace
 

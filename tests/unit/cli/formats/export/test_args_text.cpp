@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/formats/export/args_text.h"
-#include "cli/formats/kineto/kineto_json.h"
+#include "cli/formats/kineto/exporter.h"
 #include "cli/formats/perfetto/pftrace.h"
 #include "cli/trace/operator_inputs.h"
 #include "cli/formats/ttrace/merged_columns.h"
@@ -11,6 +11,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
@@ -179,7 +180,7 @@ TEST_CASE("args: every format has every key") {
     Event event;
     event.track = t.stream_;
     const std::string chrome = exported(make_chrome_json()), native = exported(make_pftrace({PacketCompression::none})),
-                      kineto = exported(make_kineto_json());
+                      kineto = exported(make_exporter());
     for (const std::string& key : keys_of(args(event, filled<P>()))) {
       INFO("payload " << int{payload_tag<P>()} << ", key " << key);
       CHECK_THAT(chrome, contains_text('"' + key + "\":"));

@@ -7,6 +7,7 @@
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
@@ -109,7 +110,7 @@ TEST_CASE("a trace is read from gzip whatever its name") {
   const TestFolder folder;
   const std::string path = folder.write("trace.json", gzip(R"([{"ph":"i","name":"a","pid":1,"tid":1,"ts":1}])"));
   KeptTrace trace;
-  open_kineto(path)->read(trace.catalog, trace);
+  kineto::open(path)->read(trace.catalog, trace);
   CHECK(trace.events.size() == 1);
 }
 
@@ -119,7 +120,7 @@ TEST_CASE("a trace in a gzip file that is cut gives its events up to there") {
   const std::string bytes = gzip(json + R"({"ph":"i","name":"end","ts":1}])");
   const TestFolder folder;
   KeptTrace trace;
-  open_kineto(folder.write("t.json.gz", bytes.substr(0, bytes.size() / 2)))->read(trace.catalog, trace);
+  kineto::open(folder.write("t.json.gz", bytes.substr(0, bytes.size() / 2)))->read(trace.catalog, trace);
   CHECK(trace.events.size() > 500);
   CHECK(trace.events.size() < 2000);
   CHECK(trace.process().state == RecordingState::recovered);

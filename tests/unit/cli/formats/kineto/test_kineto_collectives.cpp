@@ -1,10 +1,11 @@
 // What NCCL kernels of a recording say of their call in a Kineto profile. What PyTorch says: appendCollectiveArgs in
 // libkineto's output_json.cpp; the names of NCCL's kernels: src/device/generate.py in github.com/NVIDIA/nccl.
-#include "cli/formats/kineto/kineto_json.h"
+#include "cli/formats/kineto/exporter.h"
 #include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
@@ -69,7 +70,7 @@ struct Rank {
   // What the kernel says.
   std::string kernel(std::string_view name = kAllGather, const KernelFacts& facts = {}) {
     t.add(stream, Kind::kernel, name, kOrigin + 10'000, 1000, 5, facts);
-    const std::string text = t.write(make_kineto_json());
+    const std::string text = t.write(make_exporter());
     const std::size_t at = text.find("\"Collective name\"");
     return at == text.npos ? "" : text.substr(at, text.find('}', at) - at);
   }
@@ -210,7 +211,7 @@ TEST_CASE("kineto: the ranks of a group are named where all of them are in the t
           "\"Collective name\": \"_allgather_base\", \"In msg nelems\": 64, \"Out msg nelems\": 128, "
           "\"Group size\": 2, \"dtype\": \"Byte\", \"Process Group Name\": \"0x000000000000beef\"" +
               ranks("0, 4"));
-    const std::string text = r.t.write(make_kineto_json());
+    const std::string text = r.t.write(make_exporter());
     CHECK(text.find("\"backend_config\": \"cuda:nccl\", \"pg_size\": 2, \"ranks\": [0, 4]}") != text.npos);
   }
 }
@@ -221,7 +222,7 @@ TEST_CASE("kineto: no size is made up for a split of which ranks are missing") {
   r.payload("ncclAllGather", 64, 0, kInSplit);
   r.launch(10, r.thread);
   CHECK(r.kernel().empty());
-  const std::string text = r.t.write(make_kineto_json());
+  const std::string text = r.t.write(make_exporter());
   CHECK(text.find("\"pg_name\": \"0x000000000000beef\", \"pg_desc\": \"\", \"backend_config\": \"cuda:nccl\"}") !=
         text.npos);
 }

@@ -3,10 +3,11 @@
 
 #include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/kineto/kineto_fields.h"
+#include "cli/formats/kineto/fields.h"
 #include "cli/formats/json/byte_source.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
@@ -15,8 +16,8 @@ const std::string kEvent =
  "args": { "correlation":12, "grid":[1,[2,{}],3], "device": 1 ,"x": -1.5e-3, "ok":true } , "s":"t"})";
 
 bool parses(const std::string& text) {
-  KinetoEventParser parser;
-  KinetoEvent event;
+  EventParser parser;
+  RawEvent event;
   const std::string padded = text + std::string(Window::kPadding, '}');
   return parser.parse(std::string_view(padded).substr(0, text.size()), event);
 }
@@ -24,8 +25,8 @@ bool parses(const std::string& text) {
 }  // namespace
 
 TEST_CASE("an event is picked apart into the words of its text") {
-  KinetoEventParser parser;
-  KinetoEvent event;
+  EventParser parser;
+  RawEvent event;
   const std::string padded = kEvent + std::string(Window::kPadding, '\0');
   REQUIRE(parser.parse(std::string_view(padded).substr(0, kEvent.size()), event));
   CHECK(event.ph.text == "X");
@@ -41,8 +42,8 @@ TEST_CASE("an event is picked apart into the words of its text") {
 }
 
 TEST_CASE("args of other forms are seen") {
-  KinetoEventParser parser;
-  KinetoEvent event;
+  EventParser parser;
+  RawEvent event;
   const auto parse = [&](std::string text) {
     const std::size_t size = text.size();
     text.append(Window::kPadding, '\0');

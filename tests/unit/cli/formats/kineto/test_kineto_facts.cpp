@@ -1,5 +1,5 @@
 // What analyses compute with comes as numbers beside a profile's own arguments: of shapes, and of texts that are alone.
-#include "cli/formats/kineto/kineto_facts.h"
+#include "cli/formats/kineto/facts.h"
 
 #include <set>
 
@@ -10,6 +10,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
@@ -37,9 +38,9 @@ std::vector<KeptFacts> facts_of(const std::string& category, const std::string& 
               R"(","pid":1,"tid":1,"ts":1,"dur":1,"args":{)" + args + "}}";
   }
   const TestFolder folder;
-  open_kineto(folder.write("a.json", "{\"traceEvents\":[" + events + "]}"))->read(catalog, keep);
+  kineto::open(folder.write("a.json", "{\"traceEvents\":[" + events + "]}"))->read(catalog, keep);
   std::string scratch(kMostShapeText, 'x');  // too long for a shape
-  open_kineto(folder.write("b.json", R"({"traceEvents":[{"ph":")" + std::string(1, phase) + R"(","cat":")" + category +
+  kineto::open(folder.write("b.json", R"({"traceEvents":[{"ph":")" + std::string(1, phase) + R"(","cat":")" + category +
                                          R"(","name":")" + name + R"(","pid":1,"tid":1,"ts":1,"dur":1,"args":{"long":")" + scratch +
                                          "\", " + args + "}}]}"))->read(catalog, keep);
   REQUIRE(keep.all.size() == 3);
@@ -80,7 +81,7 @@ TEST_CASE("texts of arguments are interned as far as they are short and few") {
     CHECK(catalog.collective_ops[facts.get<OperatorFacts>()->collective_op].name == 0);
   }
   CHECK(catalog.strings.size() < before + 10);
-  auto facts = make_kineto_facts(catalog);
+  auto facts = make_facts(catalog);
   Event event;
   event.kind = Kind::cpu_op;
   for (int i = 0; i < 20'000; ++i) {
@@ -175,7 +176,7 @@ TEST_CASE("the number of a collective is what its operator was called with, wher
 
 TEST_CASE("a kernel has the number of the operator that launched it") {
   Catalog catalog;
-  const auto facts = make_kineto_facts(catalog);
+  const auto facts = make_facts(catalog);
   Event op, kernel;
   op.kind = Kind::cpu_op, kernel.kind = Kind::kernel;
   const auto number_of = [&](const std::string& args) {

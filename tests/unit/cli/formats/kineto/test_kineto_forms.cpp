@@ -5,13 +5,14 @@
 #include <string_view>
 
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/kineto/kineto_forms.h"
-#include "cli/formats/kineto/kineto_shapes.h"
+#include "cli/formats/kineto/forms.h"
+#include "cli/formats/kineto/shapes.h"
 #include "cli/formats/json/json_values.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Calls of Python from the stacks of operators (kineto_frames.h).
-#include "cli/formats/kineto/kineto_frames.h"
+#include "cli/formats/kineto/frames.h"
 
 #include <fmt/format.h>
 
@@ -12,12 +12,13 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
 // Calls are told as "name start-end", of modules "nn.Module: ...", the call around behind "in".
 struct Told {
-  Told() : frames(catalog, [this](const KinetoFrames::Call& call) { tell(call); }) {}
+  Told() : frames(catalog, [this](const Frames::Call& call) { tell(call); }) {}
 
   // Frames as "f:12", the outermost first; a module as "Linear@instance".
   StackId stack(std::initializer_list<std::string_view> texts) {
@@ -53,7 +54,7 @@ struct Told {
     frames.finish();
     return told;
   }
-  void tell(const KinetoFrames::Call& call) {
+  void tell(const Frames::Call& call) {
     std::string text = fmt::format("{} {}-{} #{}", call.name, call.start_ns, call.end_ns, call.id);
     if (call.parent_id) text += fmt::format(" in #{}", *call.parent_id);
     if (call.module_id) text += fmt::format(" module {}", *call.module_id);
@@ -62,7 +63,7 @@ struct Told {
 
   Catalog catalog;
   std::vector<std::string> told;
-  KinetoFrames frames;
+  Frames frames;
 };
 
 using Texts = std::vector<std::string>;

@@ -1,11 +1,12 @@
 // External ids and flows of autograd (kineto_operators.h).
-#include "cli/formats/kineto/kineto_operators.h"
+#include "cli/formats/kineto/operators.h"
 
 #include <optional>
 
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
@@ -21,7 +22,7 @@ Event kineto_event(Kind kind, std::int64_t start_ns, std::int64_t duration_ns, s
 }
 
 struct Autograd {
-  std::optional<KinetoBackward::Forward> forward(std::int64_t at_ns, std::uint64_t sequence, std::uint32_t thread, std::string_view ids = "there") {
+  std::optional<Backward::Forward> forward(std::int64_t at_ns, std::uint64_t sequence, std::uint32_t thread, std::string_view ids = "there") {
     OperatorFacts op;
     op.has = OperatorFacts::kSequenceNumber;
     op.sequence_number = sequence;
@@ -42,13 +43,13 @@ struct Autograd {
   }
 
   Catalog catalog;
-  KinetoBackward backward{catalog};
+  Backward backward{catalog};
 };
 
 }  // namespace
 
 TEST_CASE("kineto operators: calls and their work have the id of the innermost operator", "[kineto_operators]") {
-  KinetoExternalIds ids;
+  ExternalIds ids;
   CHECK(ids.of(kineto_event(Kind::runtime, 0, 5, 90)) == 0);
   CHECK(ids.of(kineto_event(Kind::user_annotation, 10, 100)) == 1);
   CHECK(ids.of(kineto_event(Kind::runtime, 11, 1, 91)) == 0);  // an annotation is no operator

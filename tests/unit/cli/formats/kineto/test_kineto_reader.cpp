@@ -2,10 +2,11 @@
 #include <string>
 
 #include "tests/unit/catch.h"
-#include "cli/formats/kineto/kineto_header.h"
+#include "cli/formats/kineto/header.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
@@ -427,7 +428,7 @@ TEST_CASE("what is computed with comes as numbers beside the text: the allocator
     {"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":7,"ts":3,"dur":1,"args":{"wait_on_stream": -1, "wait_on_cuda_event_record_corr_id": -1, "wait_on_cuda_event_id": 9}}]})");
   Catalog catalog;
   KeptFactsOf kept;
-  open_kineto(path)->read(catalog, kept);
+  kineto::open(path)->read(catalog, kept);
   REQUIRE(kept.all.size() == 3);
   const auto* allocator = kept.all[0].get<AllocatorFacts>();
   REQUIRE(allocator != nullptr);

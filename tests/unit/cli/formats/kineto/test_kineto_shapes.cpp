@@ -1,10 +1,11 @@
 #include <set>
 
-#include "cli/formats/kineto/kineto_shapes.h"
+#include "cli/formats/kineto/shapes.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 
@@ -30,7 +31,7 @@ std::unique_ptr<Shaped> read_args(const std::vector<std::string>& args) {
   }
   const TestFolder folder;
   auto out = std::make_unique<Shaped>();
-  open_kineto(folder.write("a.json", "{\"traceEvents\":[" + events + "]}"))->read(out->catalog, *out);
+  kineto::open(folder.write("a.json", "{\"traceEvents\":[" + events + "]}"))->read(out->catalog, *out);
   return out;
 }
 
@@ -68,7 +69,7 @@ TEST_CASE("arguments that differ in their own integers are of one shape, and com
 TEST_CASE("beginnings and ends that are joined have a shape, too") {
   const TestFolder folder;
   Shaped out;
-  open_kineto(folder.write("a.json", R"({"traceEvents":[
+  kineto::open(folder.write("a.json", R"({"traceEvents":[
     {"ph":"B","cat":"c","name":"a","pid":1,"tid":1,"ts":1,"args":{"x": 12, "y": "1"}},
     {"ph":"E","pid":1,"tid":1,"ts":2,"args":{"z": 345, "w":6}},
     {"ph":"B","cat":"c","name":"a","pid":1,"tid":1,"ts":3},
@@ -97,7 +98,7 @@ TEST_CASE("what never repeats stays text: the catalogue is bounded") {
 
 TEST_CASE("a byte that stands for an integer is no integer") {
   Shapes shapes;
-  KinetoShapes finder(shapes);
+  ArgumentShapes finder(shapes);
   CHECK(finder.find("\"a\": \1", {}) == nullptr);
   REQUIRE(finder.find("\"a\": 7", {{5, 1, 7}}) != nullptr);
   CHECK(finder.integers()[0] == 7);

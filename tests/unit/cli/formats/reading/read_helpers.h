@@ -14,7 +14,7 @@
 #include "cli/trace/catalog.h"
 #include "cli/base/error.h"
 #include "cli/formats/json/byte_source.h"
-#include "cli/formats/kineto/kineto_reader.h"
+#include "cli/formats/kineto/reader.h"
 
 namespace cli {
 
@@ -79,7 +79,7 @@ inline std::unique_ptr<KeptTrace> read_kineto(std::string_view json, const std::
                                               std::size_t window = JsonStream::kWindow) {
   const TestFolder folder;
   auto trace = std::make_unique<KeptTrace>();
-  open_kineto(folder.write(name, json), window)->read(trace->catalog, *trace);
+  kineto::open(folder.write(name, json), window)->read(trace->catalog, *trace);
   return trace;
 }
 

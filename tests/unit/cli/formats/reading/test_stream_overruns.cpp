@@ -6,6 +6,7 @@
 #include "cli/formats/kineto/implausible_times.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 

@@ -2,6 +2,7 @@
 #include "cli/formats/kineto/implausible_times.h"
 
 using namespace cli;
+using namespace cli::kineto;
 namespace {
 
 constexpr std::int64_t kHour = 3'600'000'000'000, kDay = 24 * kHour, kNow = 1'760'000'000'000'000'000;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/timeline/merge/catalogs.h"
-#include "cli/formats/kineto/kineto_reader.h"
+#include "cli/formats/kineto/reader.h"
 #include "cli/formats/reading/reader.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"

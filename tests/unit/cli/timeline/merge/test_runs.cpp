@@ -3,10 +3,11 @@
 
 #include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/runs.h"
-#include "cli/formats/kineto/kineto_header.h"
+#include "cli/formats/kineto/header.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::kineto;
 namespace {
 
 // A profile whose first event is at this second.

@@ -8,8 +8,8 @@
 //
 // A recording becomes what Kineto would have written, as far as it is known: names, categories, tracks and args by its
 // table, flows ac2g, one call for each correlation (overhead, and a driver's call within the runtime's, which Kineto
-// does not record, have a "call correlation"), External ids and flows fwdbwd of operators (kineto_operators.h), ProfilerStep#N for the
-// steps that were found, calls of Python from the stacks of operators (kineto_frames.h). HTA leaves out
+// does not record, have a "call correlation"), External ids and flows fwdbwd of operators (operators.h), ProfilerStep#N for the
+// steps that were found, calls of Python from the stacks of operators (frames.h). HTA leaves out
 // the last step and what was launched from there on, as with torch.profiler's own files;
 // TraceAnalysis(include_last_profiler_step=True) keeps it.
 #pragma once
@@ -17,8 +17,8 @@
 
 #include "cli/formats/export/exporter.h"
 
-namespace cli {
+namespace cli::kineto {
 
-std::unique_ptr<Exporter> make_kineto_json(const FormatOptions& options = {});
+std::unique_ptr<Exporter> make_exporter(const FormatOptions& options = {});
 
-}  // namespace cli
+}  // namespace cli::kineto

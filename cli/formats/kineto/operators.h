@@ -12,10 +12,10 @@
 #include "cli/base/interning.h"
 #include "cli/trace/payload.h"
 
-namespace cli {
+namespace cli::kineto {
 
 // Operators and annotations have numbers, and CUDA calls and what they launched have that of the innermost operator around the call.
-class KinetoExternalIds {
+class ExternalIds {
  public:
   // Of each event of one process, by time, whether it is written or not. 0: it has none.
   std::uint64_t of(const Event& event);
@@ -36,14 +36,14 @@ class KinetoExternalIds {
 
 // A backward operator belongs to the last forward operator with its sequence number on its forward thread. Of several with one number
 // (the node, and what it calls) the first has the flow, but not what autograd's engine runs around a node.
-class KinetoBackward {
+class Backward {
  public:
   struct Forward {
     std::int64_t start_ns = 0;
     std::string_view ids;  // where it was written; "": it was not, or has its flow
   };
 
-  explicit KinetoBackward(const Catalog& catalog) : catalog_(catalog) {}
+  explicit Backward(const Catalog& catalog) : catalog_(catalog) {}
 
   // Of each event of one process, by time. `ids`: where it is written, for as long as this lives; "": it is not. Where it is a backward
   // operator whose forward one was written, that one.
@@ -58,4 +58,4 @@ class KinetoBackward {
   std::unordered_map<std::uint64_t, Newest<Forward>> forwards_;  // by thread as PyTorch numbers it, then by sequence number
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -10,29 +10,29 @@
 #include <string>
 
 #include "cli/formats/json/json_stream.h"
-#include "cli/formats/kineto/kineto_fields.h"
-#include "cli/formats/kineto/kineto_facts.h"
-#include "cli/formats/kineto/kineto_forms.h"
-#include "cli/formats/kineto/kineto_shapes.h"
+#include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/facts.h"
+#include "cli/formats/kineto/forms.h"
+#include "cli/formats/kineto/shapes.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/trace/catalog.h"
 
-namespace cli {
+namespace cli::kineto {
 
 // What is learnt from the events of one file and helps with those of the next, which is mostly of another rank of the same run:
 // forms of events, shapes of their arguments, what these say, and the tables that all of them refer to by number.
 //
 // The next file's catalogue goes on with these tables, so that every number keeps its meaning. What is read is the same as without:
 // entries that only files before it had are in the trace already, as catalogues are joined in the order of their files.
-struct KinetoMemory {
+struct Memory {
   // `foreign`: ReaderOptions::foreign.
-  KinetoMemory(Catalog& catalog, bool foreign);
+  Memory(Catalog& catalog, bool foreign);
 
   const std::unique_ptr<Shapes> own_shapes;  // instead of the catalogue's; null: those are used
-  KinetoCategories categories;
-  KinetoShapes shapes;
-  KinetoForms forms;
-  std::unique_ptr<KinetoFacts> facts;
+  Categories categories;
+  ArgumentShapes shapes;
+  Forms forms;
+  std::unique_ptr<EventFacts> facts;
 
   // The file was read whole: keeps the tables of its catalogue.
   void end(const Catalog& catalog);
@@ -52,7 +52,7 @@ struct KinetoMemory {
 
 // Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once. `memory` and
 // `foreign`: as in ReaderOptions.
-std::unique_ptr<Reader> open_kineto(const std::string& path, std::size_t window = JsonStream::kWindow,
+std::unique_ptr<Reader> open(const std::string& path, std::size_t window = JsonStream::kWindow,
                                     ReaderMemory* memory = nullptr, bool foreign = true);
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,9 +1,9 @@
 // From Kineto's events to ours. What each field becomes:
 //   ts, dur       microseconds to exact nanoseconds; + baseTimeNanoseconds
-//   cat, ph       Kind: by category for slices, by phase for marks, counters, flows (kineto_fields.cpp)
-//   pid, tid      a track (kineto_locations.h)
-//   args          kept, as a shape where they repeat (kineto_shapes.h); correlation, bytes and device are read from them, and
-//                 what else is computed with (kineto_facts.h)
+//   cat, ph       Kind: by category for slices, by phase for marks, counters, flows (fields.cpp)
+//   pid, tid      a track (locations.h)
+//   args          kept, as a shape where they repeat (shapes.h); correlation, bytes and device are read from them, and
+//                 what else is computed with (facts.h)
 //   id            of flows and async events: correlation; numbers, hex, or any text by a stable hash
 //   B + E         joined to X; gpu_user_annotation keeps the 1 ns that Kineto adds on both sides
 //   M             thread_name and process_name; all are kept as text, and those of other names counted
@@ -18,28 +18,28 @@
 
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/formats/kineto/kineto_fields.h"
-#include "cli/formats/kineto/kineto_locations.h"
-#include "cli/formats/kineto/kineto_reader.h"
+#include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/locations.h"
+#include "cli/formats/kineto/reader.h"
 #include "cli/formats/kineto/implausible_times.h"
 
-namespace cli {
+namespace cli::kineto {
 
-class KinetoTranslator {
+class Translator {
  public:
   // `learnt` is that of the catalogue.
-  KinetoTranslator(Catalog& catalog, ProcessId process, EventSink& sink, KinetoMemory& learnt)
+  Translator(Catalog& catalog, ProcessId process, EventSink& sink, Memory& learnt)
       : catalog_(catalog), process_(process), sink_(sink), learnt_(learnt), locations_(catalog, process) {}
 
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
   void expect_gpu(std::int64_t device) { locations_.expect_gpu(device); }
 
   // Why it was refused; nullopt: it was taken.
-  std::optional<KinetoRefusal> take(const KinetoEvent& raw);
+  std::optional<Refusal> take(const RawEvent& raw);
 
   // Forms of what was taken; take_known() takes the event that they matched last, of this text. False where it has to be taken as any
   // other, which says why it is refused.
-  KinetoForms& forms() { return learnt_.forms; }
+  Forms& forms() { return learnt_.forms; }
   bool take_known(std::string_view text);
 
   // Ends what is still open and fills in the Process. Returns the device that was used most, or -1.
@@ -50,17 +50,17 @@ class KinetoTranslator {
     std::uint64_t no_duration = 0, unmatched_begin = 0, unmatched_end = 0, metadata = 0, metadata_dropped = 0, args = 0;
   };
 
-  void take_timed(const KinetoEvent& raw, const KinetoTimes& times);
-  void find_place(KinetoForm& form, const std::int64_t* numbers);
-  void take_metadata(const KinetoEvent& raw);
+  void take_timed(const RawEvent& raw, const Times& times);
+  void find_place(Form& form, const std::int64_t* numbers);
+  void take_metadata(const RawEvent& raw);
   void keep_metadata(std::string_view text);
-  void begin_slice(KinetoLocation& location, OpenSlice slice);
-  void end_slice(KinetoLocation& location, std::int64_t end_ns, const KinetoEvent& raw);
+  void begin_slice(Location& location, OpenSlice slice);
+  void end_slice(Location& location, std::int64_t end_ns, const RawEvent& raw);
   const Shape* emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers);
   void emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers);
-  Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
+  Event event_of(const RawEvent& raw, const Category& category);
   std::string_view text_of(const JsonScalar& scalar);
-  StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
+  StringId name_of(const RawEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
   static void note_overruns(Process& process);
   void note_oddities(Process& process) const;
   void note_categories(Process& process) const;
@@ -68,18 +68,18 @@ class KinetoTranslator {
   Catalog& catalog_;
   ProcessId process_;
   EventSink& sink_;
-  KinetoMemory& learnt_;
-  KinetoLocations locations_;
+  Memory& learnt_;
+  Locations locations_;
   std::int64_t base_ns_ = 0;
   KindCounts counts_{};
   TimeClusters times_;
   StreamOverruns overruns_;
   std::map<StringId, std::uint64_t> other_slices_;  // of categories that say nothing to us
   bool launch_flows_ = false;
-  bool names_device_rows_ = false;  // KinetoLocations::is_device_row of any
+  bool names_device_rows_ = false;  // Locations::is_device_row of any
   std::size_t open_slices_ = 0;
   Oddities odd_;
   std::string scratch_;
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -23,9 +23,9 @@
 #include "cli/trace/event.h"
 #include "cli/trace/payload.h"
 
-namespace cli {
+namespace cli::kineto {
 
-class KinetoFrames {
+class Frames {
  public:
   struct Call {
     std::string_view name;  // "train.py(12): step", "nn.Module: Linear_0"
@@ -37,7 +37,7 @@ class KinetoFrames {
   // A call that is over, those in it before; lives during the call.
   using OnCall = std::function<void(const Call&)>;
 
-  KinetoFrames(const Catalog& catalog, OnCall on_call) : catalog_(catalog), on_call_(std::move(on_call)) {}
+  Frames(const Catalog& catalog, OnCall on_call) : catalog_(catalog), on_call_(std::move(on_call)) {}
 
   // Each operator and annotation of one process, by time. `ids`: where it is written, until finish(); "": it is not. Calls that hold no
   // operator that is written are not told.
@@ -91,4 +91,4 @@ class KinetoFrames {
   std::uint64_t last_id_ = 0;
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

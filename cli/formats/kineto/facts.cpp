@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_facts.h"
+#include "cli/formats/kineto/facts.h"
 
 #include <algorithm>
 #include <array>
@@ -17,10 +17,10 @@
 #include "cli/trace/operator_inputs.h"
 #include "cli/formats/json/json_split.h"
 #include "cli/formats/json/json_values.h"
-#include "cli/formats/kineto/kineto_shapes.h"
+#include "cli/formats/kineto/shapes.h"
 #include "cli/formats/json/byte_source.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 // What stands within the brackets of a JSON object or list, which is valid but for its holes. kReadBehind bytes behind it are readable.
@@ -610,7 +610,7 @@ std::uint8_t set_memory(std::string_view name) {
 
 constexpr std::size_t kMostSequences = 1 << 20;  // of a file; 32 MB
 
-class FactsOfShapes : public KinetoFacts {
+class FactsOfShapes : public EventFacts {
  public:
   explicit FactsOfShapes(Catalog& catalog) : texts_(catalog) {}
   void go_on_in(Catalog& catalog) override {
@@ -756,6 +756,6 @@ Facts FactsOfShapes::find(const Event& event, std::string_view text, const Shape
 
 }  // namespace
 
-std::unique_ptr<KinetoFacts> make_kineto_facts(Catalog& catalog) { return std::make_unique<FactsOfShapes>(catalog); }
+std::unique_ptr<EventFacts> make_facts(Catalog& catalog) { return std::make_unique<FactsOfShapes>(catalog); }
 
-}  // namespace cli
+}  // namespace cli::kineto

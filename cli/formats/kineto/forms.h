@@ -20,19 +20,19 @@
 #include "cli/trace/event.h"
 #include "cli/formats/kineto/form_tree.h"
 #include "cli/formats/json/json_stream.h"
-#include "cli/formats/kineto/kineto_fields.h"
-#include "cli/formats/kineto/kineto_locations.h"
-#include "cli/formats/kineto/kineto_shapes.h"
+#include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/locations.h"
+#include "cli/formats/kineto/shapes.h"
 
-namespace cli {
+namespace cli::kineto {
 
 // What is known of each event of a form before its numbers are read.
-struct KinetoForm {
+struct Form {
   static constexpr std::int8_t kNone = -1;  // no number says it
 
   // First what is asked of each event.
   Event event;  // but for what the numbers say, and for its track
-  const KinetoCategory* category = nullptr;
+  const Category* category = nullptr;
   const Shape* shape = nullptr;        // null: it has no arguments
   std::optional<std::int64_t> device;  // the argument, where no number says it
   // Which number says it, in the order of the text.
@@ -43,7 +43,7 @@ struct KinetoForm {
   // Where the last event of this form was.
   bool second_ids = false;  // of it, on that track
   std::optional<TrackId> last_track;
-  KinetoLocation* location = nullptr;  // null: there was none
+  Location* location = nullptr;  // null: there was none
   std::int64_t last_pid = 0, last_tid = 0;
 
   // With a number of any kind in its arguments it has no shape, and its arguments are what stands behind this in its text, but for the last
@@ -55,7 +55,7 @@ struct KinetoForm {
   ShapeId shape_id = 0;
 };
 
-class KinetoForms : public KnownElements {
+class Forms : public KnownElements {
  public:
   // With another file, whose strings, categories and shapes have those so far by the same ids.
   void go_on_in(const Shapes& shapes);
@@ -65,14 +65,14 @@ class KinetoForms : public KnownElements {
   std::size_t match(const char* begin, const char* end) override;
 
   // Of the last match: its form, and its numbers: times in ns, all others as they are.
-  KinetoForm& form() { return *forms_[matched_]; }
+  Form& form() { return *forms_[matched_]; }
   const std::int64_t* numbers() const { return numbers_; }
 
   // Learns the form of an event that was taken; `form` says what is in it, but for its numbers. No more is learnt when
   // there are too many.
-  void learn(const KinetoEvent& raw, KinetoForm form);
+  void learn(const RawEvent& raw, Form form);
   // Its arguments hold a number of any kind.
-  static bool has_any_number(const KinetoEvent& raw) { return raw.bandwidth.is_number(); }
+  static bool has_any_number(const RawEvent& raw) { return raw.bandwidth.is_number(); }
   // For as many forms again.
   bool has_room() const;
 
@@ -80,11 +80,11 @@ class KinetoForms : public KnownElements {
   bool is_admitted(std::string_view text);
 
   FormTree tree_;
-  std::vector<std::unique_ptr<KinetoForm>> forms_;
+  std::vector<std::unique_ptr<Form>> forms_;
   SeenTwice seen_{1 << 14};
   std::string text_;  // of the one that is learnt
   std::size_t matched_ = 0;
   std::int64_t numbers_[FormTree::kMostNumbers] = {};
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

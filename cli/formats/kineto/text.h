@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "cli/base/json_text.h"
-#include "cli/formats/kineto/kineto_message.h"
-#include "cli/formats/kineto/kineto_operators.h"
+#include "cli/formats/kineto/message.h"
+#include "cli/formats/kineto/operators.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 
-namespace cli {
+namespace cli::kineto {
 
-struct KinetoLine {
+struct Line {
   char phase = 'X';
   std::optional<std::string_view> category;
   std::string_view name;
@@ -31,15 +31,15 @@ struct KinetoLine {
   std::string_view args, more_args;  // bodies of one object, the second after the first
 };
 
-class KinetoText {
+class EventText {
  public:
-  explicit KinetoText(ByteSink& sink) : out_(sink) {}
+  explicit EventText(ByteSink& sink) : out_(sink) {}
 
   // All before the events: text of our own, or members of the input as they stood.
   void raw(std::string_view text) { out_.raw(text); }
   // What every `ts` is relative to, ns since 1970.
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
-  void line(const KinetoLine& line);
+  void line(const Line& line);
   // Events that are JSON already, separated by commas; "" is none.
   void lines(std::string_view json);
 
@@ -53,7 +53,7 @@ class KinetoText {
   void separate();
   void member(std::string_view key, std::string_view text);
   void micros(std::string_view key, std::int64_t ns);
-  void arguments(const KinetoLine& line);
+  void arguments(const Line& line);
 
   JsonText out_;
   std::int64_t base_ns_ = 0;
@@ -67,21 +67,21 @@ class KinetoText {
 std::string_view kineto_category(const Event& event);
 
 // What is in a recording.
-struct KinetoContents {
+struct Contents {
   bool operators = false;  // of PyTorch
   bool ranges = false;     // these, or its annotations
 };
 
 // Given every event of one process, by time: those that are written and those that are not.
-class KinetoRecording {
+class Recording {
  public:
-  KinetoRecording(const Catalog& catalog, const Process& process, KinetoContents contents) : contents_(contents), collectives_(catalog, process), backward_(catalog) {}
+  Recording(const Catalog& catalog, const Process& process, Contents contents) : contents_(contents), collectives_(catalog, process), backward_(catalog) {}
 
   // Completes `line` of an event that did not come from JSON. What is added lives until the next call.
-  void complete(const Event& event, const Facts& facts, KinetoLine& line);
+  void complete(const Event& event, const Facts& facts, Line& line);
   void note(const Event& event, const Facts& facts);
   // The forward operator of one that is written at `ids`, which live as long as this.
-  std::optional<KinetoBackward::Forward> forward_of(const Event& event, const Facts& facts, std::string_view ids) {
+  std::optional<Backward::Forward> forward_of(const Event& event, const Facts& facts, std::string_view ids) {
     return contents_.operators ? backward_.forward_of(event, facts, ids) : std::nullopt;
   }
 
@@ -90,10 +90,10 @@ class KinetoRecording {
   void add_external_id(const Event& event);
   bool is_inner_call(const Event& event);
 
-  KinetoContents contents_;
-  KinetoCollectives collectives_;
-  KinetoExternalIds external_ids_;
-  KinetoBackward backward_;
+  Contents contents_;
+  Collectives collectives_;
+  ExternalIds external_ids_;
+  Backward backward_;
   std::unordered_map<TrackId, std::uint64_t> calls_;  // of each thread, the correlation of its last runtime call
   std::string args_;
 };
@@ -101,9 +101,9 @@ class KinetoRecording {
 // Where the events of one process are written in a Kineto profile: on the very pid and tid that they had in a Kineto
 // file, and for recordings as Kineto writes them: pid = GPU and tid = stream for work, the process and its threads for
 // the host, pid -1 for overhead, a thread "stream N (sync)" beside each stream that was waited for.
-class KinetoTracks {
+class Tracks {
  public:
-  KinetoTracks(const Catalog& catalog, ProcessId process);
+  Tracks(const Catalog& catalog, ProcessId process);
 
   // `"pid": 0, "tid": 7`. At the first use of a thread of a recording its metadata events are added to `metadata`.
   std::string_view where(const Event& event, std::string& metadata);
@@ -133,4 +133,4 @@ class KinetoTracks {
   std::set<std::int64_t> described_;                           // pids
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_fields.h"
+#include "cli/formats/kineto/fields.h"
 
 #include <array>
 #include <charconv>
@@ -8,12 +8,12 @@
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_values.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 namespace od = simdjson::ondemand;
 
-JsonScalar* member_named(KinetoEvent& event, std::string_view key) {
+JsonScalar* member_named(RawEvent& event, std::string_view key) {
   if (key == "ph") return &event.ph;
   if (key == "cat") return &event.cat;
   if (key == "name") return &event.name;
@@ -26,7 +26,7 @@ JsonScalar* member_named(KinetoEvent& event, std::string_view key) {
   return key == "bp" ? &event.binding : nullptr;
 }
 
-JsonScalar* argument_named(KinetoEvent& event, std::string_view key) {
+JsonScalar* argument_named(RawEvent& event, std::string_view key) {
   if (key == "correlation") return &event.correlation;
   if (key == "bytes") return &event.bytes;
   if (key == "device") return &event.device;
@@ -42,7 +42,7 @@ bool is_nested(od::value& value) {
 bool is_sound_key(std::string_view key) { return key.find('\\') == key.npos || has_valid_escapes(key); }
 
 // Members that we know and that hold a string, number or word are kept; all others are only checked.
-bool keep_member(KinetoEvent& event, std::string_view key, od::value& value, const char* end) {
+bool keep_member(RawEvent& event, std::string_view key, od::value& value, const char* end) {
   JsonScalar* const wanted = member_named(event, key);
   if (wanted == &event.ph && !event.ph.empty()) return false;  // damage made one event of two
   if (wanted != nullptr && !is_nested(value)) return read_scalar(value, *wanted);
@@ -56,7 +56,7 @@ std::string_view trimmed(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-bool keep_argument(KinetoEvent& event, std::string_view key, od::value& value, const char* begin, const char* end) {
+bool keep_argument(RawEvent& event, std::string_view key, od::value& value, const char* begin, const char* end) {
   if (is_nested(value)) return is_sound_key(key) && check_value(value, 2, end);
   JsonScalar scalar;
   if (!is_sound_key(key) || !read_scalar(value, scalar)) return false;
@@ -68,7 +68,7 @@ bool keep_argument(KinetoEvent& event, std::string_view key, od::value& value, c
   return true;
 }
 
-bool parse_args(KinetoEvent& event, od::document& document, od::value& value, const char* end) {
+bool parse_args(RawEvent& event, od::document& document, od::value& value, const char* end) {
   const char* begin = value.raw_json_token().data();
   event.integers.clear();
   od::object object;
@@ -91,7 +91,7 @@ bool parse_args(KinetoEvent& event, od::document& document, od::value& value, co
 
 }  // namespace
 
-bool KinetoEventParser::parse(std::string_view text, KinetoEvent& event) {
+bool EventParser::parse(std::string_view text, RawEvent& event) {
   std::vector<PlainInteger> memory = std::move(event.integers);
   memory.clear();
   event = {};
@@ -120,9 +120,9 @@ bool KinetoEventParser::parse(std::string_view text, KinetoEvent& event) {
   return document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS;
 }
 
-}  // namespace cli
+}  // namespace cli::kineto
 
-namespace cli {
+namespace cli::kineto {
 
 namespace {
 
@@ -169,18 +169,18 @@ bool is_launch_flow(std::string_view text) { return text == "ac2g" || text == "a
 
 }  // namespace
 
-const KinetoCategory& device_work() {
-  static const KinetoCategory category{.text = {}, .kind = Kind::kernel, .on_stream = true};
+const Category& device_work() {
+  static const Category category{.text = {}, .kind = Kind::kernel, .on_stream = true};
   return category;
 }
 
-const KinetoCategory& KinetoCategories::find(std::string_view text) {
-  for (const KinetoCategory* last : last_) {
+const Category& Categories::find(std::string_view text) {
+  for (const Category* last : last_) {
     if (last != nullptr && last->text == text) return *last;
   }
   auto at = entries_.find(text);
   if (at == entries_.end()) {
-    auto made = std::make_unique<KinetoCategory>();
+    auto made = std::make_unique<Category>();
     made->text = text;
     made->id = strings_->intern(text);
     for (const Entry& entry : kEntries) {
@@ -206,10 +206,10 @@ std::uint64_t stable_hash(std::string_view text) {  // FNV-1a
 }
 
 // Missing, negative and absurd ones (CUPTI's clock overflowed, or the end is beyond that of time) become 0.
-std::optional<KinetoRefusal> read_duration(const JsonScalar& dur, KinetoTimes& times) {
+std::optional<Refusal> read_duration(const JsonScalar& dur, Times& times) {
   const auto ns = dur.empty() ? std::nullopt : micros_to_ns(dur.text);
   if (!dur.empty() && !ns && dur.form != JsonScalar::Form::number) {
-    return KinetoRefusal{dur.text.data(), "\"dur\", a number of microseconds, in this event"};
+    return Refusal{dur.text.data(), "\"dur\", a number of microseconds, in this event"};
   }
   times.duration_ns = ns.value_or(-1);
   std::int64_t end_ns;
@@ -220,21 +220,21 @@ std::optional<KinetoRefusal> read_duration(const JsonScalar& dur, KinetoTimes& t
 
 }  // namespace
 
-std::optional<KinetoRefusal> refuse_kineto_phase(const KinetoEvent& raw) {
+std::optional<Refusal> refuse_phase(const RawEvent& raw) {
   if (kineto_phase(raw) != '\0') return std::nullopt;
-  return KinetoRefusal{raw.ph.text.data(), "\"ph\", a phase of one character, in this event"};
+  return Refusal{raw.ph.text.data(), "\"ph\", a phase of one character, in this event"};
 }
 
-std::optional<KinetoRefusal> read_kineto_times(const KinetoEvent& raw, std::int64_t base_ns, KinetoTimes& times) {
+std::optional<Refusal> read_times(const RawEvent& raw, std::int64_t base_ns, Times& times) {
   const auto ns = raw.ts.empty() ? std::nullopt : micros_to_ns(raw.ts.text);
-  if (!ns) return KinetoRefusal{raw.ts.text.data(), "\"ts\", a number of microseconds, in this event"};
+  if (!ns) return Refusal{raw.ts.text.data(), "\"ts\", a number of microseconds, in this event"};
   if (__builtin_add_overflow(*ns, base_ns, &times.start_ns)) {
-    return KinetoRefusal{raw.ts.text.data(), "\"ts\" with baseTimeNanoseconds within 292 years of 1970"};
+    return Refusal{raw.ts.text.data(), "\"ts\" with baseTimeNanoseconds within 292 years of 1970"};
   }
   return kineto_phase(raw) == 'X' ? read_duration(raw.dur, times) : std::nullopt;
 }
 
-Kind kineto_kind(char phase, const KinetoCategory& category) {
+Kind kineto_kind(char phase, const Category& category) {
   switch (phase) {
     case 'X':
     case 'B':
@@ -266,10 +266,10 @@ std::uint64_t kineto_id(const JsonScalar& id) {
   return hex && parsed.ec == std::errc() && parsed.ptr == end ? value : stable_hash(id.text);
 }
 
-char kineto_scope(const KinetoEvent& raw) {
+char kineto_scope(const RawEvent& raw) {
   return raw.scope.text.size() == 1 && std::string_view("tpg").find(raw.scope.text[0]) != std::string_view::npos
              ? raw.scope.text[0]
              : '\0';
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -13,7 +13,7 @@
 
 #include "cli/trace/shapes.h"
 
-namespace cli {
+namespace cli::kineto {
 
 // Tells texts that come again from those that come once, in a fixed amount of memory. A text that was seen long ago may be
 // taken for a new one, and, hardly ever, a new one for one that was seen.
@@ -47,9 +47,9 @@ struct PlainInteger {
 // False where `text` is no integer, or one that would be spelled otherwise ("-0", "1.0", beyond 64 bits).
 bool read_plain_integer(std::string_view text, std::int64_t& value);
 
-class KinetoShapes {
+class ArgumentShapes {
  public:
-  explicit KinetoShapes(Shapes& shapes);
+  explicit ArgumentShapes(Shapes& shapes);
   // With another file's shapes, which have those so far by the same ids. What is taken of it is what would be without these.
   void go_on_in(Shapes& shapes);
 
@@ -76,4 +76,4 @@ class KinetoShapes {
   SeenTwice seen_{kTextsSeen};
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_header.h"
+#include "cli/formats/kineto/header.h"
 
 #include <fmt/format.h>
 
@@ -12,11 +12,11 @@
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_damage.h"
-#include "cli/formats/kineto/kineto_fields.h"
-#include "cli/formats/kineto/kineto_message.h"
-#include "cli/formats/kineto/kineto_translate.h"
+#include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/message.h"
+#include "cli/formats/kineto/translate.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 namespace od = simdjson::ondemand;
@@ -44,7 +44,7 @@ std::optional<std::int64_t> integer_in(std::string_view text) {
   return to_int64(text);
 }
 
-void take_distributed(KinetoHeader& header, std::string_view text) {
+void take_distributed(Header& header, std::string_view text) {
   const simdjson::padded_string padded(text);
   od::parser parser;
   od::document document;
@@ -61,7 +61,7 @@ void take_distributed(KinetoHeader& header, std::string_view text) {
 }
 
 // `"rank": 3`, as HTA finds it.
-bool take_damaged_rank(KinetoHeader& header, std::string_view text) {
+bool take_damaged_rank(Header& header, std::string_view text) {
   constexpr std::string_view key = "\"rank\":";
   const std::size_t at = text.find(key);
   if (at == text.npos || header.rank >= 0) return false;
@@ -71,7 +71,7 @@ bool take_damaged_rank(KinetoHeader& header, std::string_view text) {
   return header.rank >= 0;
 }
 
-void take_device(KinetoHeader& header, od::object object, const char* end) {
+void take_device(Header& header, od::object object, const char* end) {
   std::optional<std::int64_t> id;
   std::string name;
   for_each_scalar(object, end, [&](std::string_view key, const JsonScalar& scalar) {
@@ -81,7 +81,7 @@ void take_device(KinetoHeader& header, od::object object, const char* end) {
   if (id) header.device_names[*id] = name;
 }
 
-void take_devices(KinetoHeader& header, std::string_view text) {
+void take_devices(Header& header, std::string_view text) {
   const simdjson::padded_string padded(text);
   od::parser parser;
   od::document document;
@@ -96,7 +96,7 @@ void take_devices(KinetoHeader& header, std::string_view text) {
 
 }  // namespace
 
-void KinetoHeader::take(JsonStream& stream, std::string_view key) {
+void Header::take(JsonStream& stream, std::string_view key) {
   const JsonValue value = stream.value();
   known_member_ |= is_known_member(key);
   if (value.form == JsonValue::Form::large) {
@@ -110,7 +110,7 @@ void KinetoHeader::take(JsonStream& stream, std::string_view key) {
 }
 
 // Of what is damaged only the rank is taken, wherever it stands: without it the ranks of a run cannot be told apart.
-bool KinetoHeader::use(std::string_view key, std::string_view text, bool good) {
+bool Header::use(std::string_view key, std::string_view text, bool good) {
   if (key == "distributedInfo") {
     take_distributed(*this, text);
     if (!good) take_damaged_rank(*this, text);
@@ -125,7 +125,7 @@ bool KinetoHeader::use(std::string_view key, std::string_view text, bool good) {
   return true;
 }
 
-void KinetoHeader::keep(std::string_view key, std::string_view text) {
+void Header::keep(std::string_view key, std::string_view text) {
   if (members.size() + key.size() + text.size() > kMaxHeaderBytes) {
     left_out.emplace_back(key);
     return;
@@ -137,10 +137,10 @@ namespace {
 
 // `check_events`: else events are passed by their brackets, which is enough where nothing is damaged. Returns whether
 // nothing was seen to be.
-bool scan(const std::string& path, bool check_events, KinetoHeader& header) {
+bool scan(const std::string& path, bool check_events, Header& header) {
   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
-  KinetoEventParser parser;
-  KinetoEvent event;
+  EventParser parser;
+  RawEvent event;
   std::string key;
   std::string_view text;
   if (stream.open() == '[') return true;
@@ -159,17 +159,17 @@ bool scan(const std::string& path, bool check_events, KinetoHeader& header) {
 
 }  // namespace
 
-KinetoHeader scan_kineto_header(const std::string& path) {
-  KinetoHeader header;
+Header scan_header(const std::string& path) {
+  Header header;
   if (scan(path, false, header)) return header;
   header = {};
   scan(path, true, header);
   return header;
 }
 
-}  // namespace cli
+}  // namespace cli::kineto
 
-namespace cli {
+namespace cli::kineto {
 
 namespace {
 
@@ -205,7 +205,7 @@ std::string all_devices(const Process& process) {
   return text + "]";
 }
 
-std::string group(std::uint64_t communicator, const KinetoGroups::Group& group) {
+std::string group(std::uint64_t communicator, const Groups::Group& group) {
   std::string text = fmt::format("{{\"pg_name\": \"{}\", \"pg_desc\": \"\", \"backend_config\": \"cuda:nccl\"",
                                  communicator_name(communicator));
   if (group.size > 0) text += fmt::format(", \"pg_size\": {}", group.size);
@@ -214,11 +214,11 @@ std::string group(std::uint64_t communicator, const KinetoGroups::Group& group) 
 }
 
 std::string all_groups(const Catalog& catalog, const Process& p) {
-  const KinetoGroups groups(catalog, p);
+  const Groups groups(catalog, p);
   std::string configurations;
   std::size_t count = 0;
   for (const Communicator& c : p.communicators) {
-    const KinetoGroups::Group* known = groups.find(c.communicator);
+    const Groups::Group* known = groups.find(c.communicator);
     if (known == nullptr) continue;
     configurations += (count++ == 0 ? "" : ", ") + group(c.communicator, *known);
   }
@@ -310,9 +310,9 @@ namespace {
 constexpr std::size_t kPeekWindow = 128 << 10;
 
 // Takes events up to the first with a time of its own. Those at time 0 are what Kineto clamps to its base.
-void look_at_events(JsonStream& stream, const KinetoHeader& header, KinetoPeek& peek) {
-  KinetoEventParser parser;
-  KinetoEvent event;
+void look_at_events(JsonStream& stream, const Header& header, Peek& peek) {
+  EventParser parser;
+  RawEvent event;
   std::string_view text;
   while (stream.next_element(text)) {
     if (!parser.parse(text, event)) {
@@ -335,9 +335,9 @@ void look_at_events(JsonStream& stream, const KinetoHeader& header, KinetoPeek& 
 
 }  // namespace
 
-KinetoPeek peek_kineto(const std::string& path) {
-  KinetoPeek peek;
-  KinetoHeader header;
+Peek peek(const std::string& path) {
+  Peek peek;
+  Header header;
   JsonStream stream(open_byte_source(path), path, kPeekWindow);
   if (stream.open() == '[') {
     look_at_events(stream, header, peek);
@@ -359,4 +359,4 @@ KinetoPeek peek_kineto(const std::string& path) {
   return peek;
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -11,12 +11,12 @@
 #include "cli/formats/json/json_stream.h"
 #include "cli/trace/catalog.h"
 
-namespace cli {
+namespace cli::kineto {
 
 // Kineto counts from the quarter's or the year's begin; 2001-09-09 in microseconds since 1970 is 31 years later.
 inline constexpr std::int64_t kSurelyAbsoluteNs = 1'000'000'000'000'000'000;
 
-struct KinetoHeader {
+struct Header {
   std::optional<std::int64_t> base_ns;               // baseTimeNanoseconds: what every ts is relative to
   std::int64_t rank = -1, world_size = -1;           // distributedInfo
   bool ranks_differ = false;                         // in several of these: files of several ranks were put into one
@@ -39,10 +39,10 @@ struct KinetoHeader {
   bool known_member_ = false;
 };
 
-inline constexpr std::size_t kMaxHeaderBytes = JsonStream::kMaxMember;  // of KinetoHeader::members
+inline constexpr std::size_t kMaxHeaderBytes = JsonStream::kMaxMember;  // of Header::members
 
 // Reads the whole file. Throws Error.
-KinetoHeader scan_kineto_header(const std::string& path);
+Header scan_header(const std::string& path);
 
 // The members before the events of a Kineto profile.
 
@@ -60,13 +60,13 @@ std::string kineto_tail(const Process& process);
 
 // What a JSON file says of itself before its first event: is it a trace, who wrote it, and of when. Reads a window or two
 // of a trace, and the whole of what is none.
-struct KinetoPeek {
+struct Peek {
   bool is_trace = false;
   ExportMark mark;
   std::optional<std::int64_t> start_ns;  // of the first event with a time; unknown where its base stands behind it
 };
 
 // Throws Error (cannot_open; bad_content where the text is no JSON from its first byte on).
-KinetoPeek peek_kineto(const std::string& path);
+Peek peek(const std::string& path);
 
-}  // namespace cli
+}  // namespace cli::kineto

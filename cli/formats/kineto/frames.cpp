@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_frames.h"
+#include "cli/formats/kineto/frames.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 // Readers keep times as doubles of microseconds since Kineto's base, which tell one nanosecond from the next, but not the sum of two.
@@ -19,7 +19,7 @@ bool is_same_function(const StackFrame& a, const StackFrame& b) {
 
 }  // namespace
 
-void KinetoFrames::operation(const Event& event, const OperatorFacts& op, std::int64_t end_ns, std::string_view ids) {
+void Frames::operation(const Event& event, const OperatorFacts& op, std::int64_t end_ns, std::string_view ids) {
   Thread& thread = threads_[event.track];
   if (!ids.empty()) thread.ids = ids;
   end_ranges(thread, event.start_ns);
@@ -34,7 +34,7 @@ void KinetoFrames::operation(const Event& event, const OperatorFacts& op, std::i
   thread.last_ns = event.start_ns;
 }
 
-void KinetoFrames::range(TrackId track, std::int64_t start_ns, std::int64_t end_ns) {
+void Frames::range(TrackId track, std::int64_t start_ns, std::int64_t end_ns) {
   Thread& thread = threads_[track];
   end_ranges(thread, start_ns);
   for (Open& call : thread.calls) call.end_ns = std::min(call.end_ns, start_ns);
@@ -42,7 +42,7 @@ void KinetoFrames::range(TrackId track, std::int64_t start_ns, std::int64_t end_
   thread.last_ns = start_ns;
 }
 
-void KinetoFrames::finish() {
+void Frames::finish() {
   constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max();
   for (auto& [track, thread] : threads_) {
     end_ranges(thread, kEver);
@@ -51,7 +51,7 @@ void KinetoFrames::finish() {
   threads_.clear();
 }
 
-void KinetoFrames::end_ranges(Thread& thread, std::int64_t now_ns) {
+void Frames::end_ranges(Thread& thread, std::int64_t now_ns) {
   while (!thread.ranges.empty() && thread.ranges.back().end_ns <= now_ns) {
     const Range range = thread.ranges.back();
     thread.ranges.pop_back();
@@ -68,11 +68,11 @@ void KinetoFrames::end_ranges(Thread& thread, std::int64_t now_ns) {
 }
 
 // Such an operator has ended at the latest where its callers are gone: what followed it was lost.
-void KinetoFrames::drop_unfinished(Thread& thread, std::size_t kept) {
+void Frames::drop_unfinished(Thread& thread, std::size_t kept) {
   while (!thread.ranges.empty() && thread.ranges.back().is_unfinished && thread.ranges.back().calls > kept) thread.ranges.pop_back();
 }
 
-void KinetoFrames::end_calls(Thread& thread, std::size_t kept, std::int64_t latest_ns) {
+void Frames::end_calls(Thread& thread, std::size_t kept, std::int64_t latest_ns) {
   while (thread.calls.size() > kept) {
     Open& call = thread.calls.back();
     call.end_ns = std::min(call.end_ns, latest_ns);
@@ -83,13 +83,13 @@ void KinetoFrames::end_calls(Thread& thread, std::size_t kept, std::int64_t late
 }
 
 // What is called in an operator does not end what called it.
-std::size_t KinetoFrames::calls_around(const Thread& thread) {
+std::size_t Frames::calls_around(const Thread& thread) {
   const auto around = std::find_if(thread.ranges.rbegin(), thread.ranges.rend(), [](const Range& range) { return range.is_operator; });
   return around == thread.ranges.rend() ? 0 : around->calls;
 }
 
 // Those that are kept, and those of the path behind them.
-void KinetoFrames::change_calls(Thread& thread, std::size_t kept, std::int64_t now_ns) {
+void Frames::change_calls(Thread& thread, std::size_t kept, std::int64_t now_ns) {
   const std::int64_t room_ns = std::max<std::int64_t>(now_ns - thread.last_ns, 0);
   const std::int64_t begun = static_cast<std::int64_t>(std::max(path_.size(), kept) - kept);
   const std::int64_t border_ns = now_ns - std::min(begun * kWider_ns, room_ns);
@@ -98,13 +98,13 @@ void KinetoFrames::change_calls(Thread& thread, std::size_t kept, std::int64_t n
   begin_calls(thread, border_ns, now_ns);
 }
 
-void KinetoFrames::begin_range(Thread& thread, Range range) {
+void Frames::begin_range(Thread& thread, Range range) {
   for (Range& around : thread.ranges) around.holds_any |= range.holds_any;
   if (!thread.ranges.empty()) range.end_ns = std::min(range.end_ns, thread.ranges.back().end_ns);
   thread.ranges.push_back(range);
 }
 
-void KinetoFrames::begin_calls(Thread& thread, std::int64_t border_ns, std::int64_t now_ns) {
+void Frames::begin_calls(Thread& thread, std::int64_t border_ns, std::int64_t now_ns) {
   for (std::size_t i = 0; i < std::min(thread.calls.size(), path_.size()); ++i) thread.calls[i].stack = path_[i];
   for (std::size_t i = thread.calls.size(); i < path_.size(); ++i) {
     const std::int64_t start_ns = std::max(border_ns, now_ns - static_cast<std::int64_t>(path_.size() - i) * kWider_ns);
@@ -114,7 +114,7 @@ void KinetoFrames::begin_calls(Thread& thread, std::int64_t border_ns, std::int6
 }
 
 // Of a module its object tells which it is, of native code nothing is written.
-void KinetoFrames::take_path(StackId stack) {
+void Frames::take_path(StackId stack) {
   path_.clear();
   for (; stack != 0; stack = catalog_.stacks[stack].outer) {
     if (catalog_.stacks[stack].what != StackFrame::kNative) path_.push_back(stack);
@@ -123,7 +123,7 @@ void KinetoFrames::take_path(StackId stack) {
 }
 
 // How many calls go on in the path: those at the same lines, and the next one whatever its line.
-std::size_t KinetoFrames::common(const Thread& thread) const {
+std::size_t Frames::common(const Thread& thread) const {
   const std::size_t most = std::min(thread.calls.size(), path_.size());
   std::size_t same = 0;
   while (same < most && thread.calls[same].stack == path_[same]) ++same;
@@ -131,7 +131,7 @@ std::size_t KinetoFrames::common(const Thread& thread) const {
   return same;
 }
 
-void KinetoFrames::tell(const Thread& thread, std::size_t at) {
+void Frames::tell(const Thread& thread, std::size_t at) {
   const Open& open = thread.calls[at];
   StackFrame frame = catalog_.stacks[open.stack];
   frame.line = open.line;
@@ -149,11 +149,11 @@ void KinetoFrames::tell(const Thread& thread, std::size_t at) {
 }
 
 // Numbers modules by their first calls, as torch.profiler does. Calls of unknown modules have no number.
-std::optional<std::uint64_t> KinetoFrames::module_id(const StackFrame& frame) {
+std::optional<std::uint64_t> Frames::module_id(const StackFrame& frame) {
   if (frame.what != StackFrame::kModule || frame.instance == 0) return std::nullopt;
   const auto [known, is_new] = modules_.try_emplace({frame.name, frame.instance}, 0);
   if (is_new) known->second = classes_[frame.name]++;
   return known->second;
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

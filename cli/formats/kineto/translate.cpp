@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_translate.h"
+#include "cli/formats/kineto/translate.h"
 
 #include <fmt/ranges.h>
 
@@ -14,10 +14,10 @@
 #include "cli/trace/event.h"
 #include "cli/trace/event_times.h"
 #include "cli/formats/json/json_values.h"
-#include "cli/formats/kineto/kineto_header.h"
+#include "cli/formats/kineto/header.h"
 #include "cli/formats/ttrace/merged_file.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 // B without E that are remembered at once; more are passed on without an end, so that memory stays bounded.
@@ -28,13 +28,13 @@ constexpr std::size_t kMostMetadataBytes = 32 << 20;
 static_assert(kMostMetadataBytes + kMaxHeaderBytes < kMaxChunkBytes / 2 + kMaxChunkBytes / 4);
 
 // Some versions of Kineto on ROCm write copies with the category of kernels (pytorch/kineto#1295). XLA writes none ("MemcpyH2D").
-Kind kernel_or_copy(const KinetoEvent& raw) {
+Kind kernel_or_copy(const RawEvent& raw) {
   const std::string_view name = raw.name.text;
   if (name.starts_with("MEMORY_COPY_") || (raw.cat.empty() && name.starts_with("Memcpy"))) return Kind::memcpy;
   return raw.cat.empty() && name.starts_with("Memset") ? Kind::memset : Kind::kernel;
 }
 
-bool is_launch_flow(const Event& event, const KinetoCategory& category) { return event.kind == Kind::flow && category.launch_flow; }
+bool is_launch_flow(const Event& event, const Category& category) { return event.kind == Kind::flow && category.launch_flow; }
 bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::memset || kind == Kind::nccl; }
 
 std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
@@ -42,14 +42,14 @@ std::string_view known_metadata_without_use[] = {"process_labels", "process_sort
 // The ids of the last event of a form, as they stand in its text.
 class IdsOfForm {
  public:
-  explicit IdsOfForm(const KinetoForm& form) : form_(form), pid_(form.pid), tid_(form.tid) {
+  explicit IdsOfForm(const Form& form) : form_(form), pid_(form.pid), tid_(form.tid) {
     if (form.pid_number >= 0) pid_.text = text_of(form.last_pid, pid_text_);
     if (form.tid_number >= 0) tid_.text = text_of(form.last_tid, tid_text_);
   }
   IdsOfForm(const IdsOfForm&) = delete;
   IdsOfForm& operator=(const IdsOfForm&) = delete;
-  KinetoLocation& find_in(KinetoLocations& locations) const { return locations.find(pid_, tid_); }
-  bool second_ids(KinetoLocations& locations) const { return locations.second_ids(*form_.location, *form_.last_track, pid_, tid_); }
+  Location& find_in(Locations& locations) const { return locations.find(pid_, tid_); }
+  bool second_ids(Locations& locations) const { return locations.second_ids(*form_.location, *form_.last_track, pid_, tid_); }
 
  private:
   using Text = std::array<char, std::numeric_limits<std::int64_t>::digits10 + 2>;
@@ -57,13 +57,13 @@ class IdsOfForm {
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), id).ptr};
   }
 
-  const KinetoForm& form_;
+  const Form& form_;
   JsonScalar pid_, tid_;
   Text pid_text_, tid_text_;
 };
 
 // Of an event of that form, where it has no shape.
-std::string_view args_in(std::string_view text, const KinetoForm& form) {
+std::string_view args_in(std::string_view text, const Form& form) {
   if (form.before_args.empty()) return {};
   const auto* const key = static_cast<const char*>(::memmem(text.data(), text.size(), form.before_args.data(), form.before_args.size()));
   const char* const at = key + form.before_args.size();
@@ -77,27 +77,27 @@ void note(Process& process, std::uint64_t count, std::string_view one, std::stri
 
 }  // namespace
 
-std::optional<KinetoRefusal> KinetoTranslator::take(const KinetoEvent& raw) {
-  if (const auto refusal = refuse_kineto_phase(raw)) return refusal;
+std::optional<Refusal> Translator::take(const RawEvent& raw) {
+  if (const auto refusal = refuse_phase(raw)) return refusal;
   odd_.args += raw.odd_args;
   if (kineto_phase(raw) == 'M') {
     take_metadata(raw);
     return std::nullopt;
   }
-  KinetoTimes times;
-  if (const auto refusal = read_kineto_times(raw, base_ns_, times)) return refusal;
+  Times times;
+  if (const auto refusal = read_times(raw, base_ns_, times)) return refusal;
   odd_.no_duration += times.odd_duration;
   take_timed(raw, times);
   return std::nullopt;
 }
 
-void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& times) {
+void Translator::take_timed(const RawEvent& raw, const Times& times) {
   const char phase = kineto_phase(raw);
-  KinetoLocation& location = locations_.find(raw.pid, raw.tid);
+  Location& location = locations_.find(raw.pid, raw.tid);
   const bool is_device_work = phase == 'X' && raw.cat.empty() && locations_.is_device_row(location);
-  const KinetoCategory& category = is_device_work ? device_work() : learnt_.categories.find(text_of(raw.cat));
+  const Category& category = is_device_work ? device_work() : learnt_.categories.find(text_of(raw.cat));
   if (phase == 'E') return end_slice(location, times.start_ns, raw);
-  KinetoForm form;
+  Form form;
   form.event = event_of(raw, category);
   form.category = &category;
   if (!raw.device.empty()) form.device = to_int64(raw.device.text);
@@ -108,15 +108,15 @@ void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& tim
   event.json.second_ids = locations_.second_ids(location, event.track, raw.pid, raw.tid);
   if (phase == 'B') return begin_slice(location, {event, std::string(raw.args), raw.integers});
   launch_flows_ |= is_launch_flow(event, category);
-  if (KinetoForms::has_any_number(raw))
+  if (Forms::has_any_number(raw))
     emit(event, raw.args, nullptr, nullptr);
   else
     form.shape = emit(event, raw.args, raw.integers);
-  const bool repeats = form.shape != nullptr || raw.args.empty() || KinetoForms::has_any_number(raw);
+  const bool repeats = form.shape != nullptr || raw.args.empty() || Forms::has_any_number(raw);
   if (repeats && !raw.odd_args && !times.odd_duration) learnt_.forms.learn(raw, std::move(form));
 }
 
-void KinetoTranslator::find_place(KinetoForm& form, const std::int64_t* numbers) {
+void Translator::find_place(Form& form, const std::int64_t* numbers) {
   const std::int64_t pid = form.pid_number >= 0 ? numbers[form.pid_number] : 0;
   const std::int64_t tid = form.tid_number >= 0 ? numbers[form.tid_number] : 0;
   if (form.location != nullptr && form.last_pid == pid && form.last_tid == tid) return;
@@ -126,8 +126,8 @@ void KinetoTranslator::find_place(KinetoForm& form, const std::int64_t* numbers)
   form.location = &IdsOfForm(form).find_in(locations_);
 }
 
-bool KinetoTranslator::take_known(std::string_view text) {
-  KinetoForm& form = learnt_.forms.form();
+bool Translator::take_known(std::string_view text) {
+  Form& form = learnt_.forms.form();
   if (names_device_rows_ && form.event.json.no_category) return false;  // what it is depends on its place
   const std::int64_t* const numbers = learnt_.forms.numbers();
   const auto number = [&](std::int8_t which) { return numbers[which]; };
@@ -156,7 +156,7 @@ bool KinetoTranslator::take_known(std::string_view text) {
   return true;
 }
 
-Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& category) {
+Event Translator::event_of(const RawEvent& raw, const Category& category) {
   Event event;
   event.phase = raw.ph.text[0];
   event.kind = kineto_kind(event.phase, category);
@@ -174,23 +174,23 @@ Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& c
   return event;
 }
 
-std::string_view KinetoTranslator::text_of(const JsonScalar& scalar) {
+std::string_view Translator::text_of(const JsonScalar& scalar) {
   return scalar.is_string() ? unescape_json(scalar.text, scratch_) : scalar.text;
 }
 
-void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
+void Translator::take_metadata(const RawEvent& raw) {
   keep_metadata(raw.text);
   const std::string_view what = raw.name.text;
   if (what == "thread_name") {
     std::string_view name = text_of(raw.args_name);
     while (name.ends_with(' ')) name.remove_suffix(1);
-    KinetoLocation& location = locations_.find(raw.pid, raw.tid);
+    Location& location = locations_.find(raw.pid, raw.tid);
     location.name = name;
     names_device_rows_ = names_device_rows_ || locations_.is_device_row(location);
   } else if (what == "process_name") {
     const std::string_view name = text_of(raw.args_name);
     catalog_.processes[process_].ranks_drawn += name.starts_with("rank ");
-    KinetoLocation& location = locations_.find(raw.pid, raw.tid);
+    Location& location = locations_.find(raw.pid, raw.tid);
     locations_.name_process(location, name);
     names_device_rows_ = names_device_rows_ || locations_.is_device_row(location);
   } else {
@@ -200,7 +200,7 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
 }
 
 // As it stands, for who wants the file back.
-void KinetoTranslator::keep_metadata(std::string_view text) {
+void Translator::keep_metadata(std::string_view text) {
   std::string& kept = catalog_.processes[process_].kineto_metadata;
   if (kept.size() + text.size() > kMostMetadataBytes) {
     ++odd_.metadata_dropped;
@@ -218,7 +218,7 @@ void KinetoTranslator::keep_metadata(std::string_view text) {
   kept.resize(static_cast<std::size_t>(at - kept.data()) + length);
 }
 
-void KinetoTranslator::begin_slice(KinetoLocation& location, OpenSlice slice) {
+void Translator::begin_slice(Location& location, OpenSlice slice) {
   slice.event.phase = 'X';
   slice.event.duration_ns = kUnknownDuration;
   if (open_slices_ == kMaxOpenSlices) {
@@ -230,7 +230,7 @@ void KinetoTranslator::begin_slice(KinetoLocation& location, OpenSlice slice) {
   ++open_slices_;
 }
 
-void KinetoTranslator::end_slice(KinetoLocation& location, std::int64_t end_ns, const KinetoEvent& raw) {
+void Translator::end_slice(Location& location, std::int64_t end_ns, const RawEvent& raw) {
   if (location.open.empty()) {
     ++odd_.unmatched_end;
     return;
@@ -253,14 +253,14 @@ void KinetoTranslator::end_slice(KinetoLocation& location, std::int64_t end_ns, 
 }
 
 // Returns the shape of its arguments.
-const Shape* KinetoTranslator::emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers) {
+const Shape* Translator::emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers) {
   const Shape* const shape = learnt_.shapes.find(args, integers);
   emit(event, args, shape, learnt_.shapes.integers());
   return shape;
 }
 
 // `args` where `shape` is null.
-void KinetoTranslator::emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers) {
+void Translator::emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers) {
   ++counts_[static_cast<std::size_t>(event.kind)];
   if (event.kind == Kind::other && is_slice(event)) ++other_slices_[event.category];
   const auto extend = [&](std::int64_t start_ns, std::int64_t end_ns) { times_.extend(start_ns, end_ns); };
@@ -275,8 +275,8 @@ void KinetoTranslator::emit(const Event& event, std::string_view args, const Sha
   sink_.event(event, facts);
 }
 
-std::int64_t KinetoTranslator::finish() {
-  locations_.for_each([&](KinetoLocation& location) {
+std::int64_t Translator::finish() {
+  locations_.for_each([&](Location& location) {
     for (const OpenSlice& slice : location.open) emit(slice.event, slice.args, slice.integers);
     odd_.unmatched_begin += location.open.size();
   });
@@ -301,7 +301,7 @@ std::int64_t KinetoTranslator::finish() {
 }
 
 // A profile of the CPU alone has no others but "Trace", the profiler's own span.
-void KinetoTranslator::note_categories(Process& process) const {
+void Translator::note_categories(Process& process) const {
   constexpr std::size_t kNamed = 8;
   std::uint64_t gpu_work = 0;
   for (const KindInfo& kind : kKinds) gpu_work += is_gpu_work(kind.kind) ? counts_[static_cast<std::size_t>(kind.kind)] : 0;
@@ -316,7 +316,7 @@ void KinetoTranslator::note_categories(Process& process) const {
   process.notes.push_back(fmt::format("{}; it has: {}{}", kNoKnownGpuCategory, fmt::join(has, ", "), more));
 }
 
-void KinetoTranslator::note_overruns(Process& process) {
+void Translator::note_overruns(Process& process) {
   std::int64_t longest_ns = 0;
   for (const Overrun& each : process.overruns) longest_ns = std::max(longest_ns, each.duration_ns - each.cut_ns);
   if (longest_ns == 0) return;
@@ -324,7 +324,7 @@ void KinetoTranslator::note_overruns(Process& process) {
                                       count_text(process.overruns.size(), "kernel or copy is", "kernels and copies are"), duration_text(longest_ns), kOverrunsAreCut));
 }
 
-void KinetoTranslator::note_oddities(Process& process) const {
+void Translator::note_oddities(Process& process) const {
   note(process, odd_.no_duration, "slice had a missing, negative or impossible duration: using 0",
        "slices had a missing, negative or impossible duration: using 0");
   note(process, odd_.unmatched_begin, "slice (B) has no end (E)", "slices (B) have no end (E)");
@@ -336,4 +336,4 @@ void KinetoTranslator::note_oddities(Process& process) const {
        "events had args that are not an object: the args are skipped");
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

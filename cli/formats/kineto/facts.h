@@ -12,11 +12,11 @@
 
 #include "cli/trace/catalog.h"
 
-namespace cli {
+namespace cli::kineto {
 
-class KinetoFacts {
+class EventFacts {
  public:
-  virtual ~KinetoFacts() = default;
+  virtual ~EventFacts() = default;
   // With another file's catalogue, which has what was interned so far by the same ids.
   virtual void go_on_in(Catalog& catalog) = 0;
   // Something was left unknown because there was too much before it.
@@ -26,6 +26,6 @@ class KinetoFacts {
   virtual Facts find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) = 0;
 };
 
-std::unique_ptr<KinetoFacts> make_kineto_facts(Catalog& catalog);
+std::unique_ptr<EventFacts> make_facts(Catalog& catalog);
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_locations.h"
+#include "cli/formats/kineto/locations.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "cli/base/text.h"
 #include "cli/formats/json/json_values.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 constexpr std::string_view kStreamPrefix = "stream ";
@@ -74,34 +74,34 @@ std::int64_t most(const std::map<std::int64_t, Count>& counts) {
 
 }  // namespace
 
-std::size_t KinetoLocations::KeyHash::operator()(const Key& key) const {
+std::size_t Locations::KeyHash::operator()(const Key& key) const {
   const auto pid = static_cast<std::uint64_t>(key.pid) * 0x9e3779b97f4a7c15u;
   const auto tid = static_cast<std::uint64_t>(key.tid) * 0xbf58476d1ce4e5b9u;
   return static_cast<std::size_t>((pid ^ (tid >> 29) ^ tid) + static_cast<std::uint64_t>(key.form));
 }
 
-KinetoLocations::Key KinetoLocations::key_of(const JsonScalar& pid, const JsonScalar& tid) {
+Locations::Key Locations::key_of(const JsonScalar& pid, const JsonScalar& tid) {
   const auto pid_number = number_in(pid);
   const auto tid_number = number_in(tid);
-  if (pid_number && tid_number) return {KinetoLocation::Form::numbers, *pid_number, *tid_number};
+  if (pid_number && tid_number) return {Location::Form::numbers, *pid_number, *tid_number};
   if (pid_number && tid.text.starts_with(kStreamPrefix)) {
     const auto stream = to_int64(tid.text.substr(kStreamPrefix.size()));
-    if (stream) return {KinetoLocation::Form::stream_name, *pid_number, *stream};
+    if (stream) return {Location::Form::stream_name, *pid_number, *stream};
   }
   std::string scratch;
   const StringId pid_text = catalog_.strings.intern(unescape_json(pid.text, scratch));
   const StringId tid_text = catalog_.strings.intern(unescape_json(tid.text, scratch));
-  return {KinetoLocation::Form::text, pid_text, tid_text};
+  return {Location::Form::text, pid_text, tid_text};
 }
 
-KinetoLocation& KinetoLocations::find(const JsonScalar& pid, const JsonScalar& tid) {
+Location& Locations::find(const JsonScalar& pid, const JsonScalar& tid) {
   const Key key = key_of(pid, tid);
   const auto [at, added] = locations_.try_emplace(key);
   if (added) {
     at->second.form = key.form;
     at->second.pid = key.pid;
     at->second.tid = at->second.track_number = key.tid;
-    if (key.form == KinetoLocation::Form::text) {
+    if (key.form == Location::Form::text) {
       const std::int64_t counted = text_tids_.try_emplace(static_cast<StringId>(key.tid), text_tids_.size()).first->second;
       at->second.track_number = stream_number(text(key.tid)).value_or(counted);
     }
@@ -113,7 +113,7 @@ KinetoLocation& KinetoLocations::find(const JsonScalar& pid, const JsonScalar& t
   return at->second;
 }
 
-TrackId KinetoLocations::track(KinetoLocation& location, const KinetoCategory& category, char phase,
+TrackId Locations::track(Location& location, const Category& category, char phase,
                             std::optional<std::int64_t> device) {
   if (category.on_stream)
     ++location.gpu_events;
@@ -126,16 +126,16 @@ TrackId KinetoLocations::track(KinetoLocation& location, const KinetoCategory& c
 }
 
 // A flow end or a mark says nothing of its track but the pair; so it joins what was seen there.
-bool KinetoLocations::is_stream(const KinetoLocation& location, const KinetoCategory& category, char phase) const {
-  if (category.on_stream || location.form == KinetoLocation::Form::stream_name) return true;
+bool Locations::is_stream(const Location& location, const Category& category, char phase) const {
+  if (category.on_stream || location.form == Location::Form::stream_name) return true;
   if (category.on_thread) return false;
   const bool work_end = category.launch_flow && phase == 'f';
   if (location.stream) return work_end || !location.thread;
-  return work_end && !location.thread && location.form != KinetoLocation::Form::text && gpu_pids_.contains(location.pid);
+  return work_end && !location.thread && location.form != Location::Form::text && gpu_pids_.contains(location.pid);
 }
 
-TrackId KinetoLocations::stream_track(KinetoLocation& location, std::optional<std::int64_t> device) {
-  const bool is_text = location.form == KinetoLocation::Form::text;
+TrackId Locations::stream_track(Location& location, std::optional<std::int64_t> device) {
+  const bool is_text = location.form == Location::Form::text;
   const auto named = process_names_.find(location.pid);
   const bool names_device = !is_text && named != process_names_.end() && (named->second.starts_with("/device:") || is_rocprof_gpu(named->second));
   const std::int64_t of_pid = names_device ? last_number(named->second).value_or(location.pid)
@@ -150,11 +150,11 @@ TrackId KinetoLocations::stream_track(KinetoLocation& location, std::optional<st
   return *location.stream;
 }
 
-std::int64_t KinetoLocations::gpu_of(const KinetoLocation& location, std::int64_t device) {
+std::int64_t Locations::gpu_of(const Location& location, std::int64_t device) {
   const auto is_free = [&](std::int64_t gpu) {
     return std::none_of(gpus_.begin(), gpus_.end(), [&](const auto& known) { return known.second == gpu; });
   };
-  const std::string pid(location.form == KinetoLocation::Form::text ? text(location.pid) : std::to_string(location.pid));
+  const std::string pid(location.form == Location::Form::text ? text(location.pid) : std::to_string(location.pid));
   const auto known = gpus_.find({pid, device});
   if (known != gpus_.end()) return known->second;
   std::int64_t gpu = device;
@@ -167,10 +167,10 @@ std::int64_t KinetoLocations::gpu_of(const KinetoLocation& location, std::int64_
 
 // Two places that would share a track (streams of one number, under two pids) stay apart, so that each event can be
 // written back with its own pid and tid.
-TrackId KinetoLocations::track_of(const KinetoLocation& location, TrackKind kind, std::int64_t group,
+TrackId Locations::track_of(const Location& location, TrackKind kind, std::int64_t group,
                                std::string_view group_name) {
   const auto own = [&](std::string_view ids) {
-    return location.form == KinetoLocation::Form::text ? ids.substr(0, ids.find('\n')) : pid_in(ids);
+    return location.form == Location::Form::text ? ids.substr(0, ids.find('\n')) : pid_in(ids);
   };
   TrackId id = catalog_.track(process_, kind, group, location.track_number, group_name);
   const std::string& ids = catalog_.tracks[id].kineto_ids;
@@ -181,7 +181,7 @@ TrackId KinetoLocations::track_of(const KinetoLocation& location, TrackKind kind
   return id;
 }
 
-bool KinetoLocations::is_device_row(const KinetoLocation& location) const {
+bool Locations::is_device_row(const Location& location) const {
   const std::string_view name = location.name;
   if (name.starts_with("Stream ")) return true;
   const auto process = process_names_.find(location.pid);
@@ -190,7 +190,7 @@ bool KinetoLocations::is_device_row(const KinetoLocation& location) const {
 }
 
 // A third spelling would be written back as the first; nobody has three.
-bool KinetoLocations::second_ids(const KinetoLocation& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid) {
+bool Locations::second_ids(const Location& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid) {
   std::string& all_ids = catalog_.tracks[track].kineto_ids;
   const std::size_t first = std::min(all_ids.find('\n'), all_ids.size());
   const bool as_location = location.text_pid == pid.is_string() && location.text_tid == tid.is_string();
@@ -201,9 +201,9 @@ bool KinetoLocations::second_ids(const KinetoLocation& location, TrackId track, 
   return std::string_view(all_ids).substr(first + 1) == ids;
 }
 
-TrackId KinetoLocations::thread_track(KinetoLocation& location, bool host_thread) {
+TrackId Locations::thread_track(Location& location, bool host_thread) {
   if (location.thread) return *location.thread;
-  if (location.form == KinetoLocation::Form::text) {
+  if (location.form == Location::Form::text) {
     const std::string_view pid = text(location.pid);
     location.thread = host_thread ? track_of(location, TrackKind::thread, last_number(pid).value_or(-1), pid)
                                   : track_of(location, TrackKind::other, -1, pid);
@@ -214,7 +214,7 @@ TrackId KinetoLocations::thread_track(KinetoLocation& location, bool host_thread
   return *location.thread;
 }
 
-void KinetoLocations::name_tracks(const KinetoLocation& location) {
+void Locations::name_tracks(const Location& location) {
   if (location.name.empty()) return;
   const bool for_stream = location.stream && (!location.thread || location.name.starts_with(kStreamPrefix));
   if (for_stream)
@@ -224,11 +224,11 @@ void KinetoLocations::name_tracks(const KinetoLocation& location) {
 }
 
 // A process has operators and CUDA calls. Within a container the two may be known by different pids.
-std::size_t KinetoLocations::count_processes() const {
-  using Pid = std::pair<KinetoLocation::Form, std::int64_t>;
+std::size_t Locations::count_processes() const {
+  using Pid = std::pair<Location::Form, std::int64_t>;
   std::set<Pid> with_operators, with_calls;
-  for (const KinetoLocation* location : in_order_) {
-    const Pid pid(location->form == KinetoLocation::Form::text ? location->form : KinetoLocation::Form::numbers, location->pid);
+  for (const Location* location : in_order_) {
+    const Pid pid(location->form == Location::Form::text ? location->form : Location::Form::numbers, location->pid);
     if (location->has_operators) with_operators.insert(pid);
     if (location->has_calls) with_calls.insert(pid);
   }
@@ -238,17 +238,17 @@ std::size_t KinetoLocations::count_processes() const {
 // Which process of the file launched what is on which GPU (Track::launcher): that whose pid begins with the same text
 // ("[TP00] 5000", "[TP00] 0"), or, where there are as many GPUs as processes, that whose number comes at the same place.
 // Returns which; "": it is not known of all.
-std::string_view KinetoLocations::find_launchers() {
+std::string_view Locations::find_launchers() {
   using Place = std::pair<std::string, std::int64_t>;  // what a pid begins with, and its number
-  const auto place = [&](const KinetoLocation& location) -> Place {
-    if (location.form != KinetoLocation::Form::text) return {{}, location.pid};
+  const auto place = [&](const Location& location) -> Place {
+    if (location.form != Location::Form::text) return {{}, location.pid};
     const std::string_view pid = text(location.pid);
     const std::size_t digits = pid.size() - std::min(pid.size(), pid.find_last_not_of("0123456789") + 1);
     return {std::string(pid.substr(0, pid.size() - digits)), last_number(pid).value_or(-1)};
   };
   std::map<Place, std::uint32_t> processes, gpus;
   std::set<std::string> process_texts, gpu_texts;
-  for (const KinetoLocation* location : in_order_) {
+  for (const Location* location : in_order_) {
     if (location->has_calls) processes.try_emplace(place(*location)), process_texts.insert(place(*location).first);
     if (location->gpu_events > 0) gpus.try_emplace(place(*location)), gpu_texts.insert(place(*location).first);
   }
@@ -259,7 +259,7 @@ std::string_view KinetoLocations::find_launchers() {
   for (auto& [of, launcher] : processes) launcher = ++number;
   number = 0;
   for (auto& [of, launcher] : gpus) launcher = by_text ? processes.lower_bound({of.first, INT64_MIN})->second : ++number;
-  for (const KinetoLocation* location : in_order_) {
+  for (const Location* location : in_order_) {
     const auto process = processes.find(place(*location)), gpu = gpus.find(place(*location));
     if (location->thread && process != processes.end()) catalog_.tracks[*location->thread].launcher = process->second;
     if (location->stream && gpu != gpus.end()) catalog_.tracks[*location->stream].launcher = gpu->second;
@@ -267,14 +267,14 @@ std::string_view KinetoLocations::find_launchers() {
   return by_text ? ", of the process with the same text before its number" : ", of the processes in the order of their pids";
 }
 
-std::int64_t KinetoLocations::finish() {
+std::int64_t Locations::finish() {
   std::map<std::int64_t, std::uint64_t> host_events, gpu_events;
-  for (const KinetoLocation* location : in_order_) {
+  for (const Location* location : in_order_) {
     name_tracks(*location);
-    if (location->form != KinetoLocation::Form::numbers || location->pid < 0) continue;
+    if (location->form != Location::Form::numbers || location->pid < 0) continue;
     host_events[location->pid] += location->host_events;
   }
-  for (const KinetoLocation* location : in_order_) {
+  for (const Location* location : in_order_) {
     if (location->stream) gpu_events[location->device] += location->gpu_events;
   }
   Process& process = catalog_.processes[process_];
@@ -287,4 +287,4 @@ std::int64_t KinetoLocations::finish() {
   return most(gpu_events);
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

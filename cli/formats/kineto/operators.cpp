@@ -1,11 +1,11 @@
-#include "cli/formats/kineto/kineto_operators.h"
+#include "cli/formats/kineto/operators.h"
 
 #include <utility>
 
 #include "cli/trace/names.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 bool is_numbered_range(const Event& event) {
@@ -14,14 +14,14 @@ bool is_numbered_range(const Event& event) {
 
 }  // namespace
 
-std::uint64_t KinetoExternalIds::innermost(const Event& event) {
+std::uint64_t ExternalIds::innermost(const Event& event) {
   const auto thread = open_.find(event.track);
   if (thread == open_.end()) return 0;
   std::erase_if(thread->second, [&](const Open& each) { return each.end_ns <= event.start_ns; });
   return thread->second.empty() ? 0 : thread->second.back().id;
 }
 
-std::uint64_t KinetoExternalIds::of(const Event& event) {
+std::uint64_t ExternalIds::of(const Event& event) {
   if (is_numbered_range(event)) {
     ++last_id_;
     if (event.kind == Kind::user_annotation) return last_id_;
@@ -41,7 +41,7 @@ std::uint64_t KinetoExternalIds::of(const Event& event) {
   return id;
 }
 
-std::optional<KinetoBackward::Forward> KinetoBackward::forward_of(const Event& event, const Facts& facts, std::string_view ids) {
+std::optional<Backward::Forward> Backward::forward_of(const Event& event, const Facts& facts, std::string_view ids) {
   const auto* op = facts.get<OperatorFacts>();
   if (op == nullptr || !is_slice(event) || (op->has & OperatorFacts::kSequenceNumber) == 0) return std::nullopt;
   if (is_backward(*op)) {
@@ -52,7 +52,7 @@ std::optional<KinetoBackward::Forward> KinetoBackward::forward_of(const Event& e
   return std::nullopt;
 }
 
-std::optional<KinetoBackward::Forward> KinetoBackward::take(const OperatorFacts& op) {
+std::optional<Backward::Forward> Backward::take(const OperatorFacts& op) {
   const auto thread = forwards_.find(op.forward_thread);
   if (thread == forwards_.end()) return std::nullopt;
   const auto place = thread->second.find(op.sequence_number);
@@ -61,4 +61,4 @@ std::optional<KinetoBackward::Forward> KinetoBackward::take(const OperatorFacts&
   return forward.ids.empty() ? std::nullopt : std::optional(forward);
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_forms.h"
+#include "cli/formats/kineto/forms.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "cli/formats/json/json_values.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 constexpr char kTimeHole = FormTree::kTimeHole, kIntegerHole = FormTree::kIntegerHole, kAnyNumberHole = FormTree::kAnyNumberHole;
@@ -36,10 +36,10 @@ class Holes {
   void sort() {
     std::sort(holes_.data(), holes_.data() + count_, [](const Hole& a, const Hole& b) { return a.at < b.at; });
   }
-  // Which one has this text; KinetoForm::kNone.
+  // Which one has this text; Form::kNone.
   std::int8_t index_of(const JsonScalar& scalar) const {
     const auto at = std::find_if(begin(), end(), [&](const Hole& hole) { return hole.at == scalar.text.data(); });
-    return scalar.is_number() && at != end() ? static_cast<std::int8_t>(at - begin()) : KinetoForm::kNone;
+    return scalar.is_number() && at != end() ? static_cast<std::int8_t>(at - begin()) : Form::kNone;
   }
   // `event` with them instead of its numbers.
   void put_text(std::string_view event, std::string& text) const {
@@ -60,7 +60,7 @@ class Holes {
 };
 
 // False where they cannot be found in the text of another event by what stands around them.
-bool find_args(const KinetoEvent& raw, KinetoForm& form) {
+bool find_args(const RawEvent& raw, Form& form) {
   const auto args_at = static_cast<std::size_t>(raw.args.data() - raw.text.data());
   const std::size_t key_at = raw.text.rfind("\"args\"", args_at);
   if (key_at == raw.text.npos) return false;
@@ -72,20 +72,20 @@ bool find_args(const KinetoEvent& raw, KinetoForm& form) {
 
 }  // namespace
 
-void KinetoForms::go_on_in(const Shapes& shapes) {
+void Forms::go_on_in(const Shapes& shapes) {
   for (const auto& form : forms_) {
     if (form->shape != nullptr) form->shape = &shapes[form->shape_id];
     form->location = nullptr;
   }
 }
 
-std::size_t KinetoForms::match(const char* begin, const char* end) {
+std::size_t Forms::match(const char* begin, const char* end) {
   const FormTree::Match match = tree_.match(begin, end, numbers_);
   matched_ = match.form;
   return match.size;
 }
 
-void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
+void Forms::learn(const RawEvent& raw, Form form) {
   if (tree_.text_bytes() + raw.text.size() > kMostFormText || forms_.size() == kMostForms) return;
   Holes holes;
   if (!raw.ts.is_number() || !holes.add(raw.ts.text, kTimeHole)) return;
@@ -117,17 +117,17 @@ void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
   form.pid.form = raw.pid.form;
   form.tid.form = raw.tid.form;
   form.shape_id = form.shape == nullptr ? ShapeId() : form.shape->id;
-  forms_.push_back(std::make_unique<KinetoForm>(std::move(form)));
-  KinetoForm& kept = *forms_.back();
+  forms_.push_back(std::make_unique<Form>(std::move(form)));
+  Form& kept = *forms_.back();
   kept.pid.text = std::string_view(kept.ids).substr(0, raw.pid.text.size());
   kept.tid.text = std::string_view(kept.ids).substr(raw.pid.text.size());
   tree_.add(text_, static_cast<std::uint32_t>(forms_.size() - 1));
 }
 
-bool KinetoForms::has_room() const { return tree_.text_bytes() <= kMostFormText / 2 && forms_.size() <= kMostForms / 2; }
+bool Forms::has_room() const { return tree_.text_bytes() <= kMostFormText / 2 && forms_.size() <= kMostForms / 2; }
 
-bool KinetoForms::is_admitted(std::string_view text) {
+bool Forms::is_admitted(std::string_view text) {
   return (forms_.size() < kFreeForms && tree_.text_bytes() < kFreeFormText) || seen_(text);
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

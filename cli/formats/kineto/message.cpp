@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_message.h"
+#include "cli/formats/kineto/message.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "cli/formats/export/exporter.h"
 #include "cli/trace/words.h"
 
-namespace cli {
+namespace cli::kineto {
 
 namespace {
 
@@ -36,7 +36,7 @@ Ranks members(const Catalog& catalog, const Process& process) {
 std::string communicator_name(std::uint64_t communicator) { return fmt::format("{:#018x}", communicator); }
 
 // A parent comes before its splits.
-KinetoGroups::KinetoGroups(const Catalog& catalog, const Process& process) {
+Groups::Groups(const Catalog& catalog, const Process& process) {
   const Ranks found = members(catalog, process);
   for (const Communicator& c : process.communicators) {
     if (c.communicator == 0) continue;
@@ -49,7 +49,7 @@ KinetoGroups::KinetoGroups(const Catalog& catalog, const Process& process) {
   }
 }
 
-const KinetoGroups::Group* KinetoGroups::find(std::uint64_t communicator) const {
+const Groups::Group* Groups::find(std::uint64_t communicator) const {
   const auto group = groups_.find(communicator);
   return group == groups_.end() ? nullptr : &group->second;
 }
@@ -64,12 +64,12 @@ std::string list(const std::vector<std::int64_t>& ranks, std::size_t most) {
 
 namespace {
 
-struct KinetoOperation {
+struct Operation {
   std::string_view call, name;  // ours, PyTorch's for one call with whole buffers
   std::string_view kernel;      // what its kernels are for: ncclDevKernel_AllReduce_Sum_bf16_RING_LL
   bool all_in, all_out;         // the buffer holds one message for each rank of the group
 };
-constexpr KinetoOperation kOperations[] = {
+constexpr Operation kOperations[] = {
     {"ncclAllReduce", "allreduce", "AllReduce", false, false},
     {"ncclAllGather", "_allgather_base", "AllGather", false, true},
     {"ncclReduceScatter", "_reduce_scatter_base", "ReduceScatter", true, false},
@@ -122,7 +122,7 @@ std::string_view type_in_name(std::string_view kernel, std::string_view call) {
 }
 
 // False: the kernel is of another operation, whatever its launch seemed to be.
-bool can_do(std::string_view kernel, const KinetoOperation& operation) {
+bool can_do(std::string_view kernel, const Operation& operation) {
   if (!kernel.starts_with(kKernels)) return true;
   kernel.remove_prefix(kKernels.size());
   const std::string_view what = kernel.substr(0, kernel.find_first_of("_("));
@@ -133,7 +133,7 @@ struct Elements {
   std::string_view type;
   std::uint64_t count;
 };
-std::optional<Elements> elements(const KinetoMessage& message, std::string_view kernel) {
+std::optional<Elements> elements(const Message& message, std::string_view kernel) {
   if (!message.type.empty()) return Elements{message.type, message.count};
   if (!message.bytes) return {};
   const DataType* type = find_entry(kDataTypes, &DataType::in_kernels, type_in_name(kernel, message.call));
@@ -141,10 +141,10 @@ std::optional<Elements> elements(const KinetoMessage& message, std::string_view 
   return Elements{type->name, *message.bytes / type->bytes};
 }
 
-std::optional<KinetoMessage> message(std::string_view call, const Collective& collective) {
-  const KinetoOperation* operation = find_entry(kOperations, &KinetoOperation::call, call);
+std::optional<Message> message(std::string_view call, const Collective& collective) {
+  const Operation* operation = find_entry(kOperations, &Operation::call, call);
   if (operation == nullptr || (collective.has & Collective::kCommunicator) == 0) return {};
-  KinetoMessage found;
+  Message found;
   found.call = operation->call;
   found.communicator = collective.communicator;
   return found;
@@ -152,7 +152,7 @@ std::optional<KinetoMessage> message(std::string_view call, const Collective& co
 
 }  // namespace
 
-std::optional<KinetoMessage> message_of_call(std::string_view call, const Event& event, const Facts& facts) {
+std::optional<Message> message_of_call(std::string_view call, const Event& event, const Facts& facts) {
   const NcclFacts* const nccl = facts.get<NcclFacts>();
   auto found = nccl != nullptr ? message(call, nccl->collective) : std::nullopt;
   if (!found) return {};
@@ -167,7 +167,7 @@ std::optional<KinetoMessage> message_of_call(std::string_view call, const Event&
   return found;
 }
 
-std::optional<KinetoMessage> message_of_graph(const Catalog& catalog, CaptureId id) {
+std::optional<Message> message_of_graph(const Catalog& catalog, CaptureId id) {
   const Capture& capture = catalog.captures[id];
   if (!capture.has_call || capture.first_of_group) return {};
   auto found = message(catalog.strings[capture.call], capture.collective);
@@ -175,10 +175,10 @@ std::optional<KinetoMessage> message_of_graph(const Catalog& catalog, CaptureId 
   return found;
 }
 
-std::string kineto_members(const KinetoMessage& message, std::string_view kernel, const KinetoGroups& groups) {
+std::string kineto_members(const Message& message, std::string_view kernel, const Groups& groups) {
   const auto one = elements(message, kernel);
-  const KinetoGroups::Group* group = groups.find(message.communicator);
-  const KinetoOperation& operation = *find_entry(kOperations, &KinetoOperation::call, message.call);
+  const Groups::Group* group = groups.find(message.communicator);
+  const Operation& operation = *find_entry(kOperations, &Operation::call, message.call);
   if (!one || group == nullptr || group->size <= 0 || !can_do(kernel, operation)) return {};
   const std::uint64_t all = one->count * static_cast<std::uint64_t>(group->size);
   const std::string ranks =
@@ -199,7 +199,7 @@ bool is_whole(const Event& event) { return event.phase == 'X' && event.duration_
 
 }  // namespace
 
-std::string KinetoCollectives::event(const Event& event, const Facts& facts) {
+std::string Collectives::event(const Event& event, const Facts& facts) {
   if (event.kind == Kind::nccl) {
     call(event, facts);
     return std::string();
@@ -215,14 +215,14 @@ std::string KinetoCollectives::event(const Event& event, const Facts& facts) {
   return event.kind == Kind::kernel ? kernel(event, facts) : std::string();
 }
 
-void KinetoCollectives::call(const Event& event, const Facts& facts) {
+void Collectives::call(const Event& event, const Facts& facts) {
   Thread& thread = threads_[event.track];
   ++thread.calls;
   thread.message = is_whole(event) ? message_of_call(catalog_.strings[event.name], event, facts) : std::nullopt;
   thread.end_ns = thread.open_groups > 0 ? kNoEnd : slice_end(event, kNoEnd);
 }
 
-void KinetoCollectives::range(const Event& event, const Facts& facts) {
+void Collectives::range(const Event& event, const Facts& facts) {
   const std::string_view name = catalog_.strings[event.name];
   const RangeFacts* const range = facts.get<RangeFacts>();
   if (!is_whole(event) || range == nullptr || !name.starts_with("ncclGroup")) return;
@@ -233,14 +233,14 @@ void KinetoCollectives::range(const Event& event, const Facts& facts) {
 }
 
 // An end without a start, as at the begin of a ring, knows nothing of the calls before it.
-void KinetoCollectives::end_group(Thread& thread, std::int64_t end_ns) {
+void Collectives::end_group(Thread& thread, std::int64_t end_ns) {
   const bool outermost = thread.open_groups == 1;
   if (!outermost || thread.calls != 1) thread.end_ns = kNoEnd;
   if (outermost && thread.calls == 1) thread.end_ns = end_ns;
   thread.open_groups -= thread.open_groups > 0;
 }
 
-void KinetoCollectives::launch(const Event& api) {
+void Collectives::launch(const Event& api) {
   const auto thread = threads_.find(api.track);
   if (thread == threads_.end() || !thread->second.message) return;
   if (slice_end(api, api.start_ns) > thread->second.end_ns) return;
@@ -253,7 +253,7 @@ void KinetoCollectives::launch(const Event& api) {
   thread->second.message.reset();
 }
 
-std::string KinetoCollectives::kernel(const Event& event, const Facts& facts) {
+std::string Collectives::kernel(const Event& event, const Facts& facts) {
   const std::string_view name = catalog_.strings[event.name];
   if (!is_comm_name(name)) return {};
   const KernelFacts* const of = facts.get<KernelFacts>();
@@ -262,13 +262,13 @@ std::string KinetoCollectives::kernel(const Event& event, const Facts& facts) {
   return message ? kineto_members(*message, name, groups_) : std::string();
 }
 
-std::optional<KinetoMessage> KinetoCollectives::take(std::uint64_t correlation) {
+std::optional<Message> Collectives::take(std::uint64_t correlation) {
   const auto found = waiting_.find(correlation);
   if (found == waiting_.end()) return {};
-  const KinetoMessage message = found->second;
+  const Message message = found->second;
   waiting_.erase(found);
   order_.erase(std::find(order_.begin(), order_.end(), correlation));
   return message;
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -18,10 +18,10 @@
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 #include "cli/formats/json/json_values.h"
-#include "cli/formats/kineto/kineto_fields.h"
-#include "cli/formats/kineto/kineto_shapes.h"
+#include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/shapes.h"
 
-namespace cli {
+namespace cli::kineto {
 
 // An event "B" that waits for its "E".
 struct OpenSlice {
@@ -30,7 +30,7 @@ struct OpenSlice {
   std::vector<PlainInteger> integers;  // of args
 };
 
-struct KinetoLocation {
+struct Location {
   enum class Form : std::uint8_t { numbers, stream_name, text };  // text: pid or tid is not a number
 
   Form form = Form::numbers;
@@ -46,22 +46,22 @@ struct KinetoLocation {
   std::vector<OpenSlice> open;              // B without E so far, innermost last
 };
 
-class KinetoLocations {
+class Locations {
  public:
-  KinetoLocations(Catalog& catalog, ProcessId process) : catalog_(catalog), process_(process) {}
+  Locations(Catalog& catalog, ProcessId process) : catalog_(catalog), process_(process) {}
 
   // Addresses stay.
-  KinetoLocation& find(const JsonScalar& pid, const JsonScalar& tid);
+  Location& find(const JsonScalar& pid, const JsonScalar& tid);
 
   // The track of an event of this category there; `device` is its argument, for streams.
-  TrackId track(KinetoLocation& location, const KinetoCategory& category, char phase, std::optional<std::int64_t> device);
+  TrackId track(Location& location, const Category& category, char phase, std::optional<std::int64_t> device);
 
   // Returns true if the file names this row as a stream, a GPU or a TPU. Its slices are then GPU work even without a category, which JAX,
   // Ascend's profiler and rocprof do not write. Their metadata precedes the events.
-  bool is_device_row(const KinetoLocation& location) const;
+  bool is_device_row(const Location& location) const;
 
   // Whether an event with these ids is spelled as in the second line of the ids of its track; adds the line.
-  bool second_ids(const KinetoLocation& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid);
+  bool second_ids(const Location& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid);
 
   // A pid that is a device number, so that a flow's end which comes before its kernel finds the stream.
   void expect_gpu(std::int64_t pid) { gpu_pids_.insert(pid); }
@@ -70,18 +70,18 @@ class KinetoLocations {
   // if the file holds several processes.
   std::int64_t finish();
 
-  void name_process(const KinetoLocation& location, std::string_view name) {
-    if (location.form == KinetoLocation::Form::numbers) process_names_[location.pid] = name;
+  void name_process(const Location& location, std::string_view name) {
+    if (location.form == Location::Form::numbers) process_names_[location.pid] = name;
   }
 
   template <typename Visit>
   void for_each(Visit visit) {
-    for (KinetoLocation* location : in_order_) visit(*location);
+    for (Location* location : in_order_) visit(*location);
   }
 
  private:
   struct Key {
-    KinetoLocation::Form form;
+    Location::Form form;
     std::int64_t pid, tid;
     bool operator==(const Key&) const = default;
   };
@@ -89,24 +89,24 @@ class KinetoLocations {
     std::size_t operator()(const Key& key) const;
   };
   Key key_of(const JsonScalar& pid, const JsonScalar& tid);
-  TrackId stream_track(KinetoLocation& location, std::optional<std::int64_t> device);
-  std::int64_t gpu_of(const KinetoLocation& location, std::int64_t device);
-  TrackId thread_track(KinetoLocation& location, bool host_thread);
+  TrackId stream_track(Location& location, std::optional<std::int64_t> device);
+  std::int64_t gpu_of(const Location& location, std::int64_t device);
+  TrackId thread_track(Location& location, bool host_thread);
   std::string_view text(std::int64_t string_id) const { return catalog_.strings[static_cast<StringId>(string_id)]; }
   std::size_t count_processes() const;
   std::string_view find_launchers();
-  TrackId track_of(const KinetoLocation& location, TrackKind kind, std::int64_t group, std::string_view group_name = {});
-  bool is_stream(const KinetoLocation& location, const KinetoCategory& category, char phase) const;
-  void name_tracks(const KinetoLocation& location);
+  TrackId track_of(const Location& location, TrackKind kind, std::int64_t group, std::string_view group_name = {});
+  bool is_stream(const Location& location, const Category& category, char phase) const;
+  void name_tracks(const Location& location);
 
   Catalog& catalog_;
   ProcessId process_;
-  std::unordered_map<Key, KinetoLocation, KeyHash> locations_;
+  std::unordered_map<Key, Location, KeyHash> locations_;
   std::unordered_map<StringId, std::int64_t> text_tids_;
-  std::vector<KinetoLocation*> in_order_;  // of first use, so that results do not depend on hashing
+  std::vector<Location*> in_order_;  // of first use, so that results do not depend on hashing
   std::unordered_set<std::int64_t> gpu_pids_;
   std::map<std::pair<std::string, std::int64_t>, std::int64_t> gpus_;  // by pid, as it stands, and device
   std::map<std::int64_t, std::string> process_names_;
 };
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_text.h"
+#include "cli/formats/kineto/text.h"
 
 #include <fmt/format.h>
 
@@ -9,20 +9,20 @@
 #include "cli/trace/event.h"
 #include "cli/trace/words.h"
 
-namespace cli {
+namespace cli::kineto {
 
-void KinetoText::separate() {
+void EventText::separate() {
   out_.raw(first_ ? "\n" : ",\n");
   first_ = false;
 }
 
-void KinetoText::lines(std::string_view json) {
+void EventText::lines(std::string_view json) {
   if (json.empty()) return;
   separate();
   out_.raw(json);
 }
 
-void KinetoText::line(const KinetoLine& line) {
+void EventText::line(const Line& line) {
   separate();
   out_.raw("{\"ph\": \"");
   out_.raw({&line.phase, 1});
@@ -46,21 +46,21 @@ void KinetoText::line(const KinetoLine& line) {
   out_.raw("}");
 }
 
-void KinetoText::member(std::string_view key, std::string_view text) {
+void EventText::member(std::string_view key, std::string_view text) {
   out_.raw(", \"");
   out_.raw(key);
   out_.raw("\": ");
   json_string(out_, text);
 }
 
-void KinetoText::micros(std::string_view key, std::int64_t ns) {
+void EventText::micros(std::string_view key, std::int64_t ns) {
   out_.raw(", \"");
   out_.raw(key);
   out_.raw(ns < 0 ? "\": -" : "\": ");
   out_.micros(ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns));
 }
 
-void KinetoText::arguments(const KinetoLine& line) {
+void EventText::arguments(const Line& line) {
   if (line.args.empty() && line.more_args.empty()) return;
   out_.raw(", \"args\": {");
   out_.raw(line.args);
@@ -88,7 +88,7 @@ void add_bandwidth(const Event& event, std::string& args) {
 }
 
 // What the driver allocated, by the names that PyTorch's allocator has for what it did. Its totals are not known.
-void memory_instant(KinetoLine& line, const Event& event, const MemoryFacts& facts, std::string& args) {
+void memory_instant(Line& line, const Event& event, const MemoryFacts& facts, std::string& args) {
   const bool host = is_host_memory(facts.memory);
   add_member(args, "operation", json_quoted(line.name));
   add_member(args, "Bytes", fmt::format("{}{}", facts.is_release() ? "-" : "", event.bytes));
@@ -113,7 +113,7 @@ std::string_view kineto_category(const Event& event) {
   }
 }
 
-void KinetoRecording::complete(const Event& event, const Facts& facts, KinetoLine& line) {
+void Recording::complete(const Event& event, const Facts& facts, Line& line) {
   args_.clear();
   line.category = kineto_category(event);
   if (event.phase == 'i') line.scope = 't';
@@ -134,7 +134,7 @@ void KinetoRecording::complete(const Event& event, const Facts& facts, KinetoLin
   line.more_args = args_;
 }
 
-void KinetoRecording::note(const Event& event, const Facts& facts) {
+void Recording::note(const Event& event, const Facts& facts) {
   if (event.kind == Kind::runtime) is_inner_call(event);
   if (contents_.ranges) external_ids_.of(event);
   forward_of(event, facts, {});
@@ -143,7 +143,7 @@ void KinetoRecording::note(const Event& event, const Facts& facts) {
 
 // Kineto has one call for each correlation. HTA joins every event with every other of the same one, so that its tables
 // would hold work twice that has two calls; so what only belongs to a call names it by another key.
-void KinetoRecording::add_correlation(const Event& event) {
+void Recording::add_correlation(const Event& event) {
   if (event.correlation == 0) return;
   const bool joins = is_gpu_work(event.kind) || event.kind == Kind::sync || event.kind == Kind::cuda_event ||
                      (is_api_call(event.kind) && !is_inner_call(event));
@@ -151,13 +151,13 @@ void KinetoRecording::add_correlation(const Event& event) {
 }
 
 // TensorBoard's plugin gives calls without any to its first module; 0 says that they are of no operator.
-void KinetoRecording::add_external_id(const Event& event) {
+void Recording::add_external_id(const Event& event) {
   const std::uint64_t id = external_ids_.of(event);
   if (id != 0 || (contents_.operators && (is_api_call(event.kind) || is_gpu_work(event.kind)))) add_number(args_, "External id", id);
 }
 
 // The driver's call in the runtime's has its correlation; the outer one comes first.
-bool KinetoRecording::is_inner_call(const Event& event) {
+bool Recording::is_inner_call(const Event& event) {
   if (event.kind == Kind::runtime) {
     calls_[event.track] = event.correlation;
     return false;
@@ -187,12 +187,12 @@ void add(std::string& metadata, std::string_view name, std::int64_t pid, std::in
 
 }  // namespace
 
-KinetoTracks::KinetoTracks(const Catalog& catalog, ProcessId process)
+Tracks::Tracks(const Catalog& catalog, ProcessId process)
     : catalog_(catalog), process_(catalog.processes[process]), where_(catalog.tracks.size()) {
   host_pid_ = process_.pid < kGpus ? process_.pid + kHostPidOffset : process_.pid;
 }
 
-std::string_view KinetoTracks::where(const Event& event, std::string& metadata) {
+std::string_view Tracks::where(const Event& event, std::string& metadata) {
   const std::string_view kept = catalog_.tracks[event.track].kineto_ids;
   const std::size_t first = std::min(kept.find('\n'), kept.size());
   if (!kept.empty()) return event.json.second_ids && first < kept.size() ? kept.substr(first + 1) : kept.substr(0, first);
@@ -202,7 +202,7 @@ std::string_view KinetoTracks::where(const Event& event, std::string& metadata) 
   return text;
 }
 
-std::optional<TrackId> KinetoTracks::main_track() const {
+std::optional<TrackId> Tracks::main_track() const {
   for (TrackId id = 0; id < catalog_.tracks.size(); ++id) {
     const Track& t = catalog_.tracks[id];
     if (&catalog_.processes[t.process] == &process_ && t.kind == TrackKind::thread && t.id == process_.pid) return id;
@@ -210,7 +210,7 @@ std::optional<TrackId> KinetoTracks::main_track() const {
   return std::nullopt;
 }
 
-std::string KinetoTracks::main_thread(std::string& metadata) {
+std::string Tracks::main_thread(std::string& metadata) {
   if (const auto id = main_track()) {
     std::string& text = where_[*id][plain];
     if (text.empty()) text = describe(thread(*id, plain), metadata);
@@ -219,14 +219,14 @@ std::string KinetoTracks::main_thread(std::string& metadata) {
   return describe({host_pid_, process_.pid, fmt::format("thread {}", process_.pid), process_.pid}, metadata);
 }
 
-KinetoTracks::Variant KinetoTracks::variant(const Event& event) const {
+Tracks::Variant Tracks::variant(const Event& event) const {
   if (event.kind == Kind::overhead) return overhead;
   const bool on_stream = catalog_.tracks[event.track].kind == TrackKind::stream;
   const bool waits = event.kind == Kind::sync && on_stream && catalog_.strings[event.name] == "Stream Sync";
   return waits ? stream_sync : plain;
 }
 
-KinetoTracks::Thread KinetoTracks::thread(TrackId id, Variant variant) const {
+Tracks::Thread Tracks::thread(TrackId id, Variant variant) const {
   const Track& t = catalog_.tracks[id];
   const auto named = [&](std::string text) { return t.name.empty() ? text : fmt::format("{} ({})", text, t.name); };
   if (variant == overhead) {
@@ -245,19 +245,19 @@ KinetoTracks::Thread KinetoTracks::thread(TrackId id, Variant variant) const {
 }
 
 // Waits of a whole device are written on the GPU: Kineto's thread for no stream.
-KinetoTracks::Thread KinetoTracks::other_thread(const Track& track) const {
+Tracks::Thread Tracks::other_thread(const Track& track) const {
   if (track.group_name.ends_with(" waits")) return {track.group, kNoStreamTid, track.group_name, kNoStreamTid};
   return {host_pid_, 0, track.group_name, 0};
 }
 
-std::string KinetoTracks::describe(const Thread& thread, std::string& metadata) {
+std::string Tracks::describe(const Thread& thread, std::string& metadata) {
   if (described_.insert(thread.pid).second) describe_process(thread.pid, metadata);
   add(metadata, "thread_name", thread.pid, thread.tid, "\"name\": " + json_quoted(thread.name));
   add(metadata, "thread_sort_index", thread.pid, thread.tid, fmt::format("\"sort_index\": {}", thread.sort_index));
   return fmt::format("\"pid\": {}, \"tid\": {}", thread.pid, thread.tid);
 }
 
-void KinetoTracks::describe_process(std::int64_t pid, std::string& metadata) {
+void Tracks::describe_process(std::int64_t pid, std::string& metadata) {
   const bool is_overhead = pid == kOverheadPid, host = pid == host_pid_;
   const std::string name = is_overhead ? "Overhead" : process_.program;
   const std::string label = is_overhead ? "" : host ? "CPU" : fmt::format("GPU {}", pid);
@@ -267,4 +267,4 @@ void KinetoTracks::describe_process(std::int64_t pid, std::string& metadata) {
   add(metadata, "process_sort_index", pid, 0, fmt::format("\"sort_index\": {}", index));
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,9 +1,9 @@
-#include "cli/formats/kineto/kineto_shapes.h"
+#include "cli/formats/kineto/shapes.h"
 
 #include <algorithm>
 #include <charconv>
 
-namespace cli {
+namespace cli::kineto {
 
 namespace {
 
@@ -21,10 +21,10 @@ bool read_plain_integer(std::string_view text, std::int64_t& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-KinetoShapes::KinetoShapes(Shapes& shapes)
+ArgumentShapes::ArgumentShapes(Shapes& shapes)
     : shapes_(&shapes), taken_(shapes.size(), true), taken_count_(shapes.size()), taken_bytes_(shapes.text_bytes()) {}
 
-void KinetoShapes::go_on_in(Shapes& shapes) {
+void ArgumentShapes::go_on_in(Shapes& shapes) {
   shapes_ = &shapes;
   taken_.assign(1, true);  // that of no arguments
   taken_count_ = 1;
@@ -33,7 +33,7 @@ void KinetoShapes::go_on_in(Shapes& shapes) {
   seen_ = SeenTwice(kTextsSeen);
 }
 
-const Shape* KinetoShapes::find(std::string_view text, const std::vector<PlainInteger>& integers) {
+const Shape* ArgumentShapes::find(std::string_view text, const std::vector<PlainInteger>& integers) {
   const std::size_t count = std::min(integers.size(), kMostHoles);
   if (text.empty() || text.size() > kMostShapeText) return nullptr;
   text_.resize(text.size());
@@ -59,7 +59,7 @@ const Shape* KinetoShapes::find(std::string_view text, const std::vector<PlainIn
   return shape->holes.size() == count ? shape : nullptr;
 }
 
-bool KinetoShapes::take(const Shape& shape) {
+bool ArgumentShapes::take(const Shape& shape) {
   if (is_taken(shape.id)) {
     ++repeats_;
     return true;
@@ -69,19 +69,19 @@ bool KinetoShapes::take(const Shape& shape) {
   return true;
 }
 
-void KinetoShapes::set_taken(const Shape& shape) {
+void ArgumentShapes::set_taken(const Shape& shape) {
   if (taken_.size() <= shape.id) taken_.resize(std::max(shapes_->size(), shape.id + std::size_t{1}));
   taken_[shape.id] = true;
   ++taken_count_;
   taken_bytes_ += shape.text.size();
 }
 
-bool KinetoShapes::has_room(std::string_view text) const { return taken_bytes_ + text.size() <= shapes_->most_text_bytes(); }
+bool ArgumentShapes::has_room(std::string_view text) const { return taken_bytes_ + text.size() <= shapes_->most_text_bytes(); }
 
-bool KinetoShapes::is_free(std::string_view text) const {
+bool ArgumentShapes::is_free(std::string_view text) const {
   const std::size_t most = shapes_->most_text_bytes();
   return taken_count_ < most / kTextPerFreeShape + repeats_ / kRepeatsPerFreeShape &&
          taken_bytes_ + text.size() <= most / kFreeShare + repeats_ * kFreeTextPerRepeat;
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_reader.h"
+#include "cli/formats/kineto/reader.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/kineto/kineto_fields.h"
-#include "cli/formats/kineto/kineto_header.h"
-#include "cli/formats/kineto/kineto_translate.h"
+#include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/header.h"
+#include "cli/formats/kineto/translate.h"
 #include "cli/base/error.h"
 
-namespace cli {
+namespace cli::kineto {
 
 namespace {
 
@@ -21,17 +21,17 @@ constexpr std::size_t kMostGrowth = 2, kFreeEntries = 1024;
 
 }  // namespace
 
-KinetoMemory::KinetoMemory(Catalog& catalog, bool foreign)
-    : own_shapes(foreign ? nullptr : std::make_unique<Shapes>()), categories(catalog.strings), shapes(shapes_of(catalog)), facts(make_kineto_facts(catalog)) {
+Memory::Memory(Catalog& catalog, bool foreign)
+    : own_shapes(foreign ? nullptr : std::make_unique<Shapes>()), categories(catalog.strings), shapes(shapes_of(catalog)), facts(make_facts(catalog)) {
   shapes_of(catalog).limit_text(catalog.shapes.most_text_bytes());
 }
 
-void KinetoMemory::end(const Catalog& catalog) {
+void Memory::end(const Catalog& catalog) {
   tables_.emplace(static_cast<const InternedTables&>(catalog));
   if (entries_of_first_ == 0) entries_of_first_ = entries();
 }
 
-void KinetoMemory::go_on_in(Catalog& catalog) {
+void Memory::go_on_in(Catalog& catalog) {
   const std::size_t most_text_bytes = catalog.shapes.most_text_bytes();
   static_cast<InternedTables&>(catalog) = std::move(*tables_);
   tables_.reset();
@@ -43,25 +43,25 @@ void KinetoMemory::go_on_in(Catalog& catalog) {
   facts->go_on_in(catalog);
 }
 
-bool KinetoMemory::helps() const {
+bool Memory::helps() const {
   return tables_ && entries() <= kMostGrowth * entries_of_first_ + kFreeEntries && forms.has_room() && !facts->is_exhausted();
 }
 
 namespace {
 
-class KinetoReader : public Reader {
+class ProfileReader : public Reader {
  public:
-  KinetoReader(const std::string& path, std::size_t window, ReaderMemory* memory, bool foreign)
+  ProfileReader(const std::string& path, std::size_t window, ReaderMemory* memory, bool foreign)
       : path_(path), memory_(memory), foreign_(foreign), stream_(open_byte_source(path), path, window) {}
 
   void read(Catalog& catalog, EventSink& sink) override;
 
  private:
-  std::unique_ptr<KinetoMemory> learnt_before(Catalog& catalog);
-  void read_members(KinetoTranslator& translator);
-  void read_events(KinetoTranslator& translator);
-  void take(KinetoTranslator& translator, std::string_view text);
-  void settle_header(KinetoTranslator& translator);
+  std::unique_ptr<Memory> learnt_before(Catalog& catalog);
+  void read_members(Translator& translator);
+  void read_events(Translator& translator);
+  void take(Translator& translator, std::string_view text);
+  void settle_header(Translator& translator);
   void look_behind_events();
   void refuse_without_use() const;
   void describe(Process& process, std::int64_t device);
@@ -71,29 +71,29 @@ class KinetoReader : public Reader {
   ReaderMemory* memory_;
   bool foreign_;
   JsonStream stream_;
-  KinetoHeader header_;
-  KinetoEventParser parser_;
-  KinetoEvent event_;
+  Header header_;
+  EventParser parser_;
+  RawEvent event_;
   std::uint64_t events_ = 0;  // that were taken, of any phase
   bool header_settled_ = false, taken_as_absolute_ = false;
 };
 
 // Nothing where the catalogue has entries already, which have other numbers there.
-std::unique_ptr<KinetoMemory> KinetoReader::learnt_before(Catalog& catalog) {
-  if (memory_ == nullptr || memory_->kineto == nullptr || catalog.strings.size() > 1 || !memory_->kineto->helps()) {
-    return std::make_unique<KinetoMemory>(catalog, foreign_);
+std::unique_ptr<Memory> ProfileReader::learnt_before(Catalog& catalog) {
+  if (memory_ == nullptr || memory_->kineto_memory == nullptr || catalog.strings.size() > 1 || !memory_->kineto_memory->helps()) {
+    return std::make_unique<Memory>(catalog, foreign_);
   }
-  memory_->kineto->go_on_in(catalog);
-  return std::move(memory_->kineto);
+  memory_->kineto_memory->go_on_in(catalog);
+  return std::move(memory_->kineto_memory);
 }
 
-void KinetoReader::read(Catalog& catalog, EventSink& sink) {
-  std::unique_ptr<KinetoMemory> learnt = learnt_before(catalog);
+void ProfileReader::read(Catalog& catalog, EventSink& sink) {
+  std::unique_ptr<Memory> learnt = learnt_before(catalog);
   Process process;
   process.source = path_;
   process.format = SourceFormat::kineto;
   const ProcessId id = catalog.add_process(std::move(process));
-  KinetoTranslator translator(catalog, id, sink, *learnt);
+  Translator translator(catalog, id, sink, *learnt);
   if (stream_.open() == '[')
     read_events(translator);
   else
@@ -104,10 +104,10 @@ void KinetoReader::read(Catalog& catalog, EventSink& sink) {
   describe_damage(catalog.processes[id]);
   if (memory_ == nullptr) return;
   learnt->end(catalog);
-  memory_->kineto = std::move(learnt);
+  memory_->kineto_memory = std::move(learnt);
 }
 
-void KinetoReader::read_members(KinetoTranslator& translator) {
+void ProfileReader::read_members(Translator& translator) {
   bool found = false;
   std::string key;
   std::string_view foreign;
@@ -131,7 +131,7 @@ void KinetoReader::read_members(KinetoTranslator& translator) {
               path_ + ": " + why + "; use the file that torch.profiler's export_chrome_trace wrote");
 }
 
-void KinetoReader::read_events(KinetoTranslator& translator) {
+void ProfileReader::read_events(Translator& translator) {
   std::string_view text;
   // What a form does not say is where times begin.
   const auto forms = [&] { return header_settled_ ? &translator.forms() : nullptr; };
@@ -143,7 +143,7 @@ void KinetoReader::read_events(KinetoTranslator& translator) {
   }
 }
 
-void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
+void ProfileReader::take(Translator& translator, std::string_view text) {
   if (!parser_.parse(text, event_) && !(stream_.mend(text) && parser_.parse(text, event_))) {
     const auto fault = find_json_fault(text);
     return fault ? stream_.refuse(fault->at, fault->expected) : stream_.refuse(0, "each member of an event once");
@@ -158,7 +158,7 @@ void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
   stream_.refuse_whole(at, refusal->expected);
 }
 
-void KinetoReader::refuse_without_use() const {
+void ProfileReader::refuse_without_use() const {
   const JsonDamage& damage = stream_.damage();
   if (events_ > 0 || damage.lost_events() == 0) return;
   throw Error(Exit::bad_content, path_ + ": " + damage.first_loss() +
@@ -166,7 +166,7 @@ void KinetoReader::refuse_without_use() const {
                                      "record the file again");
 }
 
-void KinetoReader::describe_damage(Process& process) const {
+void ProfileReader::describe_damage(Process& process) const {
   const JsonDamage& damage = stream_.damage();
   if (damage.none()) return;
   process.state = RecordingState::recovered;
@@ -179,7 +179,7 @@ void KinetoReader::describe_damage(Process& process) const {
 }
 
 // Metadata events carry no time of use, so they may pass before.
-void KinetoReader::settle_header(KinetoTranslator& translator) {
+void ProfileReader::settle_header(Translator& translator) {
   header_settled_ = true;
   if (!header_.base_ns) {
     const auto first = micros_to_ns(event_.ts.text);
@@ -191,13 +191,13 @@ void KinetoReader::settle_header(KinetoTranslator& translator) {
 }
 
 // The members there are taken for good when the first pass comes to them.
-void KinetoReader::look_behind_events() {
-  KinetoHeader whole = scan_kineto_header(path_);
+void ProfileReader::look_behind_events() {
+  Header whole = scan_header(path_);
   header_.base_ns = whole.base_ns;
   header_.device_names = std::move(whole.device_names);
 }
 
-void KinetoReader::describe(Process& process, std::int64_t device) {
+void ProfileReader::describe(Process& process, std::int64_t device) {
   process.rank = header_.ranks_differ ? -1 : header_.rank;
   process.rank_source = process.rank >= 0 ? RankSource::content : RankSource::unknown;
   if (header_.ranks_differ) process.notes.push_back("this file contains several ranks: its rank is unknown");
@@ -222,8 +222,8 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
 
 }  // namespace
 
-std::unique_ptr<Reader> open_kineto(const std::string& path, std::size_t window, ReaderMemory* memory, bool foreign) {
-  return std::make_unique<KinetoReader>(path, window, memory, foreign);
+std::unique_ptr<Reader> open(const std::string& path, std::size_t window, ReaderMemory* memory, bool foreign) {
+  return std::make_unique<ProfileReader>(path, window, memory, foreign);
 }
 
-}  // namespace cli
+}  // namespace cli::kineto

@@ -1,4 +1,4 @@
-#include "cli/formats/kineto/kineto_json.h"
+#include "cli/formats/kineto/exporter.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include "cli/formats/export/args_text.h"
 #include "cli/formats/export/flows.h"
 #include "cli/formats/export/exporter.h"
-#include "cli/formats/kineto/kineto_frames.h"
-#include "cli/formats/kineto/kineto_header.h"
-#include "cli/formats/kineto/kineto_text.h"
+#include "cli/formats/kineto/frames.h"
+#include "cli/formats/kineto/header.h"
+#include "cli/formats/kineto/text.h"
 #include "cli/base/error.h"
 #include "cli/trace/event.h"
 
-namespace cli {
+namespace cli::kineto {
 namespace {
 
 constexpr std::string_view kLaunchFlow = "ac2g", kBackwardFlow = "fwdbwd";
@@ -23,9 +23,9 @@ FlowStart call_role(Kind kind) { return kind == Kind::runtime ? FlowStart::runti
 
 bool has_id(char phase) { return std::string_view("XiIRCM").find(phase) == std::string_view::npos; }
 
-class KinetoJson : public Exporter {
+class ProfileExporter : public Exporter {
  public:
-  explicit KinetoJson(const FormatOptions& options) : options_(options) {}
+  explicit ProfileExporter(const FormatOptions& options) : options_(options) {}
 
   // Only recordings need one, for their flows.
   bool needs_two_passes() const override {
@@ -49,15 +49,15 @@ class KinetoJson : public Exporter {
 
  private:
   void start(ProcessId process);
-  KinetoRecording& recording(ProcessId process);
+  Recording& recording(ProcessId process);
   void write_steps(ProcessId process);
   void write(const Event& event, const Facts& facts);
-  KinetoLine line_of(const Event& event, std::string_view args);
+  Line line_of(const Event& event, std::string_view args);
   void flows(const Event& event, std::string_view ids);
   void backward_flow(const Event& event, const Facts& facts, std::string_view ids);
   void frames(const Event& event, const Facts& facts, std::string_view ids);
   void begin_steps(TrackId track, std::int64_t now_ns);
-  void write_call(const KinetoFrames::Call& call);
+  void write_call(const Frames::Call& call);
   void flow_end(char phase, std::string_view kind, std::uint64_t id, std::int64_t at_ns, std::string_view ids);
   void count(const Event& event);
   std::string_view ids(const Event& event);
@@ -66,24 +66,24 @@ class KinetoJson : public Exporter {
   FormatOptions options_;
   const Catalog* catalog_ = nullptr;
   const Process* process_ = nullptr;
-  std::optional<KinetoText> text_;
+  std::optional<EventText> text_;
   std::optional<ArgsText> args_;
-  std::optional<KinetoTracks> tracks_;
-  std::optional<KinetoRecording> recording_;
-  std::optional<KinetoFrames> frames_;  // of a recording with stacks
+  std::optional<Tracks> tracks_;
+  std::optional<Recording> recording_;
+  std::optional<Frames> frames_;  // of a recording with stacks
   FlowTable flows_;
   const Steps* steps_ = nullptr;
   ExportSummary summary_;
   std::uint64_t backward_flows_ = 0;
   std::string metadata_;
-  KinetoContents contents_;
+  Contents contents_;
   std::optional<TrackId> step_track_;  // where steps are written
   const std::vector<Step>* written_steps_ = nullptr;  // those that are to begin, from next_step_ on
   std::size_t next_step_ = 0;
   bool names_steps_ = false;  // the recording holds ranges ProfilerStep#N of its own
 };
 
-void KinetoJson::prepare(const Event& event, const Facts&) {
+void ProfileExporter::prepare(const Event& event, const Facts&) {
   const ProcessId id = catalog_->tracks[event.track].process;
   contents_.operators |= event.kind == Kind::cpu_op;
   contents_.ranges |= event.kind == Kind::cpu_op || event.kind == Kind::user_annotation;
@@ -93,7 +93,7 @@ void KinetoJson::prepare(const Event& event, const Facts&) {
   if (is_gpu_work(event.kind)) flows_.note_end(id, event.correlation);
 }
 
-void KinetoJson::event(const Event& event, const Facts& facts) {
+void ProfileExporter::event(const Event& event, const Facts& facts) {
   const ProcessId id = catalog_->tracks[event.track].process;
   if (process_ == nullptr) start(id);
   if (process_ != &catalog_->processes[id])
@@ -104,21 +104,21 @@ void KinetoJson::event(const Event& event, const Facts& facts) {
   text_->flush_if_full();
 }
 
-void KinetoJson::left_out(const Event& event, const Facts& facts) {
+void ProfileExporter::left_out(const Event& event, const Facts& facts) {
   if (event.json.args_complete) return;
   recording(catalog_->tracks[event.track].process).note(event, facts);
   frames(event, facts, {});
 }
 
-KinetoRecording& KinetoJson::recording(ProcessId id) {
+Recording& ProfileExporter::recording(ProcessId id) {
   if (!recording_) {
     recording_.emplace(*catalog_, catalog_->processes[id], contents_);
-    if (options_.computed && contents_.operators && catalog_->stacks.size() > 1) frames_.emplace(*catalog_, [this](const KinetoFrames::Call& call) { write_call(call); });
+    if (options_.computed && contents_.operators && catalog_->stacks.size() > 1) frames_.emplace(*catalog_, [this](const Frames::Call& call) { write_call(call); });
   }
   return *recording_;
 }
 
-ExportSummary KinetoJson::finish() {
+ExportSummary ProfileExporter::finish() {
   if (process_ == nullptr && !catalog_->processes.empty()) start(0);
   if (frames_) frames_->finish();
   if (process_ != nullptr) text_->raw(kineto_tail(*process_));
@@ -126,7 +126,7 @@ ExportSummary KinetoJson::finish() {
   return summary_;
 }
 
-void KinetoJson::start(ProcessId id) {
+void ProfileExporter::start(ProcessId id) {
   process_ = &catalog_->processes[id];
   tracks_.emplace(*catalog_, id);
   text_->set_base(kineto_base_ns(*catalog_, *process_));
@@ -135,7 +135,7 @@ void KinetoJson::start(ProcessId id) {
   if (process_->format != SourceFormat::kineto && !names_steps_ && steps_ != nullptr && id < steps_->size()) write_steps(id);
 }
 
-void KinetoJson::write_steps(ProcessId id) {
+void ProfileExporter::write_steps(ProcessId id) {
   const std::vector<Step>& steps = (*steps_)[id];
   if (steps.empty()) return;
   step_track_ = tracks_->main_track();
@@ -144,7 +144,7 @@ void KinetoJson::write_steps(ProcessId id) {
   text_->lines(metadata_);
   for (const Step& step : steps) {
     const std::string name = fmt::format("ProfilerStep#{}", step.number);
-    KinetoLine line;
+    Line line;
     line.category = cli::info(Kind::user_annotation).category;
     line.name = name;
     line.ids = where;
@@ -155,8 +155,8 @@ void KinetoJson::write_steps(ProcessId id) {
   }
 }
 
-void KinetoJson::write(const Event& event, const Facts& facts) {
-  KinetoLine line = line_of(event, (*args_)(event, facts));
+void ProfileExporter::write(const Event& event, const Facts& facts) {
+  Line line = line_of(event, (*args_)(event, facts));
   if (event.json.args_complete) return text_->line(line);
   recording(catalog_->tracks[event.track].process).complete(event, facts, line);
   text_->line(line);
@@ -165,8 +165,8 @@ void KinetoJson::write(const Event& event, const Facts& facts) {
   frames(event, facts, line.ids);
 }
 
-KinetoLine KinetoJson::line_of(const Event& event, std::string_view args) {
-  KinetoLine line;
+Line ProfileExporter::line_of(const Event& event, std::string_view args) {
+  Line line;
   line.phase = event.phase;
   if (!event.json.no_category)
     line.category = event.category != 0 ? catalog_->strings[event.category] : cli::info(event.kind).category;
@@ -181,7 +181,7 @@ KinetoLine KinetoJson::line_of(const Event& event, std::string_view args) {
   return line;
 }
 
-std::string_view KinetoJson::ids(const Event& event) {
+std::string_view ProfileExporter::ids(const Event& event) {
   metadata_.clear();
   const std::string_view where = tracks_->where(event, metadata_);
   text_->lines(metadata_);
@@ -189,7 +189,7 @@ std::string_view KinetoJson::ids(const Event& event) {
 }
 
 // From the outermost call with the correlation to each piece of its work; a graph's launch has many.
-void KinetoJson::flows(const Event& event, std::string_view ids) {
+void ProfileExporter::flows(const Event& event, std::string_view ids) {
   if (!by_correlation(event)) return;
   const ProcessId id = catalog_->tracks[event.track].process;
   if (is_api_call(event.kind) && flows_.start(id, event.correlation, call_role(event.kind)) != 0)
@@ -204,7 +204,7 @@ void KinetoJson::flows(const Event& event, std::string_view ids) {
 }
 
 // Both ends are written where the second is known.
-void KinetoJson::backward_flow(const Event& event, const Facts& facts, std::string_view ids) {
+void ProfileExporter::backward_flow(const Event& event, const Facts& facts, std::string_view ids) {
   const auto forward = recording_->forward_of(event, facts, ids);
   if (!forward) return;
   ++backward_flows_;
@@ -213,7 +213,7 @@ void KinetoJson::backward_flow(const Event& event, const Facts& facts, std::stri
   ++summary_.flows_out;
 }
 
-void KinetoJson::frames(const Event& event, const Facts& facts, std::string_view ids) {
+void ProfileExporter::frames(const Event& event, const Facts& facts, std::string_view ids) {
   if (!frames_ || !is_slice(event)) return;
   const Process& process = catalog_->processes[catalog_->tracks[event.track].process];
   if (const auto* op = facts.get<OperatorFacts>()) {
@@ -224,7 +224,7 @@ void KinetoJson::frames(const Event& event, const Facts& facts, std::string_view
   }
 }
 
-void KinetoJson::begin_steps(TrackId track, std::int64_t now_ns) {
+void ProfileExporter::begin_steps(TrackId track, std::int64_t now_ns) {
   if (written_steps_ == nullptr || step_track_ != track) return;
   for (; next_step_ < written_steps_->size() && (*written_steps_)[next_step_].start_ns <= now_ns; ++next_step_) {
     const Step& step = (*written_steps_)[next_step_];
@@ -232,11 +232,11 @@ void KinetoJson::begin_steps(TrackId track, std::int64_t now_ns) {
   }
 }
 
-void KinetoJson::write_call(const KinetoFrames::Call& call) {
+void ProfileExporter::write_call(const Frames::Call& call) {
   std::string args = fmt::format("\"Python id\": {}", call.id);
   args += call.parent_id ? fmt::format(", \"Python parent id\": {}", *call.parent_id) : ", \"Python parent id\": null";
   if (call.module_id) args += fmt::format(", \"Python module id\": {}", *call.module_id);
-  KinetoLine line;
+  Line line;
   line.category = cli::info(Kind::python_function).category;
   line.name = call.name;
   line.ids = call.ids;
@@ -247,8 +247,8 @@ void KinetoJson::write_call(const KinetoFrames::Call& call) {
   ++summary_.derived_slices;
 }
 
-void KinetoJson::flow_end(char phase, std::string_view kind, std::uint64_t id, std::int64_t at_ns, std::string_view ids) {
-  KinetoLine line;
+void ProfileExporter::flow_end(char phase, std::string_view kind, std::uint64_t id, std::int64_t at_ns, std::string_view ids) {
+  Line line;
   line.phase = phase;
   line.category = kind;
   line.name = kind;
@@ -259,7 +259,7 @@ void KinetoJson::flow_end(char phase, std::string_view kind, std::uint64_t id, s
   text_->line(line);
 }
 
-void KinetoJson::count(const Event& event) {
+void ProfileExporter::count(const Event& event) {
   if (event.kind == Kind::flow) {
     ++summary_.flow_events_in;
     ++summary_.flow_events_drawn;
@@ -276,6 +276,6 @@ void KinetoJson::count(const Event& event) {
 
 }  // namespace
 
-std::unique_ptr<Exporter> make_kineto_json(const FormatOptions& options) { return std::make_unique<KinetoJson>(options); }
+std::unique_ptr<Exporter> make_exporter(const FormatOptions& options) { return std::make_unique<ProfileExporter>(options); }
 
-}  // namespace cli
+}  // namespace cli::kineto
