@@ -24,7 +24,7 @@
 #include "cli/base/text.h"
 #include "cli/base/error.h"
 #include "cli/trace/version.h"
-#include "cli/formats/ttrace/merged_file.h"
+#include "cli/formats/ttrace/file.h"
 #include "common/layout.h"
 
 namespace {
@@ -72,7 +72,7 @@ class HelpFormatter : public CLI::Formatter {
 std::string version_text() {
   const std::string commit = *TRACETOOL_COMMIT == '\0' ? "" : " (" TRACETOOL_COMMIT ")";
   return fmt::format("tracetool {}{}\nreads recordings (*.ring) of format {} and merged files (*.ttrace) of format {}", TRACETOOL_VERSION, commit, trace::kFormatVersion,
-                     cli::kMergedVersion);
+                     cli::ttrace::kMergedVersion);
 }
 
 int code(cli::Exit exit) { return static_cast<int>(exit); }

@@ -22,22 +22,22 @@ namespace {
 struct CheckOptions {
   std::string file, baseline, baseline_run, summary, classes;
   std::shared_ptr<ComparedRun> run;  // what is chosen of both
-  RegressionLimits limits;
+  comparison::RegressionLimits limits;
   std::shared_ptr<std::size_t> memory_mib;
   bool json = false, allow_unjudged = false;
 };
 
-void refuse_without_steps(const RunProfile& run, const std::string& path) {
+void refuse_without_steps(const comparison::RunProfile& run, const std::string& path) {
   const std::string see = fmt::format("`tracetool analyze {} --only steps` lists the steps", shell_word(path));
   if (run.whole || run.steps.empty()) {
     throw Error(Exit::bad_content, fmt::format("{}: no training steps{}; {}", run.source, run.whole ? " were found in the selection" : " are complete on all its ranks", see));
   }
-  const auto busy = run.group(QuantityGroup::step).find(Quantity{std::string(kBusy)});
-  const std::vector<std::int64_t> busy_ns = busy == run.group(QuantityGroup::step).end() ? std::vector<std::int64_t>() : busy->second.ns(run.steps.size());
+  const auto busy = run.group(comparison::QuantityGroup::step).find(comparison::Quantity{std::string(comparison::kBusy)});
+  const std::vector<std::int64_t> busy_ns = busy == run.group(comparison::QuantityGroup::step).end() ? std::vector<std::int64_t>() : busy->second.ns(run.steps.size());
   if (std::all_of(busy_ns.begin(), busy_ns.end(), [](std::int64_t ns) { return ns == 0; })) throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps; {}", run.source, see));
 }
 
-void refuse_other_ranks(const RunProfile& a, const RunProfile& b) {
+void refuse_other_ranks(const comparison::RunProfile& a, const comparison::RunProfile& b) {
   if (a.ranks == b.ranks) return;
   const bool are_known = (a.ranks.empty() || a.ranks.front() >= 0) && (b.ranks.empty() || b.ranks.front() >= 0);
   throw Error(Exit::bad_content, fmt::format("ranks differ: {} in {}, {} in {}; {}", rank_list(a.ranks), a.source, rank_list(b.ranks), b.source,
@@ -60,43 +60,43 @@ std::string diff_command(const CheckOptions& options) {
   return command;
 }
 
-void write_summary(const std::string& path, const std::string& verdict, const Judgements& judgements) {
+void write_summary(const std::string& path, const std::string& verdict, const comparison::Judgements& judgements) {
   OutputFile out(path);
-  out.write(fmt::format("### tracetool check\n\n{}\n\n{}", markdown_text(verdict), find_table_format("md")->write(judged_tables(judgements))));
+  out.write(fmt::format("### tracetool check\n\n{}\n\n{}", markdown_text(verdict), find_table_format("md")->write(comparison::judged_tables(judgements))));
   out.finish();
 }
 
 // What regressed: "the step and 1 class"; kernels if no class did.
-std::string regressed_text(const Judgements& judgements) {
-  const auto regressed = [&](JudgedWhat what) {
+std::string regressed_text(const comparison::Judgements& judgements) {
+  const auto regressed = [&](comparison::JudgedWhat what) {
     return static_cast<std::uint64_t>(
-        std::count_if(judgements.changes.begin(), judgements.changes.end(), [&](const JudgedChange& each) { return each.what == what && each.judgement == Judgement::regressed; }));
+        std::count_if(judgements.changes.begin(), judgements.changes.end(), [&](const comparison::JudgedChange& each) { return each.what == what && each.judgement == comparison::Judgement::regressed; }));
   };
-  const std::uint64_t classes = regressed(JudgedWhat::work_class), kernels = regressed(JudgedWhat::kernel);
-  const bool step = regressed(JudgedWhat::step) > 0;
+  const std::uint64_t classes = regressed(comparison::JudgedWhat::work_class), kernels = regressed(comparison::JudgedWhat::kernel);
+  const bool step = regressed(comparison::JudgedWhat::step) > 0;
   return std::string(step ? "the step" : "") + (step && classes + kernels > 0 ? " and " : "") +
          (classes > 0 ? count_text(classes, "class", "classes") : kernels > 0 ? count_text(kernels, "kernel") : "");
 }
 
-std::string not_judged_text(const Comparison& comparison, const Judgements& judgements, const RegressionLimits& limits) {
+std::string not_judged_text(const comparison::Comparison& comparison, const comparison::Judgements& judgements, const comparison::RegressionLimits& limits) {
   std::vector<std::string> unclear;
-  for (const JudgedChange& each : judgements.changes) {
-    if (each.what != JudgedWhat::kernel && each.judgement == Judgement::unclear) unclear.push_back(each.what == JudgedWhat::step ? "the step" : each.change.quantity->name);
+  for (const comparison::JudgedChange& each : judgements.changes) {
+    if (each.what != comparison::JudgedWhat::kernel && each.judgement == comparison::Judgement::unclear) unclear.push_back(each.what == comparison::JudgedWhat::step ? "the step" : each.change.quantity->name);
   }
-  const std::vector<std::string> of_one = classes_of_one_run(comparison, limits);
+  const std::vector<std::string> of_one = comparison::classes_of_one_run(comparison, limits);
   std::string text;
   if (!unclear.empty()) text += fmt::format("; not judged because of noise: {}", fmt::join(unclear, ", "));
   if (!of_one.empty()) text += fmt::format("; not judged because only one run has it: {}", fmt::join(of_one, ", "));
   return text;
 }
 
-std::string verdict_of(const CheckOptions& options, const Comparison& comparison, const Judgements& judgements) {
-  const Change& change = judgements.changes.front().change;
-  const std::string step = change_summary("step", change);
-  if (!change.noise_ns) return fmt::format("too few steps to judge: {} in the baseline and {} now, but {} are needed; {}", change.a.steps, change.b.steps, kFewestBounded, step);
-  if (judgements.verdict == Judgement::regressed) return fmt::format("{} regressed by more than {} %: {}", regressed_text(judgements), options.limits.most_pct, step);
-  const bool passed = judgements.verdict == Judgement::passed;
-  return fmt::format("{} of more than {} %: {}; {}{}", passed ? "no regression" : "too much noise to see a regression", options.limits.most_pct, step, seen_text(judgements),
+std::string verdict_of(const CheckOptions& options, const comparison::Comparison& comparison, const comparison::Judgements& judgements) {
+  const comparison::Change& change = judgements.changes.front().change;
+  const std::string step = comparison::change_summary("step", change);
+  if (!change.noise_ns) return fmt::format("too few steps to judge: {} in the baseline and {} now, but {} are needed; {}", change.a.steps, change.b.steps, comparison::kFewestBounded, step);
+  if (judgements.verdict == comparison::Judgement::regressed) return fmt::format("{} regressed by more than {} %: {}", regressed_text(judgements), options.limits.most_pct, step);
+  const bool passed = judgements.verdict == comparison::Judgement::passed;
+  return fmt::format("{} of more than {} %: {}; {}{}", passed ? "no regression" : "too much noise to see a regression", options.limits.most_pct, step, comparison::seen_text(judgements),
                      not_judged_text(comparison, judgements, options.limits));
 }
 
@@ -108,25 +108,25 @@ void run_check(const CheckOptions& options) {
   before.inputs.run = options.baseline_run;
   const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.summary);
   const ProfileRequest request{*options.memory_mib, options.summary.empty() ? "-" : options.summary, class_rules ? &*class_rules : nullptr, false};
-  const RunProfile a = read_profile(before, request), b = read_profile(now, request);
+  const comparison::RunProfile a = read_profile(before, request), b = read_profile(now, request);
   refuse_without_steps(a, options.baseline);
   refuse_without_steps(b, options.file);
   refuse_other_ranks(a, b);
-  const Comparison comparison = compare_runs(a, b, 0);
-  const Judgements judgements = judge_regressions(comparison, options.limits);
-  const bool regressed = judgements.verdict == Judgement::regressed;
+  const comparison::Comparison comparison = comparison::compare_runs(a, b, 0);
+  const comparison::Judgements judgements = comparison::judge_regressions(comparison, options.limits);
+  const bool regressed = judgements.verdict == comparison::Judgement::regressed;
   const std::string verdict = verdict_of(options, comparison, judgements);
   if (!options.summary.empty()) write_summary(options.summary, verdict, judgements);
   OutputFile out("-");
   if (options.json) {
-    out.write(find_table_format("json")->write(judged_tables(judgements)));
+    out.write(find_table_format("json")->write(comparison::judged_tables(judgements)));
   } else {
-    out.write(regressed ? find_table_format("text")->write({regressed_table(judgements)}) : visible_text(verdict) + "\n");
+    out.write(regressed ? find_table_format("text")->write({comparison::regressed_table(judgements)}) : visible_text(verdict) + "\n");
   }
   out.finish();
   const std::string next = diff_command(options);
   if (regressed) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: {}", verdict, next));
-  if (judgements.verdict == Judgement::passed || options.allow_unjudged) return;
+  if (judgements.verdict == comparison::Judgement::passed || options.allow_unjudged) return;
   throw Error(Exit::not_judged, fmt::format("not judged: {}; record more steps, raise --max-regress, or accept it with --allow-unjudged; next: {}", verdict, next));
 }
 

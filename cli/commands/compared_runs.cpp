@@ -52,19 +52,19 @@ std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& 
   return run;
 }
 
-RunProfile read_profile(const ComparedRun& run, const ProfileRequest& request, bool whole) {
+comparison::RunProfile read_profile(const ComparedRun& run, const ProfileRequest& request, bool whole) {
   AnalysisRequest analysis;
   analysis.selection = selection_of(run.selection, run.prefix);
   analysis.class_rules = request.class_rules;
   const auto inputs = find_inputs(run.inputs);
   refuse_input_as_output(inputs, request.output);
-  const KindSet kinds = request.for_diff ? operator_kinds() : kinds_of({Kind::runtime, Kind::driver});
+  const KindSet kinds = request.for_diff ? comparison::operator_kinds() : kinds_of({Kind::runtime, Kind::driver});
   const auto trace = read_inputs(inputs, request.memory_mib, request.output, analyzed_events({}, kinds), true);
   const FoundFacts found = find_facts(*trace);
-  RunProfile profile;
+  comparison::RunProfile profile;
   profile.source = named(run);
   const bool by_steps = !whole && has_steps(found.facts.steps, analysis.selection, trace->catalog());
-  analysis.observers = profile_observers(profile, !by_steps, request.for_diff);
+  analysis.observers = comparison::profile_observers(profile, !by_steps, request.for_diff);
   const AnalysisResult result = analyze(*trace, found.facts, found.steps_found, analysis);
   if (by_steps && profile.steps.empty() && profile.not_everywhere == 0 && analysis.selection.time) return read_profile(run, request, true);  // within a step
   print_notes(result.notes);

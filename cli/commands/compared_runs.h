@@ -34,6 +34,6 @@ struct ProfileRequest {
 };
 
 // By steps; where no process that is chosen has any, --time holds none, or `whole`, of the trace as a whole. Throws Error, as analyze() does.
-RunProfile read_profile(const ComparedRun& run, const ProfileRequest& request, bool whole = false);
+comparison::RunProfile read_profile(const ComparedRun& run, const ProfileRequest& request, bool whole = false);
 
 }  // namespace cli

@@ -27,15 +27,15 @@ struct DiagnoseOptions {
   bool list = false;
 };
 
-std::vector<const RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
-  std::vector<const RuleEntry*> chosen;
-  for (const RuleEntry& rule : rules()) {
+std::vector<const rules::RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
+  std::vector<const rules::RuleEntry*> chosen;
+  for (const rules::RuleEntry& rule : rules::rule_entries()) {
     if (options.only.empty() || std::find(options.only.begin(), options.only.end(), rule.name) != options.only.end()) chosen.push_back(&rule);
   }
   for (const std::string& name : options.only) {
-    if (std::none_of(chosen.begin(), chosen.end(), [&](const RuleEntry* rule) { return rule->name == name; })) {
+    if (std::none_of(chosen.begin(), chosen.end(), [&](const rules::RuleEntry* rule) { return rule->name == name; })) {
       std::vector<std::string_view> names;
-      for (const RuleEntry& rule : rules()) names.push_back(rule.name);
+      for (const rules::RuleEntry& rule : rules::rule_entries()) names.push_back(rule.name);
       throw Error(Exit::usage, fmt::format("--only {}: no such rule{}; `tracetool diagnose --list` lists them", name, did_you_mean(name, names)));
     }
   }
@@ -44,7 +44,7 @@ std::vector<const RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
 
 std::string rules_text() {
   Table table({"rule", "fires when", "source"});
-  for (const RuleEntry& rule : rules()) table.add({std::string(rule.name), std::string(rule.fires), std::string(rule.source)});
+  for (const rules::RuleEntry& rule : rules::rule_entries()) table.add({std::string(rule.name), std::string(rule.fires), std::string(rule.source)});
   return table.text();
 }
 
@@ -54,7 +54,7 @@ void run_diagnose(const DiagnoseOptions& options) {
     out.write(rules_text());
     return out.finish();
   }
-  DiagnosisRequest request;
+  rules::DiagnosisRequest request;
   request.rules = chosen_rules(options);
   request.selection = selection_of(*options.selection);
   request.inputs = inputs_text(*options.inputs);
@@ -64,15 +64,15 @@ void run_diagnose(const DiagnoseOptions& options) {
   request.own_peaks = &own_peaks;
   const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
-  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, diagnosed_events(request.rules), true);
+  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, rules::diagnosed_events(request.rules), true);
   const FoundFacts found = find_facts(*trace);
-  const Diagnosis diagnosis = diagnose(*trace, found.facts, found.steps_found, request);
+  const rules::Diagnosis diagnosis = rules::diagnose(*trace, found.facts, found.steps_found, request);
   make_text_for(options.output);
   OutputFile out(options.output);
   if (options.format == "json") {
-    write_findings_json(diagnosis, out);
+    rules::write_findings_json(diagnosis, out);
   } else {
-    out.write(findings_text(diagnosis));
+    out.write(rules::findings_text(diagnosis));
   }
   out.finish();
 }

@@ -41,7 +41,7 @@ void name_sides(DiffOptions& options) {
 }
 
 void check_only(const DiffOptions& options) {
-  const auto& names = diff_table_names();
+  const auto& names = comparison::diff_table_names();
   for (const std::string& name : options.only) {
     if (std::find(names.begin(), names.end(), name) == names.end()) throw Error(Exit::usage, fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
   }
@@ -60,7 +60,7 @@ std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const st
   return chosen;
 }
 
-void refuse_nothing(const RunProfile& run, std::string_view side) {
+void refuse_nothing(const comparison::RunProfile& run, std::string_view side) {
   if (run.steps.empty()) {
     throw Error(Exit::bad_content, fmt::format("{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0", side, run.source, side == "A" ? "a" : "b"));
   }
@@ -106,21 +106,21 @@ void run_diff(DiffOptions options) {
   check_only(options);
   const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.output);
   const ProfileRequest request{*options.memory_mib, options.html.empty() ? options.output : options.html, class_rules ? &*class_rules : nullptr, true};
-  RunProfile a = read_profile(*options.a, request), b = read_profile(*options.b, request);
+  comparison::RunProfile a = read_profile(*options.a, request), b = read_profile(*options.b, request);
   if (a.whole && !b.whole) b = read_profile(*options.b, request, true);
   if (b.whole && !a.whole) a = read_profile(*options.a, request, true);
   refuse_nothing(a, "A");
   refuse_nothing(b, "B");
   constexpr double kLeastShare = 0.1, kLeastShareOfFew = 1;
-  const bool few = std::min(a.steps.size(), b.steps.size()) < kFewestSteps;
-  const Comparison comparison = compare_runs(a, b, options.least_share_pct.value_or(few ? kLeastShareOfFew : kLeastShare) / 100);
+  const bool few = std::min(a.steps.size(), b.steps.size()) < comparison::kFewestSteps;
+  const comparison::Comparison comparison = comparison::compare_runs(a, b, options.least_share_pct.value_or(few ? kLeastShareOfFew : kLeastShare) / 100);
   const TableFormat& format = *find_table_format(options.format);
   const bool for_people = options.only.empty() && !format.is_data;
-  std::vector<ResultTable> tables = chosen_tables(diff_tables(a, b, comparison, options.all), options.only);
+  std::vector<ResultTable> tables = chosen_tables(comparison::diff_tables(a, b, comparison, options.all), options.only);
   if (!options.html.empty()) {
     const std::string inputs = words_of(options);
-    const ResultTable parts = chosen_tables(diff_tables(a, b, comparison, true), {"parts"}).front();
-    const std::string page = diff_page_html({fmt::format("tracetool diff of {}", inputs), inputs, diff_verdict(a, b, comparison), std::move(tables), parts});
+    const ResultTable parts = chosen_tables(comparison::diff_tables(a, b, comparison, true), {"parts"}).front();
+    const std::string page = report::diff_page_html({fmt::format("tracetool diff of {}", inputs), inputs, comparison::diff_verdict(a, b, comparison), std::move(tables), parts});
     OutputFile out(options.html);
     out.write(page);
     out.finish();
@@ -133,8 +133,8 @@ void run_diff(DiffOptions options) {
   if (for_people) {
     tables.erase(tables.begin());  // the runs, of which the verdict speaks
     if (!options.all) limit_rows(tables);
-    const std::string verdict = diff_verdict(a, b, comparison);
-    out.write((options.format == "md" ? markdown_paragraphs(verdict) : verdict) + diff_text(tables, format));
+    const std::string verdict = comparison::diff_verdict(a, b, comparison);
+    out.write((options.format == "md" ? markdown_paragraphs(verdict) : verdict) + comparison::diff_text(tables, format));
   } else {
     out.write(format.write(tables));
   }

@@ -44,37 +44,37 @@ std::string default_directory() {
   return directory != nullptr && directory[0] != '\0' ? directory : "./traces";
 }
 
-CheckResults look(const std::string& target, const std::string& run) {
+doctor::CheckResults look(const std::string& target, const std::string& run) {
   if (!target.empty()) {
     if (!is_pid(target)) {
       refuse_file(target);
-      return check_directory(target, run);
+      return doctor::check_directory(target, run);
     }
     const int pid = std::atoi(target.c_str());
-    return check_process(view_process(pid), pid);
+    return doctor::check_process(doctor::view_process(pid), pid);
   }
   const std::string directory = default_directory();
-  CheckResults found = check_machine(directory);
+  doctor::CheckResults found = doctor::check_machine(directory);
   std::error_code error;
   if (!std::filesystem::exists(directory, error)) return found;
-  for (CheckResult& each : check_directory(directory, run)) {
+  for (doctor::CheckResult& each : doctor::check_directory(directory, run)) {
     if (each.check != "directory") found.push_back(std::move(each));
   }
   return found;
 }
 
 void run_doctor(const DoctorOptions& options) {
-  const CheckResults found = look(options.target, options.run.empty() ? kLatestRun : options.run);
+  const doctor::CheckResults found = look(options.target, options.run.empty() ? kLatestRun : options.run);
   OutputFile out("-");
   if (options.json) {
-    write_findings(found, out);
+    doctor::write_findings(found, out);
   } else {
-    out.write(findings_text(found));
+    out.write(doctor::findings_text(found));
     if (options.target.empty())
       out.write("to record: tracetool record -- CMD, as in tracetool record -- python train.py\n");
   }
   out.finish();
-  throw_if_failed(found);
+  doctor::throw_if_failed(found);
 }
 
 std::function<void()> set_up_doctor(CLI::App& app) {

@@ -19,8 +19,8 @@
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/reading/reader.h"
-#include "cli/formats/ring/ring_header.h"
-#include "cli/formats/ring/ring_reader.h"
+#include "cli/formats/ring/header.h"
+#include "cli/formats/ring/reader.h"
 
 namespace cli {
 namespace {
@@ -63,8 +63,8 @@ void dump_file(const std::string& path) {
   const std::string file = path == "-" ? stdin_as_file() : readable_file(path);
   if (is_ring_file(file)) {
     const std::string shown = path == "-" ? kStdinName : file;
-    path == "-" ? naming_stdin([&] { dump_ring(file, shown, out); }) : dump_ring(file, shown, out);
-    const Process recorded = survey_recording(file);
+    path == "-" ? naming_stdin([&] { ring::dump_ring(file, shown, out); }) : ring::dump_ring(file, shown, out);
+    const Process recorded = ring::survey_recording(file);
     if (!recorded.cut.empty()) print_warnings({shown + ": " + recorded.cut});
     if (const std::string losses = loss_text(recorded); !losses.empty()) print_warnings({shown + ": " + losses});
     return;

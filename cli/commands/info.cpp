@@ -15,7 +15,7 @@
 #include "cli/timeline/merge/catalogs.h"
 #include "cli/timeline/merge/runs.h"
 #include "cli/trace/ranks.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ttrace/reader.h"
 #include "cli/timeline/select/step_name.h"
 
 namespace cli {
@@ -53,7 +53,7 @@ void run_info(const InfoOptions& options) {
   if (options.json) {
     write_info_json(catalog, merged.fits, notes, out);
   } else {
-    InfoInput input{inputs.size() == 1 && is_merged_file(inputs[0].path), inputs_text(*options.inputs)};
+    InfoInput input{inputs.size() == 1 && ttrace::is_merged_file(inputs[0].path), inputs_text(*options.inputs)};
     if (input.merged && merged.steps.size() == catalog.processes.size()) {
       input.steps = step_notes(merged.steps, catalog, ranks_of(catalog), true);
     }

@@ -35,15 +35,15 @@ void add_head(std::string& out, const Catalog& catalog) {
            devices.empty() ? "" : ", ", fmt::join(devices, ", "), count_text(events, "event"));
 }
 
-void add_findings(std::string& out, const Diagnosis& diagnosis) {
+void add_findings(std::string& out, const rules::Diagnosis& diagnosis) {
   if (diagnosis.processes == 0 && diagnosis.findings.empty()) return;
   out += '\n';
-  add_line(out, looked_at_text(diagnosis));
+  add_line(out, rules::looked_at_text(diagnosis));
   const std::size_t shown = std::min(kMostShown, diagnosis.findings.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const Finding& finding = diagnosis.findings[i];
-    out += title_line(i + 1, finding);
-    add_line(out, "   saving:  {}", saving_text(finding, diagnosis.length_ns));
+    const rules::Finding& finding = diagnosis.findings[i];
+    out += rules::title_line(i + 1, finding);
+    add_line(out, "   saving:  {}", rules::saving_text(finding, diagnosis.length_ns));
     add_line(out, "   do:      {}", finding.advice);
     add_line(out, "   next:    {}", finding.next_command);
   }
@@ -53,14 +53,14 @@ void add_findings(std::string& out, const Diagnosis& diagnosis) {
 void run_look(const InputOptions& options, std::size_t memory_mib) {
   AnalysisRequest summary;
   summary.analyses = summary_analyses();
-  DiagnosisRequest diagnosed;
-  diagnosed.rules = all_rules();
+  rules::DiagnosisRequest diagnosed;
+  diagnosed.rules = rules::all_rules();
   diagnosed.inputs = inputs_text(options);
-  const auto trace = read_inputs(find_inputs(options), memory_mib, "-", diagnosed_events(diagnosed.rules, summary.analyses), true);
+  const auto trace = read_inputs(find_inputs(options), memory_mib, "-", rules::diagnosed_events(diagnosed.rules, summary.analyses), true);
   const FoundFacts found = find_facts(*trace);
-  DiagnosisRun run(trace->catalog(), found.facts, diagnosed);
+  rules::DiagnosisRun run(trace->catalog(), found.facts, diagnosed);
   const std::vector<AnalysisResult> results = analyze_each(*trace, found.facts, found.steps_found, {summary, run.analysis()});
-  const Diagnosis diagnosis = run.finish(results[1]);
+  const rules::Diagnosis diagnosis = run.finish(results[1]);
   std::string text;
   add_head(text, trace->catalog());
   for (const std::string& sentence : summary_sentences(results[0].tables)) add_line(text, sentence);

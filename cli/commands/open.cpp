@@ -37,7 +37,7 @@ void write_page(const OpenOptions& options, const std::vector<TraceInput>& input
   report.selection = options.selection;
   report.peaks = std::make_shared<PeakOptions>();
   report.memory_mib = options.memory_mib;
-  const Report page = report_of(report, inputs, path);
+  const report::Report page = report_of(report, inputs, path);
   print_notes(page.notes);
   OutputFile out(path);
   out.write(page.html);

@@ -100,6 +100,6 @@ struct ReportOptions {
 
 // Reads the inputs and makes the page. Scratch files go next to `output`. Throws Error as read_inputs() and make_report() do, and (usage)
 // if an option does not fit the trace.
-Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs, const std::string& output);
+report::Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs, const std::string& output);
 
 }  // namespace cli

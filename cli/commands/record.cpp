@@ -21,22 +21,22 @@ namespace cli {
 namespace {
 
 struct RecordOptions {
-  InjectionOptions injection;
+  doctor::InjectionOptions injection;
   std::vector<std::string> values = std::vector<std::string>(std::size(trace::kSettings));  // "": not given
   bool verbose = false;
   bool quiet = false;
   std::vector<std::string> command;
 };
 
-void find_agent_for(InjectionOptions& options) {
+void find_agent_for(doctor::InjectionOptions& options) {
   std::string searched;
-  options.agent = find_agent(searched);
+  options.agent = doctor::find_agent(searched);
   if (options.agent.empty()) {
     throw Error(Exit::cannot_open, fmt::format("libagent.so was not found ({}); put it next to tracetool, or set "
                                                "TRACETOOL_AGENT to its path",
                                                searched));
   }
-  if (const std::string wrong = wrong_with_agent(options.agent); !wrong.empty()) {
+  if (const std::string wrong = doctor::wrong_with_agent(options.agent); !wrong.empty()) {
     throw Error(Exit::cannot_open,
                 fmt::format("{} {}; use the libagent.so that came with this tracetool", options.agent, wrong));
   }
@@ -59,8 +59,8 @@ void check_setting(const trace::Setting& setting, const std::string& value) {
   throw Error(Exit::usage, fmt::format("{} {}{}{} is not allowed; allowed: {}", flag_of(setting), value, word.empty() ? "" : ": ", word, setting.allowed));
 }
 
-InjectionOptions complete(const RecordOptions& options) {
-  InjectionOptions injection = options.injection;
+doctor::InjectionOptions complete(const RecordOptions& options) {
+  doctor::InjectionOptions injection = options.injection;
   find_agent_for(injection);
   for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
     if (options.values[i].empty()) continue;
@@ -78,12 +78,12 @@ void warn_if_disabled() {
   print_line("tracetool: warning: TRACETOOL_DISABLE={}: nothing will be recorded; unset it", off);
 }
 
-void set_variables(const Injection& plan) {
+void set_variables(const doctor::Injection& plan) {
   if (!plan.refused.empty()) throw Error(Exit::usage, plan.refused);
   if (!plan.warning.empty()) print_line("tracetool: warning: {}", plan.warning);
   for (const auto& [name, value] : plan.variables) {
     if (name == "TRACETOOL_DIR") {
-      const OutputDirectory directory = look_at(value);
+      const doctor::OutputDirectory directory = doctor::look_at(value);
       if (!directory.writable)
         throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a directory with -o", value));
     }
@@ -100,7 +100,7 @@ std::string shown_directory(const RecordOptions& options) {
 
 void run_record(const RecordOptions& options) {
   const std::string directory = shown_directory(options);
-  const Injection plan = plan_injection(complete(options), [](const char* name) { return std::getenv(name); });
+  const doctor::Injection plan = doctor::plan_injection(complete(options), [](const char* name) { return std::getenv(name); });
   set_variables(plan);
   warn_if_disabled();
   const std::string no_room = is_further_rank() ? "" : why_no_room(directory);

@@ -43,7 +43,7 @@ void run_report(const ReportOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
   const std::string output = options.output.empty() ? default_output(*options.inputs, inputs, ".html") : options.output;
   refuse_input_as_output(inputs, output);
-  const Report report = report_of(options, inputs, output);
+  const report::Report report = report_of(options, inputs, output);
   OutputFile out(output);
   out.write(report.html);
   out.finish();
@@ -72,8 +72,8 @@ std::function<void()> set_up_report(CLI::App& app) {
 
 }  // namespace
 
-Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs, const std::string& output) {
-  ReportRequest request;
+report::Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs, const std::string& output) {
+  report::ReportRequest request;
   request.inputs = inputs_text(*options.inputs);
   request.selected = selection_text(*options.selection);
   request.timeline.inputs = request.inputs;
@@ -84,12 +84,12 @@ Report report_of(const ReportOptions& options, const std::vector<TraceInput>& in
   request.class_rules = class_rules ? &*class_rules : nullptr;
   const OwnPeaks own_peaks = options.peaks->peaks();
   request.own_peaks = &own_peaks;
-  const auto trace = read_inputs(inputs, *options.memory_mib, output, reported_events(), true);
+  const auto trace = read_inputs(inputs, *options.memory_mib, output, report::reported_events(), true);
   if (!options.timeline_ranks.empty()) request.timeline.ranks = ranks_in(NumberRanges("--timeline-ranks", options.timeline_ranks), trace->catalog());
   const FoundFacts found = find_facts(*trace);
   request.recorder = recorder_text(trace->catalog());
   request.clocks = clocks_text(trace->catalog(), trace->fits());
-  return make_report(*trace, found.facts, found.steps_found, request);
+  return report::make_report(*trace, found.facts, found.steps_found, request);
 }
 
 Command report_command() {

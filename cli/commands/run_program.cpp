@@ -19,7 +19,7 @@
 #include "cli/base/text.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"
-#include "cli/formats/ring/ring_file.h"
+#include "cli/formats/ring/file.h"
 #include "cli/timeline/merge/runs.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/losses.h"
@@ -188,7 +188,7 @@ void add(const RunFile& file, const std::string& run, Recorded& sum) {
   sum.removed_runs += process.recorder.removed_runs;
   sum.lost += total(process.lost) + process.lost_unknown_kind;
   try {
-    RingFile ring(file.path);
+    ring::RingFile ring(file.path);
     sum.records += ring.count_records();
     const auto spool = static_cast<trace::SourceState>(ring.header().spool_state);
     sum.spools |= spool != trace::SourceState::off;
@@ -232,8 +232,8 @@ std::vector<std::string> why_nothing(const std::string& directory) {
   std::vector<std::string> lines{
       no_room.empty() ? fmt::format("{} has no new recording: no process used the GPU, or the agent printed the reason on stderr", directory)
                       : fmt::format("{} has no new recording: {}", directory, no_room)};
-  for (const CheckResult& result : check_machine(directory)) {
-    if (result.level == Level::ok || (result.check == "directory" && !no_room.empty())) continue;
+  for (const doctor::CheckResult& result : doctor::check_machine(directory)) {
+    if (result.level == doctor::Level::ok || (result.check == "directory" && !no_room.empty())) continue;
     lines.push_back(fmt::format("doctor: {}: {}{}{}", result.check, result.what, result.next.empty() ? "" : " -> ",
                                 result.next));
   }
@@ -244,8 +244,8 @@ std::vector<std::string> why_nothing(const std::string& directory) {
 }  // namespace
 
 std::string why_no_room(const std::string& directory) {
-  for (const CheckResult& result : check_output_directory(directory, ring_bytes_wanted())) {
-    if (result.level == Level::fail) return fmt::format("{}; {}", result.what, result.next);
+  for (const doctor::CheckResult& result : doctor::check_output_directory(directory, doctor::ring_bytes_wanted())) {
+    if (result.level == doctor::Level::fail) return fmt::format("{}; {}", result.what, result.next);
   }
   return {};
 }

@@ -34,7 +34,7 @@ std::uint64_t size_of(const std::string& path) {
   std::error_code error;
   std::uint64_t bytes = std::filesystem::file_size(path, error);
   if (error) return 0;
-  const std::string spool = spool_of(path);
+  const std::string spool = ring::spool_of(path);
   const std::uint64_t more = spool.empty() ? 0 : std::filesystem::file_size(spool, error);
   return error ? bytes : bytes + more;
 }

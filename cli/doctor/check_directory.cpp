@@ -12,7 +12,7 @@
 #include "cli/base/text.h"
 #include "cli/base/terminal.h"
 
-namespace cli {
+namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -169,4 +169,4 @@ CheckResults check_directory(const std::string& directory, const std::string& ru
   return found;
 }
 
-}  // namespace cli
+}  // namespace cli::doctor

@@ -9,7 +9,7 @@
 #include "cli/doctor/checks.h"
 #include "common/settings.h"
 
-namespace cli {
+namespace cli::doctor {
 namespace {
 
 // As the agent looks for them; the toolkit is last.
@@ -92,4 +92,4 @@ CheckResults check_machine(const std::string& directory) {
   return found;
 }
 
-}  // namespace cli
+}  // namespace cli::doctor

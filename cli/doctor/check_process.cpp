@@ -16,7 +16,7 @@
 #include "common/known_tools.h"
 #include "common/settings.h"
 
-namespace cli {
+namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -87,9 +87,9 @@ ProcessView view_process(int pid) {
   return view;
 }
 
-}  // namespace cli
+}  // namespace cli::doctor
 
-namespace cli {
+namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -258,4 +258,4 @@ CheckResults check_process(const ProcessView& process, int pid) {
   return found;
 }
 
-}  // namespace cli
+}  // namespace cli::doctor

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cli {
+namespace cli::doctor {
 
 struct ProcessView {
   bool exists = false;
@@ -26,4 +26,4 @@ std::vector<std::string> parse_maps(std::string_view text);
 // The paths whose file name begins like this: "libcupti.so".
 std::vector<std::string> files_named(const ProcessView& process, std::string_view beginning);
 
-}  // namespace cli
+}  // namespace cli::doctor

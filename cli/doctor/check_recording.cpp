@@ -10,9 +10,9 @@
 #include "cli/trace/names.h"
 #include "cli/trace/catalog.h"
 #include "cli/formats/reading/reader.h"
-#include "cli/formats/ring/ring_file.h"
+#include "cli/formats/ring/file.h"
 
-namespace cli {
+namespace cli::doctor {
 namespace {
 
 constexpr std::int64_t kLateHeartbeat_ns = 10'000'000'000;
@@ -228,7 +228,7 @@ ReadRecording read_recording(const std::string& path) {
   ReadRecording recording;
   Catalog catalog;
   // First: a copy may be replaced by a newer one, whose heartbeat is later.
-  recording.copied_ns = static_cast<std::int64_t>(RingFile(path).header().copied_real_ns);
+  recording.copied_ns = static_cast<std::int64_t>(ring::RingFile(path).header().copied_real_ns);
   Counted counted(catalog, recording);
   open_trace(path)->read(catalog, counted);
   recording.process = catalog.processes.at(0);
@@ -253,4 +253,4 @@ CheckResults check_recording(const ReadRecording& recording, std::int64_t now_ns
   return found;
 }
 
-}  // namespace cli
+}  // namespace cli::doctor

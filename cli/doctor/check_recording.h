@@ -7,7 +7,7 @@
 #include "cli/doctor/checks.h"
 #include "cli/trace/catalog.h"
 
-namespace cli {
+namespace cli::doctor {
 
 struct OwnCost {
   std::uint64_t count = 0;
@@ -30,4 +30,4 @@ ReadRecording read_recording(const std::string& path);
 // CUPTI, losses, heartbeat, notices, what it cost. `now_ns`: the wall clock, for the age of the heartbeat.
 CheckResults check_recording(const ReadRecording& recording, std::int64_t now_ns);
 
-}  // namespace cli
+}  // namespace cli::doctor

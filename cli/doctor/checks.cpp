@@ -10,7 +10,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::doctor {
 
 namespace {
 
@@ -111,4 +111,4 @@ void throw_if_failed(const CheckResults& results) {
               fmt::format("{} of {} checks failed; follow the advice after ->", failed, results.size()));
 }
 
-}  // namespace cli
+}  // namespace cli::doctor

@@ -8,7 +8,7 @@
 #include "cli/doctor/check_process.h"
 #include "cli/base/error.h"
 
-namespace cli {
+namespace cli::doctor {
 
 // What `doctor` says: one line each, and what to do about it.
 enum class Level : std::uint8_t { ok, warn, fail };
@@ -60,4 +60,4 @@ CheckResults check_process(const ProcessView& process, int pid);
 CheckResults check_variables(const ProcessView& process, bool agent_is_mapped);
 CheckResults check_mapped(const ProcessView& process);
 
-}  // namespace cli
+}  // namespace cli::doctor

@@ -18,7 +18,7 @@
 #include "common/known_tools.h"
 #include "common/settings.h"
 
-namespace cli {
+namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,9 +67,9 @@ std::string wrong_with_agent(const std::string& path) {
   return {};
 }
 
-}  // namespace cli
+}  // namespace cli::doctor
 
-namespace cli {
+namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,9 +134,9 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
   return plan;
 }
 
-}  // namespace cli
+}  // namespace cli::doctor
 
-namespace cli {
+namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -220,4 +220,4 @@ CheckResults check_used_directory(const std::string& path, std::uint64_t ring_by
                "running recordings have their space; free more before you start others or use a spool")};
 }
 
-}  // namespace cli
+}  // namespace cli::doctor

@@ -8,7 +8,7 @@
 
 #include "cli/doctor/checks.h"
 
-namespace cli {
+namespace cli::doctor {
 
 // Which environment variables put the agent into a program, and who is in the way.
 
@@ -66,4 +66,4 @@ CheckResults check_output_directory(const std::string& directory, std::uint64_t 
 // begin to; their rings took their room when they began.
 CheckResults check_used_directory(const std::string& directory, std::uint64_t ring_bytes, bool is_live);
 
-}  // namespace cli
+}  // namespace cli::doctor

@@ -18,16 +18,17 @@
 
 #include "cli/base/output_file.h"
 #include "cli/timeline/merge/align.h"
-#include "cli/formats/ttrace/merged_writer.h"
+#include "cli/formats/ttrace/writer.h"
 #include "cli/trace/catalog.h"
-#include "cli/formats/ttrace/merged_walk.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ttrace/walk.h"
+#include "cli/formats/ttrace/reader.h"
 #include "common/record.h"
 #include "tests/unit/cli/formats/reading/made_rings.h"
 
 namespace {
 
 using namespace cli;
+using namespace cli::ttrace;
 
 constexpr std::int64_t kBegin_ns = 1'700'000'000'000'000'000;
 constexpr int kSlots = 10, kKernels = 48;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "cli/base/error.h"
-#include "cli/formats/ttrace/merged_columns.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ttrace/columns.h"
+#include "cli/formats/ttrace/reader.h"
 
 namespace {
 
@@ -20,8 +20,8 @@ struct Ignore : cli::EventSink {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  cli::EventBatch batch;
-  if (size > 0) (void)cli::decode_events(bytes.substr(1), data[0], {}, batch);  // the checksum hides them from the rest
+  cli::ttrace::EventBatch batch;
+  if (size > 0) (void)cli::ttrace::decode_events(bytes.substr(1), data[0], {}, batch);  // the checksum hides them from the rest
 
   const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
   if (fd < 0) return 0;
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       cli::Catalog catalog;
       Ignore sink;
-      cli::MergedReader("/proc/self/fd/" + std::to_string(fd)).read(catalog, sink);
+      cli::ttrace::MergedReader("/proc/self/fd/" + std::to_string(fd)).read(catalog, sink);
     } catch (const cli::Error&) {
     }
   }

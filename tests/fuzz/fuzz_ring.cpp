@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/base/error.h"
-#include "cli/formats/ring/ring_reader.h"
+#include "cli/formats/ring/reader.h"
 
 namespace {
 
@@ -32,13 +32,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   refused_or([&] {
     cli::Catalog catalog;
     NullSink sink;
-    cli::open_ring(path)->read(catalog, sink);
+    cli::ring::open_ring(path)->read(catalog, sink);
   });
   struct : cli::ByteSink {
     void write(std::string_view) override {}
     void finish() override {}
   } nowhere;
-  refused_or([&] { cli::dump_ring(path, path, nowhere); });
+  refused_or([&] { cli::ring::dump_ring(path, path, nowhere); });
   close(file);
   return 0;
 }

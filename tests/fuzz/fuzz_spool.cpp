@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/base/error.h"
-#include "cli/formats/ring/ring_reader.h"
+#include "cli/formats/ring/reader.h"
 #include "common/spool_format.h"
 #include "tests/unit/common/small_ring.h"
 
@@ -58,7 +58,7 @@ void read(const Files& files, const std::string& bytes) {
   } nowhere;
   std::ofstream(files.spool(), std::ios::binary) << bytes;
   try {
-    cli::dump_ring(files.ring(), "fuzz", nowhere);
+    cli::ring::dump_ring(files.ring(), "fuzz", nowhere);
   } catch (const cli::Error&) {
   }
 }

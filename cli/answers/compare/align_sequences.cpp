@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cli {
+namespace cli::comparison {
 namespace {
 
 using KernelSequence = std::span<const std::uint32_t>;
@@ -80,4 +80,4 @@ std::optional<std::vector<SequenceChange>> align_sequences(KernelSequence a, Ker
   return changes;
 }
 
-}  // namespace cli
+}  // namespace cli::comparison

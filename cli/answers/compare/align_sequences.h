@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace cli {
+namespace cli::comparison {
 
 // Neighbouring elements of `a` that neighbouring ones of `b` take the place of; one of the two may be none.
 struct SequenceChange {
@@ -21,4 +21,4 @@ inline constexpr std::size_t kMostDifferences = 3000;
 // In their order. Empty: there are more than `most` differences.
 std::optional<std::vector<SequenceChange>> align_sequences(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::size_t most = kMostDifferences);
 
-}  // namespace cli
+}  // namespace cli::comparison

@@ -10,7 +10,7 @@
 #include "cli/answers/tables/percentile.h"
 #include "cli/answers/compare/align_sequences.h"
 
-namespace cli {
+namespace cli::comparison {
 namespace {
 
 using Values = std::vector<std::int64_t>;
@@ -184,4 +184,4 @@ std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const R
   return comparison;
 }
 
-}  // namespace cli
+}  // namespace cli::comparison

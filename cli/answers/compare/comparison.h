@@ -9,7 +9,7 @@
 #include "cli/answers/compare/noise.h"
 #include "cli/answers/compare/run_profile.h"
 
-namespace cli {
+namespace cli::comparison {
 
 enum class ChangeWord : std::uint8_t { same, grew, shrank, appeared, vanished };
 std::string_view change_text(ChangeWord word);  // "" of the same
@@ -64,4 +64,4 @@ struct SequenceComparison {
 // Of the steps that both have sequences of, those with the nearest number of kernels. Empty: a run has none.
 std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const RunProfile& b);
 
-}  // namespace cli
+}  // namespace cli::comparison

@@ -12,7 +12,7 @@
 #include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::comparison {
 namespace {
 
 struct GroupTable {
@@ -274,4 +274,4 @@ std::string diff_text(const std::vector<ResultTable>& tables, const TableFormat&
   return unchanged.empty() ? out : out + fmt::format("\nunchanged: {}\n", unchanged);
 }
 
-}  // namespace cli
+}  // namespace cli::comparison

@@ -8,7 +8,7 @@
 #include "cli/answers/tables/write_tables.h"
 #include "cli/answers/compare/comparison.h"
 
-namespace cli {
+namespace cli::comparison {
 
 // Their names, in the order in which they are written.
 const std::vector<std::string_view>& diff_table_names();
@@ -25,4 +25,4 @@ std::string change_summary(std::string_view what, const Change& change);
 // Each table that has rows, then what did not change.
 std::string diff_text(const std::vector<ResultTable>& tables, const TableFormat& format);
 
-}  // namespace cli
+}  // namespace cli::comparison

@@ -10,7 +10,7 @@
 #include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
 
-namespace cli {
+namespace cli::comparison {
 
 namespace {
 
@@ -243,4 +243,4 @@ bool differ(const StepSample& a, const StepSample& b, const std::optional<double
   return a.most < b.least || b.most < a.least;
 }
 
-}  // namespace cli
+}  // namespace cli::comparison

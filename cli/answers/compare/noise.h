@@ -22,7 +22,7 @@
 #include "cli/answers/compare/run_profile.h"
 #include "cli/answers/tables/analysis.h"
 
-namespace cli {
+namespace cli::comparison {
 
 // Which steps of a run are compared: those that every rank has as a whole, but the first ones, which are warm-up.
 class KeptSteps {
@@ -92,4 +92,4 @@ std::optional<double> margin_of(const StepSample& a, const StepSample& b, double
 // Beyond the noise; where it is only bounded or unknown: no step of one side lies among those of the other.
 bool differ(const StepSample& a, const StepSample& b, const std::optional<double>& noise);
 
-}  // namespace cli
+}  // namespace cli::comparison

@@ -9,7 +9,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::comparison {
 namespace {
 
 // The time that it takes in a step of this side.
@@ -166,4 +166,4 @@ std::string seen_text(const Judgements& judgements) {
   return text;
 }
 
-}  // namespace cli
+}  // namespace cli::comparison

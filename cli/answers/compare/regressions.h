@@ -9,7 +9,7 @@
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/compare/comparison.h"
 
-namespace cli {
+namespace cli::comparison {
 
 struct RegressionLimits {
   double most_pct = 0;         // a regression takes longer by more than that, and by more than the noise
@@ -53,4 +53,4 @@ std::vector<ResultTable> judged_tables(const Judgements& judgements);
 // "a change of 2.1 % would have been detected in the step, of 1.5 to 4 % in 3 classes". Empty: too few steps.
 std::string seen_text(const Judgements& judgements);
 
-}  // namespace cli
+}  // namespace cli::comparison

@@ -10,7 +10,7 @@
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/whole_steps.h"
 
-namespace cli {
+namespace cli::comparison {
 
 void StepSums::add(std::size_t step, std::int64_t ns, std::int64_t count) {
   constexpr std::size_t kNear = 4;
@@ -192,4 +192,4 @@ TablesObserverEntry operator_observer(RunProfile& profile, bool whole) {
   return {needs, [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<OperatorProfile>(context, profile, whole); }};
 }
 
-}  // namespace cli
+}  // namespace cli::comparison

@@ -11,7 +11,7 @@
 
 #include "cli/answers/tables/analysis_table.h"
 
-namespace cli {
+namespace cli::comparison {
 
 // A quantity in each step, summed over GPUs. Most kernels run in few steps.
 class StepSums {
@@ -82,4 +82,4 @@ struct RunProfile {
 
 inline constexpr std::string_view kStepTime = "step", kBusy = "busy", kExposed = "exposed communication";
 
-}  // namespace cli
+}  // namespace cli::comparison

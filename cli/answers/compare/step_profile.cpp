@@ -19,7 +19,7 @@
 #include "cli/answers/compare/noise.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::comparison {
 namespace {
 
 // A device in a window, as a partition (GpuIntervals): compute goes to the class whose work made it longer.
@@ -284,4 +284,4 @@ std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool who
   return observers;
 }
 
-}  // namespace cli
+}  // namespace cli::comparison

@@ -3,7 +3,7 @@
 #include "cli/answers/tables/analyze.h"
 #include "cli/answers/compare/run_profile.h"
 
-namespace cli {
+namespace cli::comparison {
 
 // `profile` outlives the walk, and holds all after it. `whole`: the whole trace, or --time, in place of steps. With
 // `for_diff` the kernels of a step in their order, collectives and operators, too; without it the launches of each kernel.
@@ -16,4 +16,4 @@ TablesObserverEntry operator_observer(RunProfile& profile, bool whole);
 // Events that operator_observer() takes, besides GPU work.
 inline KindSet operator_kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver}); }
 
-}  // namespace cli
+}  // namespace cli::comparison

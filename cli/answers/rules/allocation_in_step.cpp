@@ -8,7 +8,7 @@
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastAllocationShare = 100;  // as 1 / N of the time: of idle time in and after the calls
@@ -78,4 +78,4 @@ RuleEntry allocation_in_step_rule() {
           .make = make_rule<AllocationInStep>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

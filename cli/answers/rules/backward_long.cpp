@@ -8,7 +8,7 @@
 #include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kMostBackward = 3;        // times the forward pass
@@ -67,4 +67,4 @@ RuleEntry backward_long_rule() {
           .make = make_rule<BackwardLong>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

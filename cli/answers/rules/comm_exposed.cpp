@@ -13,7 +13,7 @@
 #include "cli/timeline/collectives/operations.h"
 #include "cli/answers/rules/rule.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kMostExposedShare = 5;  // as 1 / N of the time
@@ -150,4 +150,4 @@ RuleEntry comm_exposed_rule() {
           .make = make_rule<CommExposed>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

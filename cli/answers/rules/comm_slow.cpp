@@ -14,7 +14,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::size_t kFewestGroups = 3, kFewestTransfers = 4;
@@ -104,4 +104,4 @@ RuleEntry comm_slow_rule() {
           .make = make_rule<CommSlow>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

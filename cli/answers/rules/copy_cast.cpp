@@ -3,7 +3,7 @@
 
 #include "cli/answers/rules/work_rule.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastCopyCastShare = 20;  // as 1 / N of the time
@@ -46,4 +46,4 @@ RuleEntry copy_cast_rule() {
           .make = make_rule<CopyCast>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -4,7 +4,7 @@
 #include "cli/answers/rules/idle_rule.h"
 #include "cli/base/text.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastStarvedShare = 20;  // as 1 / N of the time
@@ -43,4 +43,4 @@ RuleEntry data_starved_rule() {
           .make = make_rule<DataStarved>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -13,7 +13,7 @@
 #include "cli/trace/ranks.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr double kNearlyAll = 0.9;  // a smaller share of time within steps is reported
@@ -193,7 +193,7 @@ class GapRulesRun : public TablesObserver {
 
   GapRulesRun(std::vector<Member> members, const AnalysisContext& context, const DiagnosedTime& time) : scope_{context, time}, claims_(context), members_(std::move(members)) {
     const bool has_optimizer = std::any_of(members_.begin(), members_.end(), [](const Member& each) { return is_optimizer(each); });
-    for (const RuleEntry& entry : rules()) {
+    for (const RuleEntry& entry : rule_entries()) {
       if (!has_optimizer && entry.gap_owner == GapOwner::optimizer) members_.push_back({&entry, nullptr});
     }
     for (Member& member : members_) {
@@ -316,7 +316,7 @@ std::string times_text(const DiagnosisScope& scope, std::int64_t count) {
 
 std::vector<const RuleEntry*> all_rules() {
   std::vector<const RuleEntry*> chosen;
-  for (const RuleEntry& rule : rules()) chosen.push_back(&rule);
+  for (const RuleEntry& rule : rule_entries()) chosen.push_back(&rule);
   return chosen;
 }
 
@@ -400,4 +400,4 @@ Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   return run.finish(analyze(trace, facts, found, run.analysis()));
 }
 
-}  // namespace cli
+}  // namespace cli::rules

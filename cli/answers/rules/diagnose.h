@@ -6,7 +6,7 @@
 #include "cli/answers/tables/analyze.h"
 #include "cli/answers/rules/rule.h"
 
-namespace cli {
+namespace cli::rules {
 
 struct DiagnosisRequest {
   std::vector<const RuleEntry*> rules;
@@ -66,4 +66,4 @@ class DiagnosisRun {
 // As analyze(), whose errors it has. Memory: that of the rules and of the analyses whose tables they read.
 Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request);
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -10,7 +10,7 @@
 #include "cli/trace/short_name.h"
 #include "cli/formats/reading/devices.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastFp32Share = 20;  // as 1 / N of the time
@@ -90,4 +90,4 @@ RuleEntry fp32_matmul_rule() {
           .make = make_rule<Fp32Matmul>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -6,7 +6,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr double kLeastReserved = 0.8;  // of the GPU's memory: below, nothing runs out
@@ -46,4 +46,4 @@ RuleEntry fragmentation_rule() {
           .make = make_rule<Fragmentation>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

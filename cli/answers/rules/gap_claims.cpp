@@ -8,7 +8,7 @@
 #include "cli/timeline/select/step_name.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::rules {
 
 bool is_data_loading_name(std::string_view range) {
   static constexpr std::array<std::string_view, 7> kWords{"dataloader", "dataloading", "loaddata", "getbatch", "loadbatch", "nextbatch", "batchgenerator"};
@@ -203,4 +203,4 @@ void GapClaims::claim(const DeviceGap& gap, std::int64_t from_ns, std::int64_t t
   }
 }
 
-}  // namespace cli
+}  // namespace cli::rules

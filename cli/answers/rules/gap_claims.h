@@ -40,7 +40,7 @@
 #include "cli/trace/event_times.h"
 #include "cli/trace/names.h"
 
-namespace cli {
+namespace cli::rules {
 
 // Calls that allocate or release device memory in steps after the first two, when a caching allocator has all that it needs.
 class LateAllocations {
@@ -336,4 +336,4 @@ class GapClaims {
   Holder holder_{};
 };
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -3,7 +3,7 @@
 
 #include "cli/answers/rules/idle_rule.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastCollectingShare = 50;  // as 1 / N of the time
@@ -32,4 +32,4 @@ RuleEntry garbage_collection_rule() {
           .make = make_rule<GarbageCollection>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -10,7 +10,7 @@
 
 #include "cli/answers/rules/idle_rule.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastIdleShare = 5;  // as 1 / N of the time: busy for less than 80 %
@@ -63,4 +63,4 @@ RuleEntry gpu_idle_rule() {
           .make = make_rule<GpuIdle>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -6,7 +6,7 @@
 
 #include "cli/answers/rules/idle_rule.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastLateShare = 20;  // as 1 / N of the time
@@ -40,4 +40,4 @@ RuleEntry host_late_rule() {
           .make = make_rule<HostLate>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -6,7 +6,7 @@
 #include "cli/answers/rules/idle_rule.h"
 #include "cli/base/text.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastSyncShare = 100;  // as 1 / N of the time
@@ -52,4 +52,4 @@ RuleEntry host_sync_rule() {
           .make = make_rule<HostSync>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -10,7 +10,7 @@
 #include "cli/trace/short_name.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::rules {
 
 void IdleRule::claimed(const ClaimedGap& claim) {
   Owned& owned = claim.if_no_optimizer ? if_no_optimizer_ : owned_;
@@ -51,4 +51,4 @@ std::string around_text(const Catalog& catalog, const DeviceGap& gap) {
   return (gap.from_ns == kEarliest_ns ? "no work" : short_name(catalog.strings[gap.before])) + ", then " + short_name(catalog.strings[gap.next->name]);
 }
 
-}  // namespace cli
+}  // namespace cli::rules

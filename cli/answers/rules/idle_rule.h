@@ -9,7 +9,7 @@
 #include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
 
-namespace cli {
+namespace cli::rules {
 
 class IdleRule : public Rule {
  public:
@@ -45,4 +45,4 @@ class IdleRule : public Rule {
 // "aten::add, then Memcpy HtoD": the work before and after a gap, shortened.
 std::string around_text(const Catalog& catalog, const DeviceGap& gap);
 
-}  // namespace cli
+}  // namespace cli::rules

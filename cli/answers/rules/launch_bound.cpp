@@ -4,7 +4,7 @@
 
 #include "cli/answers/rules/idle_rule.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastLaunchShare = 10;    // as 1 / N of the time
@@ -55,4 +55,4 @@ RuleEntry launch_bound_rule() {
           .make = make_rule<LaunchBound>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

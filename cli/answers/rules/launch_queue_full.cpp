@@ -12,7 +12,7 @@
 #include "cli/trace/names.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastFullShare = 10;  // as 1 / N of the time, of such calls
@@ -97,4 +97,4 @@ RuleEntry launch_queue_full_rule() {
           .make = make_rule<LaunchQueueFull>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -15,7 +15,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr double kMostOfRoofPercent = 60;            // what runs nearer to its roof is as good as it gets
@@ -209,4 +209,4 @@ RuleEntry memory_bound_kernels_rule() {
           .make = make_rule<MemoryBoundKernels>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

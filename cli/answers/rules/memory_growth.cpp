@@ -5,7 +5,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kFewestGrowingSteps = 8;
@@ -45,4 +45,4 @@ RuleEntry memory_growth_rule() {
           .make = make_rule<MemoryGrowth>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

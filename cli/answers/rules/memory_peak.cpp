@@ -5,7 +5,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr double kMostInUse = 0.9;  // of the GPU's memory
@@ -42,4 +42,4 @@ RuleEntry memory_peak_rule() {
           .make = make_rule<MemoryPeak>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -7,7 +7,7 @@
 #include "cli/base/text.h"
 #include "cli/formats/reading/devices.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kShown_ns = 1000;  // a peak is a moment
@@ -56,4 +56,4 @@ std::vector<Finding> MemoryRule::find(const DiagnosisScope& scope, const std::ve
   return {finding};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -6,7 +6,7 @@
 
 #include "cli/answers/rules/rule.h"
 
-namespace cli {
+namespace cli::rules {
 
 // A row of the table; what is not known is empty.
 struct DeviceMemory {
@@ -33,4 +33,4 @@ class MemoryRule : public Rule {
   const AnalysisContext& context_;
 };
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -11,7 +11,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastCopyShare = 100;  // as 1 / N of the time, of copies and idle time
@@ -122,4 +122,4 @@ RuleEntry pageable_copy_rule() {
           .make = make_rule<PageableCopy>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

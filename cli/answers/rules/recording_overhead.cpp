@@ -9,7 +9,7 @@
 #include "cli/answers/rules/rule.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastOverheadShare = 50;  // as 1 / N of the time
@@ -86,4 +86,4 @@ RuleEntry recording_overhead_rule() {
           .make = make_rule<RecordingOverhead>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -5,7 +5,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::rules {
 
 std::string function_name(std::string_view kernel) {
   std::string name = short_name(kernel);
@@ -52,11 +52,11 @@ std::string ncu_command(std::string_view kernel, std::int64_t skip, const std::s
 RULES
 #undef ENTRY
 
-const std::vector<RuleEntry>& rules() {
+const std::vector<RuleEntry>& rule_entries() {
 #define ENTRY(name) name##_rule(),
   static const std::vector<RuleEntry> all{RULES};
 #undef ENTRY
   return all;
 }
 
-}  // namespace cli
+}  // namespace cli::rules

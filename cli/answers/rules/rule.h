@@ -18,7 +18,7 @@
 #include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/analysis_table.h"
 
-namespace cli {
+namespace cli::rules {
 
 // A finding of a rule: the problem, its evidence, the maximum time saved, and advice. Plain data; write_findings.h makes
 // text and JSON from it.
@@ -90,7 +90,7 @@ struct RuleEntry {
   std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context outlives it
 };
 
-const std::vector<RuleEntry>& rules();
+const std::vector<RuleEntry>& rule_entries();
 
 // Used by more than one rule.
 inline constexpr std::string_view kGarbageCollectionAdvice =
@@ -180,4 +180,4 @@ struct Fired {
   }
 };
 
-}  // namespace cli
+}  // namespace cli::rules

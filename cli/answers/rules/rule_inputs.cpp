@@ -7,7 +7,7 @@
 #include "cli/trace/ranks.h"
 #include "cli/formats/reading/devices.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 bool has_any(const Process& process, KindSet kinds) {
@@ -90,4 +90,4 @@ std::string missing_input(RuleInput input, const DiagnosisScope& scope, const st
   return {};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -6,7 +6,7 @@
 
 #include "cli/answers/tables/analysis.h"
 
-namespace cli {
+namespace cli::rules {
 
 // The time that is diagnosed. Known when the walk is over.
 struct DiagnosedTime {
@@ -42,4 +42,4 @@ enum class RuleInput : std::uint8_t {
 // Returns why the rule cannot check the trace: "no launch calls in the trace", "no launch calls of rank 3"; "" if it has the input.
 std::string missing_input(RuleInput input, const DiagnosisScope& scope, const std::vector<ResultTable>& tables);
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -8,7 +8,7 @@
 #include "cli/answers/rules/gap_claims.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kMostTiny = 200;               // a step
@@ -67,4 +67,4 @@ RuleEntry single_tensor_optimizer_rule() {
           .make = make_rule<SingleTensorOptimizer>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -9,7 +9,7 @@
 #include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kSlowFirstPercent = 150;  // of the median of the other steps
@@ -77,4 +77,4 @@ RuleEntry slow_first_rule() {
           .make = make_rule<SlowFirst>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

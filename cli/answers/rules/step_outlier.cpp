@@ -10,7 +10,7 @@
 #include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kMuchLonger = 5;          // by 1 / N of the median
@@ -86,4 +86,4 @@ RuleEntry step_outlier_rule() {
           .make = make_rule<StepOutlier>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

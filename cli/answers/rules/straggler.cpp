@@ -9,7 +9,7 @@
 #include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastDelayShare = 100;  // as 1 / N of the time
@@ -90,4 +90,4 @@ RuleEntry straggler_rule() {
           .make = make_rule<Straggler>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -12,7 +12,7 @@
 #include "cli/trace/ranks.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastWait_ns = 1'000'000'000;
@@ -168,4 +168,4 @@ RuleEntry stuck_rule() {
           .make = make_rule<Stuck>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -24,7 +24,7 @@
 #include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastUnalignedShare = 20;  // as 1 / N of the time
@@ -162,4 +162,4 @@ RuleEntry unaligned_matmul_rule() {
           .make = make_rule<UnalignedMatmul>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

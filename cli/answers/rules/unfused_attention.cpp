@@ -24,7 +24,7 @@
 #include "cli/answers/rules/rule.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastAttentionShare = 20;  // as 1 / N of the time, of the saving
@@ -194,4 +194,4 @@ RuleEntry unfused_attention_rule() {
           .make = make_rule<UnfusedAttention>};
 }
 
-}  // namespace cli
+}  // namespace cli::rules

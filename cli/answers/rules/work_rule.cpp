@@ -3,7 +3,7 @@
 #include "cli/answers/rules/rule.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::rules {
 
 void WorkRule::work(const GpuWork& work) {
   const bool own = is_own(work);
@@ -44,4 +44,4 @@ StringId WorkRule::longest(ProcessId process) const {
   return most.second;
 }
 
-}  // namespace cli
+}  // namespace cli::rules

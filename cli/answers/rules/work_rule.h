@@ -13,7 +13,7 @@
 #include "cli/answers/tables/analysis.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::rules {
 
 // How long some of a device's work runs with nothing else beside it: what would go, were that work gone and all else as it is.
 class ExposedWork {
@@ -106,4 +106,4 @@ class WorkRule : public Rule {
   LongestEvidence evidence_;
 };
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -11,7 +11,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::rules {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSeverityNames{"low", "medium", "high"};
@@ -146,4 +146,4 @@ void write_findings_json(const Diagnosis& diagnosis, ByteSink& sink) {
   out.flush();
 }
 
-}  // namespace cli
+}  // namespace cli::rules

@@ -8,7 +8,7 @@
 #include "cli/answers/rules/diagnose.h"
 #include "cli/base/output_file.h"
 
-namespace cli {
+namespace cli::rules {
 
 // Parts of it, for whoever writes findings in another form.
 std::string_view severity_name(Severity severity);
@@ -30,4 +30,4 @@ std::string findings_text(const Diagnosis& diagnosis);
 // "not_checked":[{"rule","reason"}],"notes":[]}; null is unknown.
 void write_findings_json(const Diagnosis& diagnosis, ByteSink& sink);
 
-}  // namespace cli
+}  // namespace cli::rules

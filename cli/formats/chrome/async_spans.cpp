@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-namespace cli {
+namespace cli::chrome {
 namespace {
 
 bool begins_span(const Event& event) { return event.phase == 'b' || event.phase == 'S'; }
@@ -78,4 +78,4 @@ class WithAsyncSlices : public Exporter {
 
 std::unique_ptr<Exporter> with_async_slices(std::unique_ptr<Exporter> format) { return std::make_unique<WithAsyncSlices>(std::move(format)); }
 
-}  // namespace cli
+}  // namespace cli::chrome

@@ -7,8 +7,8 @@
 
 #include "cli/formats/export/exporter.h"
 
-namespace cli {
+namespace cli::chrome {
 
 std::unique_ptr<Exporter> with_async_slices(std::unique_ptr<Exporter> format);
 
-}  // namespace cli
+}  // namespace cli::chrome

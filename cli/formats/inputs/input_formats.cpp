@@ -10,9 +10,9 @@
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/kineto/reader.h"
 #include "cli/formats/kineto/header.h"
-#include "cli/formats/ring/ring_header.h"
-#include "cli/formats/ring/ring_reader.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ring/header.h"
+#include "cli/formats/ring/reader.h"
+#include "cli/formats/ttrace/reader.h"
 #include "cli/base/error.h"
 #include "common/layout.h"
 
@@ -23,7 +23,7 @@ using Form = TracePeek::Form;
 TracePeek peek_recording(const std::string& path) {
   TracePeek peek;
   peek.form = Form::recording;
-  peek.processes.push_back(survey_recording(path));
+  peek.processes.push_back(ring::survey_recording(path));
   const Process& process = peek.processes[0];
   peek.run_id = process.run_id;
   peek.start_ns = process.recorder.created_ns;
@@ -34,7 +34,7 @@ TracePeek peek_merged(const std::string& path) {
   TracePeek peek;
   peek.form = Form::merged;
   Catalog catalog;
-  MergedReader(path).read_lists(catalog);
+  ttrace::MergedReader(path).read_lists(catalog);
   peek.processes = std::move(catalog.processes);
   for (const Process& process : peek.processes) {
     if (peek.run_id.empty()) peek.run_id = process.run_id;
@@ -86,10 +86,10 @@ TracePeek peek_trace(const std::string& path) {
 namespace {
 
 bool is_merged(std::string_view bytes) {
-  return bytes.starts_with(std::string_view(kMergedMagic, sizeof(kMergedMagic)));
+  return bytes.starts_with(std::string_view(ttrace::kMergedMagic, sizeof(ttrace::kMergedMagic)));
 }
 
-std::unique_ptr<Reader> open_merged(const std::string& path, const ReaderOptions&) { return std::make_unique<MergedReader>(path); }
+std::unique_ptr<Reader> open_merged(const std::string& path, const ReaderOptions&) { return std::make_unique<ttrace::MergedReader>(path); }
 
 bool is_json(std::string_view bytes) {
   if (bytes.starts_with("\xef\xbb\xbf")) return true;
@@ -97,7 +97,7 @@ bool is_json(std::string_view bytes) {
   return first == std::string_view::npos ? !bytes.empty() : bytes[first] == '{' || bytes[first] == '[';
 }
 
-std::unique_ptr<Reader> open_recording(const std::string& path, const ReaderOptions& options) { return open_ring(path, options.threads); }
+std::unique_ptr<Reader> open_recording(const std::string& path, const ReaderOptions& options) { return ring::open_ring(path, options.threads); }
 
 std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) { return kineto::open(path, JsonStream::kWindow, options.memory, options.foreign); }
 
@@ -139,7 +139,7 @@ ReaderMemory::ReaderMemory() = default;
 ReaderMemory::~ReaderMemory() = default;
 
 bool is_ring(std::string_view bytes) {
-  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))) || is_ring_without_header(bytes);
+  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))) || ring::is_ring_without_header(bytes);
 }
 
 const std::vector<InputFormat>& input_formats() {

@@ -116,7 +116,7 @@ bool is_trace_name(std::string_view name) {
 }
 
 std::string readable_file(const std::string& path) {
-  const std::string ring = ring_of(path);
+  const std::string ring = ring::ring_of(path);
   std::error_code ignored;
   if (ring.empty()) return path;
   if (!fs::exists(ring, ignored)) fail(path, "its recording " + ring + " is missing, which contains the names; copy both files");

@@ -15,7 +15,7 @@
 #include "cli/trace/event_times.h"
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/header.h"
-#include "cli/formats/ttrace/merged_file.h"
+#include "cli/formats/ttrace/file.h"
 
 namespace cli::kineto {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::size_t kMaxOpenSlices = 1 << 16;
 // Of metadata events that are kept as text; a file of thousands of threads has a few MB. With the header's members it
 // is one entry of a merged file.
 constexpr std::size_t kMostMetadataBytes = 32 << 20;
-static_assert(kMostMetadataBytes + kMaxHeaderBytes < kMaxChunkBytes / 2 + kMaxChunkBytes / 4);
+static_assert(kMostMetadataBytes + kMaxHeaderBytes < ttrace::kMaxChunkBytes / 2 + ttrace::kMaxChunkBytes / 4);
 
 // Some versions of Kineto on ROCm write copies with the category of kernels (pytorch/kineto#1295). XLA writes none ("MemcpyH2D").
 Kind kernel_or_copy(const RawEvent& raw) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-namespace cli {
+namespace cli::ring {
 
 namespace {
 
@@ -306,4 +306,4 @@ void ClockAxis::enter_block(const trace::ClockSample& sample) {
   stepped_blocks_ += stepped;
 }
 
-}  // namespace cli
+}  // namespace cli::ring

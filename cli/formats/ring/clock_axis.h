@@ -7,7 +7,7 @@
 
 #include "common/layout.h"
 
-namespace cli {
+namespace cli::ring {
 
 // CUPTI's times where the wall clock, which CUPTI's clock goes with, was set while they were taken: on the one axis of
 // the recording (clock_axis.h).
@@ -156,4 +156,4 @@ class ClockAxis {
   SetClock set_clock_;
 };
 
-}  // namespace cli
+}  // namespace cli::ring

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cli {
+namespace cli::ring {
 
 namespace {
 
@@ -66,4 +66,4 @@ void OpenRanges::finish() {
   }
 }
 
-}  // namespace cli
+}  // namespace cli::ring

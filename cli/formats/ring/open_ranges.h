@@ -8,7 +8,7 @@
 
 #include "cli/trace/payload.h"
 
-namespace cli {
+namespace cli::ring {
 
 struct OpenRange {
   Event event;  // all but the duration
@@ -42,4 +42,4 @@ class OpenRanges {
   std::uint64_t unmatched_ends_ = 0, endless_ = 0;
 };
 
-}  // namespace cli
+}  // namespace cli::ring

@@ -14,7 +14,7 @@
 #include "cli/trace/operator_inputs.h"
 #include "common/records/operators.h"
 
-namespace cli {
+namespace cli::ring {
 
 namespace {
 
@@ -149,4 +149,4 @@ OperatorInputId read_operator_inputs(std::string_view bytes, Catalog& catalog) {
   return intern_inputs(catalog, InputBytes(bytes, catalog).inputs());
 }
 
-}  // namespace cli
+}  // namespace cli::ring

@@ -4,9 +4,9 @@
 
 #include "cli/trace/catalog.h"
 
-namespace cli {
+namespace cli::ring {
 
 // What is cut off, or damaged, ends the list. 0: there are none.
 OperatorInputId read_operator_inputs(std::string_view bytes, Catalog& catalog);
 
-}  // namespace cli
+}  // namespace cli::ring

@@ -12,7 +12,7 @@
 #include "cli/base/files.h"
 #include "cli/base/error.h"
 
-namespace cli {
+namespace cli::ring {
 namespace {
 
 std::string with_ending(const std::string& path, const std::string& from, const std::string& to) {
@@ -130,4 +130,4 @@ bool SpoolFile::read(const ChunkPosition& position, trace::SpoolChunk& chunk, st
   return true;
 }
 
-}  // namespace cli
+}  // namespace cli::ring

@@ -9,7 +9,7 @@
 #include "cli/base/zstd_codec.h"
 #include "common/spool_format.h"
 
-namespace cli {
+namespace cli::ring {
 
 // "X.spool" of "X.ring", and back; "" for a path with another ending.
 std::string spool_of(const std::string& ring_path);
@@ -60,4 +60,4 @@ class SpoolFile {
   ZstdDecompressor zstd_;
 };
 
-}  // namespace cli
+}  // namespace cli::ring

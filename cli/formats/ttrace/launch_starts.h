@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace cli {
+namespace cli::ttrace {
 
 class LaunchStarts {
  public:
@@ -90,4 +90,4 @@ class LaunchStarts {
   std::vector<Early> early_;         // by correlation modulo their number; empty until one came
 };
 
-}  // namespace cli
+}  // namespace cli::ttrace

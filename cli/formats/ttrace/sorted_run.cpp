@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "cli/base/error.h"
-#include "cli/formats/ttrace/merged_columns.h"
+#include "cli/formats/ttrace/columns.h"
 
-namespace cli {
+namespace cli::ttrace {
 namespace {
 
 constexpr std::size_t kStretchBytes = 1 << 20;
@@ -92,4 +92,4 @@ void SortedRunCursor::load(ZstdDecompressor& zstd) {
   }
 }
 
-}  // namespace cli
+}  // namespace cli::ttrace

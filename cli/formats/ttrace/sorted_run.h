@@ -8,9 +8,9 @@
 #include "cli/base/files.h"
 #include "cli/base/zstd_codec.h"
 #include "cli/trace/clocks.h"
-#include "cli/formats/ttrace/merged_batch.h"
+#include "cli/formats/ttrace/batch.h"
 
-namespace cli {
+namespace cli::ttrace {
 
 struct SortedRun {
   struct Stretch {
@@ -69,4 +69,4 @@ class SortedRunCursor {
   std::size_t at_ = static_cast<std::size_t>(-1);
 };
 
-}  // namespace cli
+}  // namespace cli::ttrace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/formats/chrome/async_spans.h"
-#include "cli/formats/chrome/chrome_json.h"
+#include "cli/formats/chrome/json.h"
 #include "cli/formats/kineto/exporter.h"
 #include "cli/formats/perfetto/pftrace.h"
 
@@ -11,8 +11,8 @@ namespace cli {
 
 namespace {
 
-std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return with_async_slices(make_chrome_json()); }
-std::unique_ptr<Exporter> pftrace(const FormatOptions& options) { return with_async_slices(make_pftrace(options)); }
+std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return chrome::with_async_slices(chrome::make_chrome_json()); }
+std::unique_ptr<Exporter> pftrace(const FormatOptions& options) { return chrome::with_async_slices(make_pftrace(options)); }
 std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return kineto::make_exporter(options); }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "cli/show/report/chart.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -240,4 +240,4 @@ void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, s
   write_folded_table(page, sorted.front(), facts, what.title, {.most = most_rows});
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -13,7 +13,7 @@
 #include "cli/show/report/fills.h"
 #include "cli/show/report/html.h"
 
-namespace cli {
+namespace cli::report {
 
 struct BarPart {
   explicit BarPart(Fill fill) : label(fill_name(fill)), fill(fill) {}
@@ -75,4 +75,4 @@ struct TopBars {
 // A chart of the rows with the largest values, and the table of `most_rows` of them in that order.
 void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, std::size_t most_rows = 50);
 
-}  // namespace cli
+}  // namespace cli::report

@@ -8,7 +8,7 @@
 
 #include "cli/show/report/bar_chart.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -239,4 +239,4 @@ void write_spread(Html& page, const SpreadChart& chart) {
   page.close("figure");
 }
 
-}  // namespace cli
+}  // namespace cli::report

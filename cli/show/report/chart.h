@@ -11,7 +11,7 @@
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/show/report/html.h"
 
-namespace cli {
+namespace cli::report {
 
 // An axis of a chart: from 0 to a round number, in one unit.
 struct Axis {
@@ -90,4 +90,4 @@ inline constexpr std::size_t kMostSpreadMarks = 240;
 
 void write_spread(Html& page, const SpreadChart& chart);
 
-}  // namespace cli
+}  // namespace cli::report

@@ -8,7 +8,7 @@
 
 #include "cli/timeline/gpu/gpu_intervals.h"
 
-namespace cli {
+namespace cli::report {
 
 // Lengths of unions, as in `analyze --only overlap`.
 struct Usage {
@@ -69,4 +69,4 @@ class DeviceUsage {
   std::vector<std::pair<std::int64_t, std::int64_t>> exposed_times_;
 };
 
-}  // namespace cli
+}  // namespace cli::report

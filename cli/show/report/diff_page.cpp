@@ -18,7 +18,7 @@
 #include "cli/show/report/page.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 constexpr std::size_t kMostChangeBars = 15, kMostChangeRows = 200;
@@ -134,4 +134,4 @@ std::string diff_page_html(const DiffPage& diff) {
   return page.all();
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -6,7 +6,7 @@
 
 #include "cli/answers/tables/analysis_table.h"
 
-namespace cli {
+namespace cli::report {
 
 struct DiffPage {
   std::string title, inputs;         // inputs are words of a command line
@@ -17,4 +17,4 @@ struct DiffPage {
 
 std::string diff_page_html(const DiffPage& diff);
 
-}  // namespace cli
+}  // namespace cli::report

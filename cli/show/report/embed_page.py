@@ -28,7 +28,7 @@ def literals(text):
 
 
 def main():
-    print('#include "cli/show/report/page.h"\n\nnamespace cli {')
+    print('#include "cli/show/report/page.h"\n\nnamespace cli::report {')
     for name, ending in (("Style", ".css"), ("Script", ".js")):
         text = joined(ending)
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -6,7 +6,7 @@
 
 #include "cli/formats/export/chrome_text.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -151,4 +151,4 @@ void write_patterns(Html& page) {
   page.close("svg");
 }
 
-}  // namespace cli
+}  // namespace cli::report

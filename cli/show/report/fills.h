@@ -10,7 +10,7 @@
 #include "cli/formats/export/chrome_text.h"
 #include "cli/show/report/html.h"
 
-namespace cli {
+namespace cli::report {
 
 enum class Fill : std::uint8_t { compute, matmul, communication, exposed, memory, idle, waiting, blocking_copy, after_wait, host_late, launching, queued, unexplained, late_most, late_next, late_third, late_others, forward, backward, optimizer, other, count_ };
 
@@ -68,4 +68,4 @@ inline std::string_view palette_name(const TimelineColor& color) {
   }
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -21,7 +21,7 @@
 #include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -204,4 +204,4 @@ bool has_flame(const ReportFacts& facts) { return facts.flame.total_ns > 0; }
 
 SectionEntry flame_section() { return {"flame", "Flame graph of GPU time", {}, write_flame, has_flame}; }
 
-}  // namespace cli
+}  // namespace cli::report

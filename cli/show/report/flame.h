@@ -7,7 +7,7 @@
 
 #include "cli/answers/tables/analyze.h"
 
-namespace cli {
+namespace cli::report {
 
 struct FlameNode {
   std::string name;
@@ -27,4 +27,4 @@ struct FlameTree {
 // Returns an analysis for an AnalysisRequest. Its finish() fills `tree`.
 TablesObserverEntry flame_observer(FlameTree& tree);
 
-}  // namespace cli
+}  // namespace cli::report

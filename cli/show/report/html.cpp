@@ -4,7 +4,7 @@
 
 #include "cli/base/text.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 std::string_view reference(char c) {
@@ -76,4 +76,4 @@ void Html::empty(std::string_view tag, Attributes attributes) {
   out_ += "/>";
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cli {
+namespace cli::report {
 
 // Escapes & < > " ' in `text`, after visible_text, for the text of an element or a quoted attribute value.
 std::string html_text(std::string_view text);
@@ -49,4 +49,4 @@ class Html {
   std::string out_;
 };
 
-}  // namespace cli
+}  // namespace cli::report

@@ -18,7 +18,7 @@
 #include "cli/trace/ranks.h"
 #include "cli/trace/catalog.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -220,4 +220,4 @@ void write_head_facts(Html& page, const ReportFacts& facts) {
   page.close("dl");
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -6,7 +6,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/html.h"
 
-namespace cli {
+namespace cli::report {
 
 // No address but those within the page stands in it, and its content security policy lets nothing be loaded and no script run but its own.
 std::string page_html(std::string_view title, const ReportFacts& facts);
@@ -25,4 +25,4 @@ extern const std::string_view kPageStyleHash, kPageScriptHash;  // 'sha256-...',
 // Writes a list of terms. Unknown facts are omitted.
 void write_head_facts(Html& page, const ReportFacts& facts);
 
-}  // namespace cli
+}  // namespace cli::report

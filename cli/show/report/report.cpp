@@ -11,7 +11,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/waits.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 std::vector<const AnalysisEntry*> shown_analyses() {
@@ -72,7 +72,7 @@ AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessS
 
 EventChoice reported_events() {
   TimelineSection nowhere;
-  return diagnosed_events(all_rules(), shown_analyses(), timeline_observer({}, nowhere).needs.kinds | CallPaths::kinds());
+  return rules::diagnosed_events(rules::all_rules(), shown_analyses(), timeline_observer({}, nowhere).needs.kinds | CallPaths::kinds());
 }
 
 Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request) {
@@ -87,8 +87,8 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   shown.observers.push_back(waits_observer(waits));
   FlameTree flame;
   shown.observers.push_back(flame_observer(flame));
-  const DiagnosisRequest diagnosed{all_rules(), request.selection, request.inputs, request.class_rules, request.own_peaks};
-  DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
+  const rules::DiagnosisRequest diagnosed{rules::all_rules(), request.selection, request.inputs, request.class_rules, request.own_peaks};
+  rules::DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
   std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis(), by_step(shown, found, chosen_processes(trace.catalog(), request.selection))});
 
   ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(results[2].tables), std::move(waits), std::move(flame), diagnosis.finish(results[1]), timeline.html, request.inputs, request.selected,
@@ -101,4 +101,4 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   return {page_html(request.title, page), page.diagnosis.findings.size(), notes};
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -7,7 +7,7 @@
 #include "cli/answers/tables/analyze.h"
 #include "cli/show/report/timeline.h"
 
-namespace cli {
+namespace cli::report {
 
 struct ReportRequest {
   std::string title;        // of the page
@@ -32,4 +32,4 @@ EventChoice reported_events();
 // Tables as analyze() makes them, findings as diagnose() does, all read together; throws as they do.
 Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request);
 
-}  // namespace cli
+}  // namespace cli::report

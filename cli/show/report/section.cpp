@@ -1,6 +1,6 @@
 #include "cli/show/report/section.h"
 
-namespace cli {
+namespace cli::report {
 
 // The sections, in the order of the page.
 #define SECTIONS \
@@ -35,4 +35,4 @@ const std::vector<SectionEntry>& sections() {
   return all;
 }
 
-}  // namespace cli
+}  // namespace cli::report

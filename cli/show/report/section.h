@@ -12,7 +12,7 @@
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 
-namespace cli {
+namespace cli::report {
 
 // What the sections of a report are made of. It outlives them.
 struct ReportFacts {
@@ -22,7 +22,7 @@ struct ReportFacts {
   std::vector<ResultTable> by_step; // tables temporal, idle and memory by step; empty if there are no steps
   WaitTables waits;
   FlameTree flame;
-  Diagnosis diagnosis;
+  rules::Diagnosis diagnosis;
   std::string timeline;             // its section, as markup
   std::string inputs;               // as a shell takes them
   std::string selected;             // the options that choose a part of them, so, too, each behind a blank; ""
@@ -48,4 +48,4 @@ bool has_gpu_time(const ReportFacts& facts);
 // Returns whether there are operators with known sizes and a GPU with known peaks.
 bool has_roofline(const ReportFacts& facts);
 
-}  // namespace cli
+}  // namespace cli::report

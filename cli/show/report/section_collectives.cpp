@@ -12,7 +12,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 
 // How fast collectives were.
 
@@ -185,4 +185,4 @@ void write_stragglers(const ReportFacts& facts, Html& page) {
 
 SectionEntry stragglers_section() { return {"stragglers", "Waiting for ranks", {"stragglers"}, write_stragglers, has_waits}; }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -10,10 +10,10 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
-void write_seen(Html& page, const Evidence& each) {
+void write_seen(Html& page, const rules::Evidence& each) {
   page.open("li");
   std::string where = fmt::format("#t={}-{}", each.start_ns, each.end_ns);
   if (each.rank >= 0) where += fmt::format("&rank={}", each.rank);
@@ -29,21 +29,21 @@ void write_term(Html& page, std::string_view term, std::string_view text) {
   page.element("dd", text);
 }
 
-void write_finding(Html& page, const Finding& finding, const Diagnosis& diagnosis) {
+void write_finding(Html& page, const rules::Finding& finding, const rules::Diagnosis& diagnosis) {
   page.open("article", {{"class", "finding"}, {"data-rule", finding.rule}});
   page.open("h3");
-  page.element("span", {{"class", fmt::format("severity {}", severity_name(finding.severity))}}, severity_name(finding.severity));
+  page.element("span", {{"class", fmt::format("severity {}", rules::severity_name(finding.severity))}}, rules::severity_name(finding.severity));
   page.text(fmt::format(" {}: {}", finding.rule, finding.title));
   page.close("h3");
   page.open("dl");
-  write_term(page, "where", where_text(finding, diagnosis));
+  write_term(page, "where", rules::where_text(finding, diagnosis));
   page.element("dt", "saving");
-  page.element("dd", {{"data-v", finding.saving_ns ? fmt::format("{}", *finding.saving_ns) : std::string()}}, saving_text(finding, diagnosis.length_ns));
+  page.element("dd", {{"data-v", finding.saving_ns ? fmt::format("{}", *finding.saving_ns) : std::string()}}, rules::saving_text(finding, diagnosis.length_ns));
   if (!finding.evidence.empty()) {
     page.element("dt", "seen");
     page.open("dd");
     page.open("ul");
-    for (const Evidence& each : finding.evidence) write_seen(page, each);
+    for (const rules::Evidence& each : finding.evidence) write_seen(page, each);
     page.close("ul");
     page.close("dd");
   }
@@ -74,7 +74,7 @@ std::optional<double> mean_use_of_peak(const ReportFacts& facts) {
 // Without a serious finding, the next step is to look at the kernels.
 void write_next_step(const ReportFacts& facts, Html& page) {
   const auto& findings = facts.diagnosis.findings;
-  if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.severity == Severity::high; })) return;
+  if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const rules::Finding& finding) { return finding.severity == rules::Severity::high; })) return;
   page.open("p", {{"class", "next"}});
   page.text("Next: compare the operators with the limits of the GPU. ");
   if (has_roofline(facts)) {
@@ -90,12 +90,12 @@ void write_next_step(const ReportFacts& facts, Html& page) {
 }
 
 void write_findings(const ReportFacts& facts, Html& page) {
-  const Diagnosis& diagnosis = facts.diagnosis;
+  const rules::Diagnosis& diagnosis = facts.diagnosis;
   const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
-  write_paragraph(page, nothing ? "There is no GPU work in this trace." : looked_at_text(diagnosis) + ".");
-  for (const Finding& finding : diagnosis.findings) write_finding(page, finding, diagnosis);
+  write_paragraph(page, nothing ? "There is no GPU work in this trace." : rules::looked_at_text(diagnosis) + ".");
+  for (const rules::Finding& finding : diagnosis.findings) write_finding(page, finding, diagnosis);
   write_next_step(facts, page);
-  for (const std::string& line : not_checked_lines(diagnosis)) page.element("p", {{"class", "note"}}, line);
+  for (const std::string& line : rules::not_checked_lines(diagnosis)) page.element("p", {{"class", "note"}}, line);
   for (const std::string& note : diagnosis.notes) page.element("p", {{"class", "note"}}, "note: " + note);
 }
 
@@ -103,4 +103,4 @@ void write_findings(const ReportFacts& facts, Html& page) {
 
 SectionEntry findings_section() { return {"findings", "Findings", {}, write_findings}; }
 
-}  // namespace cli
+}  // namespace cli::report

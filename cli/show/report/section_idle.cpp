@@ -8,7 +8,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -35,4 +35,4 @@ void write_idle(const ReportFacts& facts, Html& page) {
 
 SectionEntry idle_section() { return {"idle", "Idle causes", {"temporal", "idle"}, write_idle, has_idle}; }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -4,7 +4,7 @@
 
 #include "cli/show/report/fills.h"
 
-namespace cli {
+namespace cli::report {
 
 struct IdleFill {
   const char* key;
@@ -14,4 +14,4 @@ inline constexpr std::array kIdleFills{IdleFill{"sync_ns", Fill::waiting},      
                                         IdleFill{"host_late_ns", Fill::host_late}, IdleFill{"launch_ns", Fill::launching},   IdleFill{"queued_ns", Fill::queued},
                                         IdleFill{"unexplained_ns", Fill::unexplained}};
 
-}  // namespace cli
+}  // namespace cli::report

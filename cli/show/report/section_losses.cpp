@@ -14,7 +14,7 @@
 #include "cli/trace/losses.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::report {
 
 // What the recordings do not hold.
 
@@ -136,4 +136,4 @@ void write_clocks_section(const ReportFacts& facts, Html& page) {
 
 SectionEntry clocks_section() { return {"clocks", "Clock error", {}, write_clocks_section, has_clocks}; }
 
-}  // namespace cli
+}  // namespace cli::report

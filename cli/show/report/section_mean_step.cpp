@@ -16,7 +16,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 constexpr double kPictureHeight = 46, kLeastNamed = 0.09;  // narrower parts have no name in the bar
@@ -173,4 +173,4 @@ void write_mean_step(const ReportFacts& facts, Html& page) {
 
 SectionEntry mean_step_section() { return {"mean-step", "Where the time goes", {"temporal", "idle", "steps"}, write_mean_step, has_gpu_time}; }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -12,7 +12,7 @@
 #include "cli/show/report/chart.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 // Of a GPU: the host's memory is in the table alone.
@@ -78,4 +78,4 @@ void write_memory(const ReportFacts& facts, Html& page) {
 
 SectionEntry memory_section() { return {"memory", "Memory", {"memory"}, write_memory, has_memory}; }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -6,7 +6,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 bool has_communication(const ReportFacts& facts) { return TableReading(facts.tables, "temporal").sum("comm_ns") > 0; }
@@ -31,4 +31,4 @@ void write_overlap(const ReportFacts& facts, Html& page) {
 
 SectionEntry overlap_section() { return {"overlap", "Overlap", {"temporal", "overlap"}, write_overlap, has_communication}; }
 
-}  // namespace cli
+}  // namespace cli::report

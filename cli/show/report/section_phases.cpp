@@ -13,7 +13,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 struct PhasePart {
@@ -77,4 +77,4 @@ void write_phases(const ReportFacts& facts, Html& page) {
 
 SectionEntry phases_section() { return {"phases", "Forward, backward, optimizer", {"step_phases"}, write_phases, has_phases}; }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -5,7 +5,7 @@
 #include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 
-namespace cli {
+namespace cli::report {
 
 // Modules by the GPU time of their own operators; where the input tells it.
 
@@ -89,4 +89,4 @@ void write_classes(const ReportFacts& facts, Html& page) {
 
 SectionEntry classes_section() { return {"classes", "Classes", {"classes"}, write_classes, has_classes}; }
 
-}  // namespace cli
+}  // namespace cli::report

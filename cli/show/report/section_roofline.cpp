@@ -13,7 +13,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 constexpr double kRoofTop = 10, kRoofBottom = 260, kRoofHeight = 300, kMostDecades = 6;
@@ -159,4 +159,4 @@ bool has_roofline(const ReportFacts& facts) {
 
 SectionEntry roofline_section() { return {"roofline", "Roofline", {"roofline", "mfu"}, write_roofline, has_roofline}; }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -10,7 +10,7 @@
 #include "cli/show/report/step_times.h"
 #include "cli/show/report/table_html.h"
 
-namespace cli {
+namespace cli::report {
 
 // How long the steps took.
 
@@ -77,4 +77,4 @@ void write_summary(const ReportFacts& facts, Html& page) {
 
 SectionEntry summary_section() { return {"summary", "Summary", {"temporal", "steps", "stragglers"}, write_summary}; }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -14,7 +14,7 @@
 #include "cli/show/report/chart.h"
 #include "cli/show/report/bar_chart.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -179,4 +179,4 @@ void write_step_chart(Html& page, const ResultTable& steps) {
                       "duration", "step", Unit::ns, marks_of(TableReading(one, steps.name))});
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -7,7 +7,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/html.h"
 
-namespace cli {
+namespace cli::report {
 
 // A row for each step of the table steps: step, ranks, shortest_ns, median_ns, longest_ns, longest_rank, warm_up. Ascending.
 ResultTable step_times(const std::vector<ResultTable>& tables);
@@ -20,4 +20,4 @@ void write_step_chart(Html& page, const ResultTable& steps);
 // Writes nothing for fewer than two ranks or three steps; the table is enough then.
 void write_step_heat(Html& page, const ReportFacts& facts);
 
-}  // namespace cli
+}  // namespace cli::report

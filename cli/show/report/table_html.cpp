@@ -9,7 +9,7 @@
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/text.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 // As JSON has it.
@@ -95,4 +95,4 @@ const ResultTable* find_table(const ReportFacts& facts, std::string_view name) {
 
 void write_paragraph(Html& page, std::string_view text) { page.element("p", text); }
 
-}  // namespace cli
+}  // namespace cli::report

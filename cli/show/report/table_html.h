@@ -9,7 +9,7 @@
 #include "cli/show/report/section.h"
 #include "cli/show/report/html.h"
 
-namespace cli {
+namespace cli::report {
 
 // What the page holds of a table of many rows.
 inline constexpr std::size_t kMostTableRows = 1024;
@@ -31,4 +31,4 @@ const ResultTable* find_table(const ReportFacts& facts, std::string_view name);
 
 void write_paragraph(Html& page, std::string_view text);
 
-}  // namespace cli
+}  // namespace cli::report

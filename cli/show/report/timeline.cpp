@@ -18,7 +18,7 @@
 #include "cli/trace/event_times.h"
 #include "cli/show/report/timeline_slices.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 constexpr std::size_t kShownRanks = 16;
@@ -307,4 +307,4 @@ TablesObserverEntry timeline_observer(TimelineRequest request, TimelineSection& 
   return {needs, [request = std::move(request), &result](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<Timeline>(context, request, result); }};
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -14,7 +14,7 @@
 
 #include "cli/answers/tables/analyze.h"
 
-namespace cli {
+namespace cli::report {
 
 struct TimelineRequest {
   std::optional<std::int64_t> step;  // that is shown; none: of the first shown rank that has whole steps, the one of median length, else the
@@ -33,4 +33,4 @@ struct TimelineSection {
 // To be in an AnalysisRequest; fills `result` at its finish(). `result` outlives the analysis.
 TablesObserverEntry timeline_observer(TimelineRequest request, TimelineSection& result);
 
-}  // namespace cli
+}  // namespace cli::report

@@ -13,7 +13,7 @@
 #include "cli/show/report/timeline_slices.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -376,4 +376,4 @@ std::string timeline_json(const TimelineData& data) {
   return out.take();
 }
 
-}  // namespace cli
+}  // namespace cli::report

@@ -13,7 +13,7 @@
 #include "cli/trace/event_times.h"
 #include "cli/trace/ranks.h"
 
-namespace cli {
+namespace cli::report {
 
 namespace {
 
@@ -167,4 +167,4 @@ std::vector<std::string> TimelineSlices::left_out() const {
   return lines;
 }
 
-}  // namespace cli
+}  // namespace cli::report

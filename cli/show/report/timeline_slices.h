@@ -15,7 +15,7 @@
 #include "cli/timeline/gpu/work_classes.h"
 #include "cli/trace/event.h"
 
-namespace cli {
+namespace cli::report {
 
 // Which time of a trace a timeline shows: one step, over all ranks, else the first part of what is analyzed.
 
@@ -129,4 +129,4 @@ std::string timeline_json(const TimelineData& data);
 // The whole section.
 std::string timeline_html(const TimelineData& data);
 
-}  // namespace cli
+}  // namespace cli::report

@@ -11,7 +11,7 @@
 #include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/trace/event_times.h"
 
-namespace cli {
+namespace cli::report {
 namespace {
 
 using DeviceOf = std::pair<ProcessId, std::int64_t>;
@@ -163,4 +163,4 @@ TablesObserverEntry waits_observer(WaitTables& tables) {
   return {needs, [&tables](const AnalysisContext& context) { return std::make_unique<Waits>(context, tables); }};
 }
 
-}  // namespace cli
+}  // namespace cli::report

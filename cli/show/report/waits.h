@@ -2,7 +2,7 @@
 #pragma once
 #include "cli/answers/tables/analyze.h"
 
-namespace cli {
+namespace cli::report {
 
 struct WaitTables {
   ResultTable by_communicator;  // rank, communicator, description, epoch, collectives, wait_ns: the sums of waits in the table collectives
@@ -14,4 +14,4 @@ struct WaitTables {
 // compute. It is part of exposed_comm_ns in the table temporal, and each moment counts once.
 TablesObserverEntry waits_observer(WaitTables& tables);
 
-}  // namespace cli
+}  // namespace cli::report

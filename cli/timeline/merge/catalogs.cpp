@@ -5,13 +5,13 @@
 
 #include "cli/base/threads.h"
 #include "cli/formats/reading/reader.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ttrace/reader.h"
 #include "cli/timeline/merge/ranks.h"
 
 namespace cli {
 
-IdMap join_catalog(Catalog& from, Catalog& to) {
-  IdMap ids;
+ttrace::IdMap join_catalog(Catalog& from, Catalog& to) {
+  ttrace::IdMap ids;
   ids.strings.reserve(from.strings.size());
   for (StringId id = 0; id < from.strings.size(); ++id) ids.strings.push_back(to.strings.intern(from.strings, id));
   for_each_interned([&]<typename T>(const T*) {
@@ -50,8 +50,8 @@ class Count : public EventSink {
 
 void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog, MergedFacts& facts) {
   const std::size_t first = catalog.processes.size();
-  if (is_merged_file(input.path)) {
-    MergedReader reader(input.path);
+  if (ttrace::is_merged_file(input.path)) {
+    ttrace::MergedReader reader(input.path);
     reader.read_lists(catalog);
     facts.fits.insert(facts.fits.end(), reader.fits().begin(), reader.fits().end());
     facts.steps.insert(facts.steps.end(), reader.own_steps().begin(), reader.own_steps().end());
@@ -73,7 +73,7 @@ Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress,
   const std::size_t threads = usable_cores() / work.threads();
   work.run({[&](std::size_t i) {
               read_catalog(inputs[i], threads, progress, own[i], facts_of[i]);
-              if (!is_merged_file(inputs[i].path)) give_named_rank(own[i], 0, named[i]);
+              if (!ttrace::is_merged_file(inputs[i].path)) give_named_rank(own[i], 0, named[i]);
             },
             [&](std::size_t i) {
               join_catalog(own[i], all);

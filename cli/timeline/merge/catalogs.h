@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/base/terminal.h"
-#include "cli/formats/ttrace/merged_batch.h"
+#include "cli/formats/ttrace/batch.h"
 #include "cli/timeline/merge/ordered_trace.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/steps.h"
@@ -16,7 +16,7 @@ namespace cli {
 // Appends the processes and tracks of `from` to those of `to`; what is interned there gets the ids that it would have if
 // its events had been read into `to`. Returns what the ids of `from` are in `to`. The processes of `from` have no content
 // afterwards.
-IdMap join_catalog(Catalog& from, Catalog& to);
+ttrace::IdMap join_catalog(Catalog& from, Catalog& to);
 
 // The catalogue of an input without its events.
 

@@ -14,10 +14,10 @@
 #include "cli/base/error.h"
 #include "cli/trace/event_times.h"
 #include "cli/formats/inputs/input_formats.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ttrace/reader.h"
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/reading/reader.h"
-#include "cli/formats/ring/ring_header.h"
+#include "cli/formats/ring/header.h"
 #include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_numbers.h"
 
@@ -90,7 +90,7 @@ class Intake : public EventSink {
 std::string clock_of(const std::string& path) {
   try {
     if (!is_ring(PlainFile(path).peek(kProbeBytes))) return {};
-    return clock_name(describe_recording(RingFile(path)));
+    return clock_name(ring::describe_recording(ring::RingFile(path)));
   } catch (const Error&) {
     return {};  // the reader says what is wrong with it
   }
@@ -99,7 +99,7 @@ std::string clock_of(const std::string& path) {
 // Nothing is to be aligned where all inputs say that they are of one clock, and to look for collectives takes a walk. A merged file does
 // not say it here: it may be a part with several.
 bool are_of_one_clock(const std::vector<TraceInput>& inputs) {
-  if (inputs.size() == 1 && !is_merged_file(inputs[0].path)) return true;
+  if (inputs.size() == 1 && !ttrace::is_merged_file(inputs[0].path)) return true;
   const std::string first = clock_of(inputs[0].path);
   return !first.empty() && std::all_of(inputs.begin() + 1, inputs.end(), [&](const TraceInput& input) { return clock_of(input.path) == first; });
 }
@@ -140,7 +140,7 @@ void InputReading::read_one(std::size_t number) {
   input.catalog.shapes.limit_text(std::max(kMostTextOfShapes / inputs_.size(), kLeastTextOfShapes));
   EventSorter sorter(room_, is_alone());
   Intake intake(input, number, work_, sorter, progress_, options_.choice);
-  if (is_merged_file(path)) {
+  if (ttrace::is_merged_file(path)) {
     read_merged(path, input, intake);
   } else {
     std::unique_ptr<ReaderMemory> memory = take_memory();
@@ -170,7 +170,7 @@ void InputReading::put_back(std::unique_ptr<ReaderMemory> memory) {
 }
 
 void InputReading::read_merged(const std::string& path, ReadInput& input, EventSink& sink) {
-  auto reader = std::make_unique<MergedReader>(path);
+  auto reader = std::make_unique<ttrace::MergedReader>(path);
   reader->read_lists(input.catalog);
   if (options_.aligns_parts && are_wall_clocks(reader->fits())) {
     input.part = std::move(reader);

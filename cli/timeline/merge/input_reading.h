@@ -18,8 +18,8 @@
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
-#include "cli/formats/ttrace/merged_batch.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ttrace/batch.h"
+#include "cli/formats/ttrace/reader.h"
 #include "cli/formats/reading/reader.h"
 
 namespace cli {
@@ -57,12 +57,12 @@ struct MergeOptions {
 struct ReadInput {
   Catalog catalog;
   std::vector<EventRun> runs;    // by its own clock
-  IdMap ids;                     // of its catalogue in that of the trace
+  ttrace::IdMap ids;                     // of its catalogue in that of the trace
   ProcessId first_process = 0;   // its first in the trace, as read
   std::uint32_t clock = 0;       // of its events, an index into the fits of its domains
   bool is_merged = false;           // its clocks are aligned already
   std::vector<ClockFit> fits;       // then
-  std::unique_ptr<MergedReader> part;  // MergeOptions::aligns_parts: its events, by its own catalogue, and no runs; null: none
+  std::unique_ptr<ttrace::MergedReader> part;  // MergeOptions::aligns_parts: its events, by its own catalogue, and no runs; null: none
   CollectiveCalls calls;         // of its processes, where clocks are to be aligned by them
   std::vector<ProcessSteps> steps;  // of its processes, by its own clock; empty: nobody looked for them
   std::optional<Process> timed;  // whose clock timed it, as far as was known at its first event; none: it has no events

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "cli/formats/ttrace/merged_file.h"
-#include "cli/formats/ttrace/merged_reader.h"
-#include "cli/formats/ttrace/merged_writer.h"
+#include "cli/formats/ttrace/file.h"
+#include "cli/formats/ttrace/reader.h"
+#include "cli/formats/ttrace/writer.h"
 #include "cli/timeline/merge/align.h"
 #include "cli/timeline/merge/missing_data.h"
 #include "cli/timeline/select/step_finder.h"
@@ -31,7 +31,7 @@ Part look_into(const TraceInput& input) {
   Part part{&input, {}, {}};
   try {
     Catalog catalog;
-    MergedReader(input.path).read_lists(catalog);
+    ttrace::MergedReader(input.path).read_lists(catalog);
     for (const Process& process : catalog.processes) {
       if (part.run_id.empty()) part.run_id = process.run_id;
     }
@@ -65,7 +65,7 @@ std::vector<std::string> leave_out_unfit(std::vector<TraceInput>& inputs) {
   if (inputs.size() < 2) return {};
   std::vector<Part> parts;
   for (const TraceInput& input : inputs) {
-    if (is_merged_file(input.path)) parts.push_back(look_into(input));
+    if (ttrace::is_merged_file(input.path)) parts.push_back(look_into(input));
   }
   const std::string run = run_of_most(parts);
   std::vector<std::string> lines;
@@ -96,7 +96,7 @@ std::string missing_ranks(const Catalog& catalog) {
     there.insert(process.rank);
   }
   std::vector<std::int64_t> missing;
-  if (ranks > static_cast<std::int64_t>(kMaxProcesses)) return {};  // no run, but a number in a damaged file
+  if (ranks > static_cast<std::int64_t>(ttrace::kMaxProcesses)) return {};  // no run, but a number in a damaged file
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     if (!there.contains(rank)) missing.push_back(rank);
   }
@@ -109,7 +109,7 @@ namespace {
 // To the file, with a look for steps, so that nobody who reads it has to.
 class MergeWalk : public EventSink {
  public:
-  MergeWalk(const Catalog& catalog, const ProcessClocks& clocks, ChunkWriter& chunks) : chunks_(chunks), steps_(catalog, clocks) {}
+  MergeWalk(const Catalog& catalog, const ProcessClocks& clocks, ttrace::ChunkWriter& chunks) : chunks_(chunks), steps_(catalog, clocks) {}
   void event(const Event& event, const Facts& facts) override {
     chunks_.event(event, facts);
     steps_.event(event, facts);
@@ -121,11 +121,11 @@ class MergeWalk : public EventSink {
   std::vector<ProcessSteps> steps() { return steps_.take(); }
 
  private:
-  ChunkWriter& chunks_;
+  ttrace::ChunkWriter& chunks_;
   StepFinder steps_;
 };
 
-MergedTotals totals(const Catalog& catalog, const MergedOutput& output, const MergeOptions& options, std::vector<ClockFit> fits, std::vector<std::string> warnings) {
+MergedTotals totals(const Catalog& catalog, const ttrace::MergedOutput& output, const MergeOptions& options, std::vector<ClockFit> fits, std::vector<std::string> warnings) {
   if (std::string missing = options.is_part ? "" : missing_ranks(catalog); !missing.empty()) warnings.push_back(std::move(missing));
   return {catalog.processes.size(), output.events(), std::move(fits), std::move(warnings)};
 }
@@ -179,7 +179,7 @@ std::vector<ClockFit> wall_clocks(const std::vector<ClockFit>& fits) {
 }
 
 std::vector<ClockFit> clocks_in(const std::string& merged) {
-  MergedReader reader(merged);
+  ttrace::MergedReader reader(merged);
   Catalog catalog;
   reader.read_lists(catalog);
   return reader.fits();
@@ -190,7 +190,7 @@ void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptio
   if (options.align && !options.clock_of_each_rank) return;
   if (is_alone && !options.clock_of_each_rank) return;
   for (const TraceInput& input : inputs) {
-    if (!is_merged_file(input.path) || are_wall_clocks(clocks_in(input.path))) continue;
+    if (!ttrace::is_merged_file(input.path) || are_wall_clocks(clocks_in(input.path))) continue;
     throw Error(Exit::usage, fmt::format("{}: the clocks of {} are already aligned; merge the recordings again{}",
                                          options.clock_of_each_rank ? "--clock-domain rank" : options.is_part ? "--partial" : "--no-align", input.path,
                                          options.clock_of_each_rank ? "" : ", or merge only this file"));
@@ -200,12 +200,12 @@ void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptio
 // One merged file, which is in order already.
 MergedTotals merge_again(const std::string& path, const MergeOptions& options, ByteSink& out) {
   const bool align = options.align;
-  MergedReader reader(path);
+  ttrace::MergedReader reader(path);
   Catalog catalog;
   reader.read_lists(catalog);
   const std::vector<ClockFit> fits = align ? reader.fits() : wall_clocks(reader.fits());
-  MergedOutput output(out, 1);
-  ChunkWriter chunks(catalog, nullptr, {catalog.processes.size(), kHeldEvents, true}, [&](std::string_view bytes) { output.put(0, bytes); });
+  ttrace::MergedOutput output(out, 1);
+  ttrace::ChunkWriter chunks(catalog, nullptr, {catalog.processes.size(), ttrace::kHeldEvents, true}, [&](std::string_view bytes) { output.put(0, bytes); });
   const ProcessClocks clocks(catalog, reader.fits());
   MergeWalk walk(catalog, clocks, chunks);
   OwnTimes times(catalog, clocks, walk);
@@ -223,14 +223,14 @@ MergedTotals merge_again(const std::string& path, const MergeOptions& options, B
 MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOptions& asked, ByteSink& out) {
   MergeOptions options = asked;
   options.aligns_parts = true;
-  const bool is_alone = inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path);
+  const bool is_alone = inputs.size() == 1 && !inputs[0].rank && ttrace::is_merged_file(inputs[0].path);
   refuse_other_clocks(inputs, options, is_alone);
   if (is_alone && !(options.align && are_wall_clocks(clocks_in(inputs[0].path)))) return merge_again(inputs[0].path, options, out);
   InputReading reading(inputs, options);
-  MergedOutput output(out, inputs.size());
+  ttrace::MergedOutput output(out, inputs.size());
   const auto write = [&](std::size_t number, ReadInput& input) {
     const std::size_t own = input.catalog.processes.size(), processes = input.part ? inputs.size() * own : std::max(inputs.size(), own);
-    ChunkWriter chunks(input.catalog, &input.ids, {processes, kHeldEvents, reading.is_alone()}, [&](std::string_view bytes) {
+    ttrace::ChunkWriter chunks(input.catalog, &input.ids, {processes, ttrace::kHeldEvents, reading.is_alone()}, [&](std::string_view bytes) {
       reading.leave_if_given_up(number);
       output.put(number, bytes);
     });
@@ -259,7 +259,7 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
   const std::vector<ProcessId>& sorted = reading.sorted_processes();
   for (std::size_t number = 0; number < inputs.size(); ++number) {
     const ProcessId first = reading.input(number).first_process;
-    for (IndexEntry& entry : output.chunks(number).index) entry.process = sorted[first + entry.process];
+    for (ttrace::IndexEntry& entry : output.chunks(number).index) entry.process = sorted[first + entry.process];
   }
   output.finish(reading.catalog(), reading.fits(), reading.take_steps());
   return totals(reading.catalog(), output, options, reading.fits(), std::move(reading.warnings()));

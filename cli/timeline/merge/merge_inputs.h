@@ -28,7 +28,7 @@ struct MergedTotals {
   std::vector<std::string> warnings;  // for the person who asked: one line each
 };
 
-// Writes the file (cli/formats/ttrace/merged_file.h), and does not finish the sink. MergeOptions::choice is not asked. Clocks of
+// Writes the file (cli/formats/ttrace/file.h), and does not finish the sink. MergeOptions::choice is not asked. Clocks of
 // a merged file are kept where somebody aligned them; without `align` one that is the only input loses them. Throws as order_traces() does, and Error (usage)
 // where the options would change other clocks of merged files.
 MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOptions& options, ByteSink& out);

@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "cli/timeline/merge/missing_data.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ttrace/reader.h"
 
 namespace cli {
 namespace {
@@ -25,7 +25,7 @@ class MergedTrace : public OrderedTrace {
   std::vector<ProcessSteps> steps() const override { return own_times_ ? reader_.own_steps() : reader_.steps(); }
 
  private:
-  MergedReader reader_;
+  ttrace::MergedReader reader_;
   bool own_times_;
   Catalog catalog_;
 };
@@ -78,7 +78,7 @@ class SortedTrace : public OrderedTrace {
 }  // namespace
 
 std::unique_ptr<OrderedTrace> order_traces(const std::vector<TraceInput>& inputs, const MergeOptions& options) {
-  if (inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path)) {
+  if (inputs.size() == 1 && !inputs[0].rank && ttrace::is_merged_file(inputs[0].path)) {
     return std::make_unique<MergedTrace>(inputs[0].path, options.own_times);
   }
   return std::make_unique<SortedTrace>(inputs, options);

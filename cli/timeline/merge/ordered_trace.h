@@ -1,4 +1,4 @@
-// What commands work on that look at a trace: all inputs as one trace, on one axis, in the order of time (cli/formats/ttrace/merged_walk.h).
+// What commands work on that look at a trace: all inputs as one trace, on one axis, in the order of time (cli/formats/ttrace/walk.h).
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "cli/formats/ttrace/merged_walk.h"
+#include "cli/formats/ttrace/walk.h"
 
 namespace cli {
 namespace {
@@ -36,9 +36,9 @@ void sort_by_start(std::vector<Start>& starts, std::uint64_t most_ns) {
   }
 }
 
-// By cli/formats/ttrace/merged_walk.h.
-void find_order(const EventBatch& batch, std::vector<std::uint32_t>& order) {
-  const auto key = [&](std::uint32_t place) { return key_of(batch.event(place), place); };
+// By cli/formats/ttrace/walk.h.
+void find_order(const ttrace::EventBatch& batch, std::vector<std::uint32_t>& order) {
+  const auto key = [&](std::uint32_t place) { return ttrace::key_of(batch.event(place), place); };
   const auto count = static_cast<std::uint32_t>(batch.size());
   order.resize(count);
   std::iota(order.begin(), order.end(), 0);
@@ -132,7 +132,7 @@ void EventSorter::make_run(std::unique_ptr<EventRun::Part> part) {
     run.part = std::move(part);
     return;
   }
-  SortedRunWriter writer(room_.scratch());
+  ttrace::SortedRunWriter writer(room_.scratch());
   writer.add(part->batch, part->order.data());
   run.scratch = writer.finish();
   room_.release(std::move(part), false);
@@ -145,7 +145,7 @@ std::vector<EventRun> EventSorter::finish() {
   return std::move(runs_);
 }
 
-void translate_runs(std::vector<EventRun>& runs, const IdMap& ids) {
+void translate_runs(std::vector<EventRun>& runs, const ttrace::IdMap& ids) {
   for (EventRun& run : runs) {
     if (run.part != nullptr) ids.translate_all(run.part->batch);
   }
@@ -154,7 +154,7 @@ void translate_runs(std::vector<EventRun>& runs, const IdMap& ids) {
 struct RunWalk::Source {
   EventRun run;
   std::uint32_t clock;
-  const IdMap* ids;
+  const ttrace::IdMap* ids;
 };
 
 class RunWalk::Cursor {
@@ -162,7 +162,7 @@ class RunWalk::Cursor {
   Cursor(const Source& source, RunWalk& walk, const ClockFit* fit, ZstdDecompressor& zstd)
       : part_(source.run.part.get()), moves_(fit != nullptr), axis_(fit), zstd_(&zstd) {
     if (part_ != nullptr) return;
-    const ShapeTable& shapes = source.ids != nullptr ? source.ids->shapes : walk.shape_table();
+    const ttrace::ShapeTable& shapes = source.ids != nullptr ? source.ids->shapes : walk.shape_table();
     scratch_.emplace(walk.room_.scratch(), source.run.scratch, source.ids, shapes, fit);
   }
 
@@ -191,7 +191,7 @@ class RunWalk::Cursor {
   bool moves_;
   AxisPlacer axis_;
   ZstdDecompressor* zstd_;
-  std::optional<SortedRunCursor> scratch_;
+  std::optional<ttrace::SortedRunCursor> scratch_;
   std::size_t at_ = static_cast<std::size_t>(-1);
   Event moved_;
 };
@@ -204,7 +204,7 @@ RunWalk::~RunWalk() {
   }
 }
 
-void RunWalk::add(std::vector<EventRun> runs, std::uint32_t clock, const IdMap* ids) {
+void RunWalk::add(std::vector<EventRun> runs, std::uint32_t clock, const ttrace::IdMap* ids) {
   for (EventRun& run : runs) sources_.push_back({std::move(run), clock, ids});
 }
 
@@ -228,7 +228,7 @@ void RunWalk::walk(const std::vector<ClockFit>& fits, EventSink& sink) {
     for (Cursor& run = runs.front(); run.next();) sink.event(run.event(), run.facts());
     return;
   }
-  EventHeap<Cursor> heap(std::move(runs));
+  ttrace::EventHeap<Cursor> heap(std::move(runs));
   while (heap.next()) sink.event(heap.first().event(), heap.first().facts());
 }
 
@@ -241,11 +241,11 @@ bool RunWalk::merge_some(const std::vector<ClockFit>& fits) {
   ZstdDecompressor zstd;
   for (std::size_t begin = 0, end = 0; begin < sources_.size(); begin = end) {
     for (std::size_t count = 0; end < sources_.size() && count < kFanIn; ++end) count += in_scratch(sources_[end]);
-    SortedRunWriter writer(room_.scratch());
-    EventBatch block;
-    for (EventHeap<Cursor> heap(cursors(sources_.data() + begin, sources_.data() + end, fits, zstd)); heap.next();) {
+    ttrace::SortedRunWriter writer(room_.scratch());
+    ttrace::EventBatch block;
+    for (ttrace::EventHeap<Cursor> heap(cursors(sources_.data() + begin, sources_.data() + end, fits, zstd)); heap.next();) {
       block.add(heap.first().event(), heap.first().facts());
-      if (block.size() < kBlockEvents && block.args_bytes() < kBlockArgs) continue;
+      if (block.size() < ttrace::kBlockEvents && block.args_bytes() < ttrace::kBlockArgs) continue;
       writer.add(block, nullptr);
       block.clear();
     }
@@ -266,7 +266,7 @@ std::vector<RunWalk::Cursor> RunWalk::cursors(const Source* begin, const Source*
   return cursors;
 }
 
-const ShapeTable& RunWalk::shape_table() {
+const ttrace::ShapeTable& RunWalk::shape_table() {
   if (shape_table_.size() == shapes_.size()) return shape_table_;
   shape_table_.resize(shapes_.size());
   for (ShapeId id = 0; id < shape_table_.size(); ++id) shape_table_[id] = &shapes_[id];

@@ -17,7 +17,7 @@
 #include "cli/formats/ttrace/sorted_run.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/payload.h"
-#include "cli/formats/ttrace/merged_batch.h"
+#include "cli/formats/ttrace/batch.h"
 
 namespace cli {
 
@@ -28,12 +28,12 @@ inline constexpr std::size_t kMostSorters = 16;  // at once
 // In memory, or in the scratch file.
 struct EventRun {
   struct Part {
-    EventBatch batch;
-    std::vector<std::uint32_t> order;  // by cli/formats/ttrace/merged_walk.h
+    ttrace::EventBatch batch;
+    std::vector<std::uint32_t> order;  // by cli/formats/ttrace/walk.h
     std::size_t held_bytes() const { return batch.held_bytes() + order.capacity() * sizeof(order[0]); }
   };
   std::unique_ptr<Part> part;  // null: in the scratch file
-  SortedRun scratch;
+  ttrace::SortedRun scratch;
 };
 
 // What the sorters of all inputs share. Any thread.
@@ -54,7 +54,7 @@ class SortRoom {
   const std::size_t part_bytes_, most_kept_bytes_;
   std::mutex mutex_;
   std::size_t kept_bytes_ = 0;
-  EventBatch::Room last_room_;
+  ttrace::EventBatch::Room last_room_;
   std::vector<std::unique_ptr<EventRun::Part>> spare_;
   TempFile scratch_;
 };
@@ -81,7 +81,7 @@ class EventSorter : public EventSink {
 };
 
 // Ids of runs in memory become those of another catalogue; of those in the scratch file this is done while they are walked.
-void translate_runs(std::vector<EventRun>& runs, const IdMap& ids);
+void translate_runs(std::vector<EventRun>& runs, const ttrace::IdMap& ids);
 
 // Merges runs. Of events that are equal in order those of the run come first that was added first.
 class RunWalk {
@@ -92,13 +92,13 @@ class RunWalk {
 
   // `clock`: an index into the fits of walk(). `ids`: what the ids of runs in the scratch file become; it outlives this.
   // Null: they stay.
-  void add(std::vector<EventRun> runs, std::uint32_t clock, const IdMap* ids);
+  void add(std::vector<EventRun> runs, std::uint32_t clock, const ttrace::IdMap* ids);
   // The runs, of which there may be fewer after a walk; nothing is left to walk.
   std::vector<EventRun> take();
 
   // No run is in the scratch file. Then several threads may walk at once.
   bool in_memory() const;
-  // All events, in the order of cli/formats/ttrace/merged_walk.h. Any number of times, with the same fits.
+  // All events, in the order of cli/formats/ttrace/walk.h. Any number of times, with the same fits.
   void walk(const std::vector<ClockFit>& fits, EventSink& sink);
 
  private:
@@ -106,12 +106,12 @@ class RunWalk {
   class Cursor;
   using Sources = std::vector<Source>;
   std::vector<Cursor> cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd);
-  const ShapeTable& shape_table();
+  const ttrace::ShapeTable& shape_table();
   bool merge_some(const std::vector<ClockFit>& fits);
 
   SortRoom& room_;
   const Shapes& shapes_;
-  ShapeTable shape_table_;  // of events whose ids stay; empty until they are walked
+  ttrace::ShapeTable shape_table_;  // of events whose ids stay; empty until they are walked
   Sources sources_;
 };
 

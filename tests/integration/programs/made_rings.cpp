@@ -7,7 +7,7 @@
 #include <exception>
 
 #include "cli/trace/event.h"
-#include "cli/formats/ring/ring_reader.h"
+#include "cli/formats/ring/reader.h"
 
 namespace {
 
@@ -19,7 +19,7 @@ bool names(std::string_view list, std::string_view kind) {
 void write_again(std::string_view kinds, const std::string& from, const std::string& to) {
   cli::Catalog catalog;
   cli::KeptEvents events;
-  cli::open_ring(from)->read(catalog, events);
+  cli::ring::open_ring(from)->read(catalog, events);
   std::erase_if(events.all, [&](const auto& each) { return names(kinds, cli::info(each.first.kind).name); });
   cli::write_rings(catalog, events.all, [&](cli::ProcessId) { return to; });
 }

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "cli/formats/ring/ring_file.h"
+#include "cli/formats/ring/file.h"
 #include "common/definitions.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/common/small_ring.h"
@@ -62,12 +62,12 @@ struct Seen {
 };
 
 Seen read_back(const std::string& path) {
-  cli::RingFile file(path);
+  cli::ring::RingFile file(path);
   Seen seen;
-  file.for_each_block([&](const cli::RingBlock& block) {
-    const std::size_t end = cli::walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
+  file.for_each_block([&](const cli::ring::RingBlock& block) {
+    const std::size_t end = cli::ring::walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
       if (kind != static_cast<std::uint8_t>(KernelRecord::kKind)) return;
-      const auto record = cli::record_at<KernelRecord>(block.payload, at, size);
+      const auto record = cli::ring::record_at<KernelRecord>(block.payload, at, size);
       REQUIRE(is_numbered(record));
       seen.numbers.push_back(record.correlation);
     });
@@ -109,13 +109,13 @@ TEST_CASE("after every single store of a definition the region reads whole") {
   Snapshot snapshot;
   std::uint64_t defined = 0;
   g_after_store = [&] {
-    cli::RingFile file(snapshot.write(memory));
+    cli::ring::RingFile file(snapshot.write(memory));
     std::uint64_t found = 0;
     const auto count = [&](std::size_t, std::uint8_t kind, std::size_t) {
       REQUIRE(kind == static_cast<std::uint8_t>(ThreadNameRecord::kKind));
       ++found;
     };
-    REQUIRE(cli::walk_records(file.definitions(), count) == file.definitions().size());
+    REQUIRE(cli::ring::walk_records(file.definitions(), count) == file.definitions().size());
     REQUIRE((found == defined || found == defined + 1));
   };
   for (; defined < 20; ++defined) {

@@ -11,6 +11,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::comparison;
 
 namespace {
 

@@ -61,9 +61,9 @@ class MadeProfile {
 };
 
 // Of one rank, or of several.
-inline Diagnosis diagnosis_of(std::string_view rule, const std::vector<const MadeProfile*>& ranks, const Selection& selection = {}) {
-  DiagnosisRequest request;
-  for (const RuleEntry& entry : rules()) {
+inline rules::Diagnosis diagnosis_of(std::string_view rule, const std::vector<const MadeProfile*>& ranks, const Selection& selection = {}) {
+  rules::DiagnosisRequest request;
+  for (const rules::RuleEntry& entry : rules::rule_entries()) {
     if (entry.name == rule) request.rules.push_back(&entry);
   }
   request.selection = selection;
@@ -74,14 +74,14 @@ inline Diagnosis diagnosis_of(std::string_view rule, const std::vector<const Mad
     inputs.push_back({folder.write(fmt::format("rank{}.json", rank), ranks[rank]->text(static_cast<std::int64_t>(rank))), std::nullopt});
   }
   MergeOptions options;
-  options.choice = diagnosed_events(request.rules);
+  options.choice = rules::diagnosed_events(request.rules);
   options.own_times = true;
   options.scratch_directory = folder.path().string();
   const auto trace = order_traces(inputs, options);
   const FoundFacts found = find_facts(*trace);
-  return diagnose(*trace, found.facts, found.steps_found, request);
+  return rules::diagnose(*trace, found.facts, found.steps_found, request);
 }
-inline std::vector<Finding> findings_of(std::string_view rule, const MadeProfile& profile, const Selection& selection = {}) {
+inline std::vector<rules::Finding> findings_of(std::string_view rule, const MadeProfile& profile, const Selection& selection = {}) {
   return diagnosis_of(rule, {&profile}, selection).findings;
 }
 

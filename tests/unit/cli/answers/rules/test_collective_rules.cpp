@@ -3,6 +3,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::rules;
 
 namespace {
 
@@ -60,7 +61,7 @@ struct MadeGroups {
     for (ProcessId id = 0; id < catalog.processes.size() && !one_clock; ++id) collectives.clocks.domains[id] = static_cast<std::uint32_t>(id);
     collectives.clocks.errors_ns.resize(catalog.processes.size());
     const AnalysisContext context{catalog, Windows(catalog.processes.size()), found, steps, chosen, 0, clocks, {}, nullptr, 0, &collectives};
-    for (const RuleEntry& entry : rules()) {
+    for (const RuleEntry& entry : rule_entries()) {
       if (entry.name != rule) continue;
       const DiagnosedTime time{std::vector<std::int64_t>(catalog.processes.size(), length_ns), length_ns, 0};
       return entry.make(context)->find({context, time}, tables);

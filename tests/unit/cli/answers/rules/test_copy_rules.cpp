@@ -3,6 +3,7 @@
 #include "tests/unit/cli/answers/rules/made_profile.h"
 
 using namespace cli;
+using namespace cli::rules;
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::rules;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include "tests/unit/cli/answers/rules/made_profile.h"
 
 using namespace cli;
+using namespace cli::rules;
 
 namespace {
 

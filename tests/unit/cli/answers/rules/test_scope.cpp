@@ -4,6 +4,7 @@
 #include "tests/unit/cli/answers/rules/made_profile.h"
 
 using namespace cli;
+using namespace cli::rules;
 
 namespace {
 
@@ -30,7 +31,7 @@ TEST_CASE("diagnose: each rule takes a trace of copies alone, and an empty one")
     copies.copy("Memcpy DtoD (Device -> Device)", at + 10, at + 20, copies.call("cudaMemcpyAsync", at, at + 5), 4096);
   }
   nothing.op("aten::mm", 0, 10);
-  for (const RuleEntry& rule : rules()) {
+  for (const RuleEntry& rule : rule_entries()) {
     CAPTURE(std::string(rule.name));
     CHECK_NOTHROW(findings_of(rule.name, copies));
     CHECK(findings_of(rule.name, nothing).empty());

@@ -4,6 +4,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::chrome;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/formats/chrome/chrome_json.h"
+#include "cli/formats/chrome/json.h"
 #include "cli/trace/catalog.h"
 #include "cli/answers/derived/collective_tracks.h"
 #include "cli/answers/derived/overlay.h"
@@ -90,7 +90,7 @@ class SmallTrace {
     return e;
   }
 
-  std::string json() { return write(make_chrome_json()); }
+  std::string json() { return write(chrome::make_chrome_json()); }
   std::string write(std::unique_ptr<Exporter> exporter) {
     std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
       if (a.first.start_ns != b.first.start_ns) return a.first.start_ns < b.first.start_ns;

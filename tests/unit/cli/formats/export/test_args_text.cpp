@@ -6,11 +6,12 @@
 #include "cli/formats/kineto/exporter.h"
 #include "cli/formats/perfetto/pftrace.h"
 #include "cli/trace/operator_inputs.h"
-#include "cli/formats/ttrace/merged_columns.h"
+#include "cli/formats/ttrace/columns.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 using namespace cli::kineto;
 
 namespace {

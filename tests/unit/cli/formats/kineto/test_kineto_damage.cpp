@@ -6,6 +6,7 @@
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
+using namespace cli::kineto;
 
 namespace {
 

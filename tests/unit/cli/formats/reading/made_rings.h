@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cli/trace/catalog.h"
-#include "cli/formats/ring/ring_translator.h"
+#include "cli/formats/ring/translator.h"
 #include "tests/unit/common/ring_maker.h"
 
 namespace cli {
@@ -68,7 +68,7 @@ class RingOfProcess {
     header.cupti_dropped = process_.lost_unknown_kind;
     KindCounts lost = process_.lost;
     for (std::size_t i = 0; i < trace::kEventKinds; ++i) {  // several kinds of records may be of one kind of event
-      const Kind kind = event_kind(static_cast<std::uint8_t>(trace::kFirstEventKind + i));
+      const Kind kind = ring::event_kind(static_cast<std::uint8_t>(trace::kFirstEventKind + i));
       if (kind != Kind::count_) header.lost[i] = std::exchange(lost[static_cast<std::size_t>(kind)], 0);
     }
   }

@@ -4,11 +4,12 @@
 #include <fstream>
 #include <string>
 
-#include "cli/formats/ttrace/merged_file.h"
+#include "cli/formats/ttrace/file.h"
 #include "cli/formats/reading/reader.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/formats/export/args_text.h"
-#include "cli/formats/ring/ring_reader.h"
+#include "cli/formats/ring/reader.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/common/ring_maker.h"
 
@@ -42,7 +42,7 @@ class Recording : public trace::RingMaker {
   }
   KeepingSink read() {
     KeepingSink sink(catalog);
-    open_ring(write(memory.size()))->read(catalog, sink);
+    ring::open_ring(write(memory.size()))->read(catalog, sink);
     return sink;
   }
   // The one event of the recording.

@@ -5,8 +5,8 @@
 
 #include "tests/unit/catch.h"
 
-using cli::ClockAxis;
-using cli::CuptiTimes;
+using cli::ring::ClockAxis;
+using cli::ring::CuptiTimes;
 
 namespace {
 constexpr std::uint64_t kAxisSecond = 1'000'000'000;

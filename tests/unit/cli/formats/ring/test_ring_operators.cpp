@@ -8,6 +8,7 @@
 #include "ring_recording.h"
 
 using namespace cli;
+using namespace cli::ring;
 using trace::InputKind;
 
 namespace {

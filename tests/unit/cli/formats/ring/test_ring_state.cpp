@@ -7,12 +7,13 @@
 #include <cstdio>
 #include <thread>
 
-#include "cli/formats/ring/ring_file.h"
+#include "cli/formats/ring/file.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/scratch.h"
 #include "tests/unit/common/small_ring.h"
 
 using namespace cli;
+using namespace cli::ring;
 
 namespace {
 

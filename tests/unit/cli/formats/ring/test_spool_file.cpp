@@ -7,12 +7,13 @@
 #include "cli/base/error.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/reading/reader.h"
-#include "cli/formats/ring/ring_file.h"
+#include "cli/formats/ring/file.h"
 #include "spool_maker.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/scratch.h"
 
 using namespace cli;
+using namespace cli::ring;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::report;
 
 TEST_CASE("report: what has a meaning in HTML is text", "[report]") {
   CHECK(html_text("a<b>&\"c\"'d'") == "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");

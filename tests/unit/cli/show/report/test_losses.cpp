@@ -5,6 +5,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::report;
 
 namespace {
 

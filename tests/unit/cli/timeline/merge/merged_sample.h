@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "cli/base/output_file.h"
-#include "cli/formats/ttrace/merged_writer.h"
+#include "cli/formats/ttrace/writer.h"
 #include "cli/trace/operator_inputs.h"
-#include "cli/formats/ttrace/merged_reader.h"
+#include "cli/formats/ttrace/reader.h"
 #include "collect.h"
 
 namespace cli {
@@ -77,7 +77,7 @@ inline std::vector<ClockFit> sample_fits() {
 inline void write_merged(const std::string& path, const Catalog& catalog, const std::vector<Collected>& events,
                          const std::vector<ProcessSteps>& steps = {}, const Catalog* known_tracks = nullptr) {
   OutputFile out(path);
-  MergedWriter writer(out, known_tracks == nullptr ? catalog : *known_tracks, 4000);
+  ttrace::MergedWriter writer(out, known_tracks == nullptr ? catalog : *known_tracks, 4000);
   for (const Collected& e : events) writer.event(e.event, e.facts);
   writer.finish(catalog, sample_fits(), steps);
   out.finish();
@@ -86,7 +86,7 @@ inline void write_merged(const std::string& path, const Catalog& catalog, const 
 // The same with shapes for arguments that random_events makes; they become the catalogue's.
 inline void write_shaped(const std::string& path, Catalog& catalog, const std::vector<Collected>& events) {
   OutputFile out(path);
-  MergedWriter writer(out, catalog, 4000);
+  ttrace::MergedWriter writer(out, catalog, 4000);
   std::int64_t integer = 0;
   for (const Collected& e : events) writer.event(e.event, with_shape(e, catalog.shapes, integer));
   writer.finish(catalog, sample_fits());

@@ -1,11 +1,12 @@
 #include <cstring>
 
-#include "cli/formats/ttrace/merged_columns.h"
-#include "cli/formats/ttrace/merged_fields.h"
+#include "cli/formats/ttrace/columns.h"
+#include "cli/formats/ttrace/fields.h"
 #include "collect.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 
 namespace {
 

@@ -3,12 +3,13 @@
 
 #include "tests/unit/cli/scratch.h"
 #include "cli/base/error.h"
-#include "cli/formats/ttrace/merged_fields.h"
+#include "cli/formats/ttrace/fields.h"
 #include "merged_sample.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 namespace {
 
 // "" when it reads; else the message.

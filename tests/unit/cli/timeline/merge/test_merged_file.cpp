@@ -5,12 +5,13 @@
 #include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/merge_inputs.h"
 #include "cli/base/error.h"
-#include "cli/formats/ttrace/merged_walk.h"
+#include "cli/formats/ttrace/walk.h"
 #include "cli/trace/event_times.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 
 namespace {
 

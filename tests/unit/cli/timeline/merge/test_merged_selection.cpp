@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/unit/cli/scratch.h"
-#include "cli/formats/ttrace/merged_walk.h"
+#include "cli/formats/ttrace/walk.h"
 #include "cli/timeline/select/selector.h"
 #include "cli/timeline/select/step_finder.h"
 #include "merged_sample.h"
@@ -13,6 +13,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "cli/formats/ttrace/merged_walk.h"
+#include "cli/formats/ttrace/walk.h"
 
 #include <algorithm>
 
@@ -8,6 +8,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 
 namespace {
 

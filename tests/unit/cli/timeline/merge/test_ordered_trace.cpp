@@ -2,13 +2,14 @@
 
 #include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/merge_inputs.h"
-#include "cli/formats/ttrace/merged_writer.h"
+#include "cli/formats/ttrace/writer.h"
 #include "cli/timeline/merge/ordered_trace.h"
 #include "cli/base/error.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 namespace {
 
 // A merged file of one process with `count` events, each `step` ns after the one before.

@@ -12,6 +12,7 @@
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 
 namespace {
 

@@ -4,12 +4,13 @@
 #include "tests/unit/cli/scratch.h"
 #include "cli/timeline/merge/catalogs.h"
 #include "cli/timeline/sort/sort_runs.h"
-#include "cli/formats/ttrace/merged_walk.h"
+#include "cli/formats/ttrace/walk.h"
 #include "tests/unit/cli/timeline/merge/collect.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::ttrace;
 
 namespace {
 

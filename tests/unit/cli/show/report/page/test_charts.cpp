@@ -11,6 +11,7 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
+using namespace cli::report;
 
 TEST_CASE("report: an axis ends at a round number that holds all", "[report]") {
   for (const double largest : {1.0, 7.0, 10.0, 11.0, 999.0, 1000.0, 1001.0, 123456789.0, 2e9, 7.3e12}) {

@@ -10,6 +10,7 @@
 #include "tests/unit/cli/answers/rules/made_profile.h"
 
 using namespace cli;
+using namespace cli::report;
 
 namespace {
 

@@ -1,0 +1,79 @@
+// The flows of Chrome trace JSON: from a launch to its GPU work, by correlation or by the flow events of the input.
+//
+// A viewer binds the end of a flow to what it finds at its time on its lane: Perfetto takes the slice that was opened
+// there last, so an instant or a nested slice between a slice and its flow steals the flow. So each end is written
+// directly behind the slice that it belongs to, or, when other things were opened on the lane meanwhile, at the slice's
+// start. Which slices and flow events belong together is FlowPlan's.
+//
+// Memory: FlowPlan; the slices of one instant; ends that come before their start.
+#pragma once
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/formats/export/flows.h"
+#include "cli/formats/export/chrome_text.h"
+#include "cli/formats/export/exporter.h"
+#include "cli/formats/export/lanes.h"
+
+namespace cli::chrome {
+
+class ChromeFlows {
+ public:
+  using Tracks = std::vector<std::unique_ptr<TrackLanes>>;  // by TrackId; null where nothing is written
+
+  explicit ChromeFlows(const Catalog& catalog) : plan_(catalog) {}
+
+  // The first pass: every event, then end_prepare().
+  void prepare(const Event& event, const Facts& facts) { plan_.prepare(event, facts); }
+  void end_prepare() { plan_.end_prepare(); }
+
+  // The second pass. time() before each event; slice() behind each written slice; flow() for each flow event; moved()
+  // after each flush of `text`; finish() at the end.
+  void time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
+    if (now_ns != now_ns_) next_time(now_ns, text, tracks, summary);
+  }
+  void slice(const Event& event, const Facts& facts, std::int64_t end_ns, const TrackLanes::Lane& lane, ChromeText& text,
+             ExportSummary& summary);
+  void flow(const Event& event) { plan_.hold(event); }
+  void moved() { fresh_.clear(); }
+  void finish(ChromeText& text, Tracks& tracks, ExportSummary& summary) { next_time(now_ns_, text, tracks, summary); }
+
+ private:
+  struct Fresh {  // a slice that starts now
+    std::uint64_t correlation;
+    const TrackLanes::Lane* lane;
+    std::size_t position;  // behind it in the text
+    std::int64_t end_ns;
+    TrackId track;
+  };
+  struct Bound {
+    const TrackLanes::Lane* lane;
+    std::int64_t start_ns, end_ns;
+    std::size_t fresh;  // index, or fresh_.size()
+
+    // Where on the slice a flow of `time_ns` finds it.
+    std::int64_t drawn_ns(std::int64_t time_ns) const { return lane->top_ns == start_ns ? time_ns : start_ns; }
+  };
+  struct End {
+    Bound bound;
+    std::int64_t time_ns;
+    StringId category;
+    char phase;
+  };
+
+  void next_time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary);
+  void draw_flow(const Event& flow, TrackId track, ChromeText& text, Tracks& tracks, ExportSummary& summary);
+  Bound bind(const Event& flow, TrackId track, Tracks& tracks) const;
+  void begin_flow(std::uint64_t flow_id, StringId category, const TrackLanes::Lane& lane, std::int64_t ns,
+                   ChromeText& text, ExportSummary& summary);
+  void end_flow(FlowTable::End end, const End& drawn, ChromeText& text, ExportSummary& summary);
+  void move_behind(std::size_t fresh, std::size_t since, ChromeText& text);
+
+  FlowPlan plan_;
+  std::vector<Fresh> fresh_;
+  std::unordered_map<std::uint64_t, std::vector<End>> early_;
+  std::int64_t now_ns_ = 0;
+};
+
+}  // namespace cli::chrome
