@@ -28,7 +28,7 @@ constexpr char kCanaryWorks[] = "CUPTI reports the call that detects who owns it
 struct Sent {
   std::uint32_t tries;  // since the last one that came back; 0: none is out
   std::uint64_t last_ns;
-  std::uint64_t seen, dropped, sunk;  // as they were when the first was sent
+  std::uint64_t seen, dropped, discarded;  // as they were when the first was sent
 };
 constinit Sent s_sent{};
 constinit bool s_works = false;  // one came back
@@ -70,7 +70,7 @@ bool switch_call(std::uint8_t on) {
 bool something_was_dropped() {
   const trace::FileHeader& header = *ring().header;
   return trace::SharedMemory::load(header.cupti_dropped) != s_sent.dropped ||
-         trace::SharedMemory::load(header.discarded_buffers) != s_sent.sunk;
+         trace::SharedMemory::load(header.discarded_buffers) != s_sent.discarded;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "agent/cupti/cupti_library.h"
 #include "agent/nvtx/live_ranges.h"
 #include "agent/ring/recorder.h"
+#include "common/hash.h"
 
 namespace agent {
 
@@ -22,7 +23,7 @@ constinit std::atomic<std::uint64_t> s_slots[kSlots]{};  // number + 1; 0: free
 constinit std::atomic<bool> s_any{false};
 constinit std::atomic<bool> s_full{false};
 
-std::size_t first_slot(std::uint64_t node) { return (node * 0x9e3779b97f4a7c15u) >> 48; }
+std::size_t first_slot(std::uint64_t node) { return trace::spread(node) >> 48; }
 
 // The slot of the node, or a free one, which `take` then takes. False: neither is near.
 bool find(std::uint64_t node, bool take) {
@@ -75,7 +76,7 @@ bool is_in_region(const RegionName& known, std::string_view text) {
 // kNoRef: the region is full, or there is no text.
 std::uint32_t region_name(std::string_view text) {
   if (text.empty()) return trace::kNoRef;
-  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 3);
+  const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 3);
   RegionName& known = s_names[hash % kNames];
   if (known.hash == hash && is_in_region(known, text)) return known.ref;
   const std::uint32_t ref = define_string(ring(), keep_free(), text);

@@ -6,6 +6,7 @@
 
 #include "agent/clocks/clocks.h"
 #include "agent/ring/interner.h"
+#include "common/hash.h"
 
 namespace agent {
 
@@ -23,7 +24,7 @@ struct CommunicatorEntry {
 constinit CommunicatorEntry s_communicators[kCommunicators]{};
 
 std::size_t slot_of(const void* communicator) {
-  return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(communicator) >> 4) * 0x9e3779b97f4a7c15u >> 52);
+  return static_cast<std::size_t>(trace::spread(reinterpret_cast<std::uint64_t>(communicator) >> 4) >> 52);
 }
 
 CommunicatorEntry* find(const void* communicator, bool add) {
@@ -49,12 +50,12 @@ std::uint64_t hash_unique_id(const void* id, std::size_t bytes) noexcept {
 
 std::uint64_t hash_split(std::uint64_t parent, std::uint32_t split, std::int32_t color) noexcept {
   const std::uint64_t words[] = {parent, split, static_cast<std::uint64_t>(std::int64_t{color})};
-  return hash_bytes(words, sizeof(words), 1);
+  return trace::hash_bytes(words, sizeof(words), 1);
 }
 
 std::uint64_t hash_private() noexcept {
   const std::uint64_t words[] = {static_cast<std::uint64_t>(getpid()), mono_ns(), real_ns()};
-  return hash_bytes(words, sizeof(words), 2);
+  return trace::hash_bytes(words, sizeof(words), 2);
 }
 
 // A handle that NCCL gives out again is another communicator.

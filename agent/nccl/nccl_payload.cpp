@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "common/hash.h"
+
 namespace agent {
 
 namespace {
@@ -21,7 +23,7 @@ constinit Entry s_counters[kCounters]{};
 constinit Entry s_epochs[kEpochs]{};
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t key = (a ^ b * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+  std::uint64_t key = trace::spread(a ^ trace::spread(b) >> 7);
   key ^= key >> 31;
   return key != 0 ? key : 1;
 }

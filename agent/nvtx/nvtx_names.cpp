@@ -8,6 +8,7 @@
 #include "agent/base/lock.h"
 #include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
+#include "common/hash.h"
 
 namespace agent {
 
@@ -239,7 +240,7 @@ std::string_view domain_text(const NvtxName& name) {
 bool was_written(const NvtxName& name) {
   const std::uint64_t ids[] = {reinterpret_cast<std::uint64_t>(name.domain), name.category,
                                static_cast<std::uint64_t>(name.resource.kind), name.resource.id, name.resource.handle};
-  const std::uint64_t hash = hash_bytes(name.text.data(), name.text.size(), hash_bytes(ids, sizeof(ids), 1));
+  const std::uint64_t hash = trace::hash_bytes(name.text.data(), name.text.size(), trace::hash_bytes(ids, sizeof(ids), 1));
   return s_written[hash % kRemembered].exchange(hash, std::memory_order_relaxed) == hash;
 }
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "agent/base/hash.h"
+#include "common/hash.h"
 #include "agent/python/python_objects.h"
 #include "agent/ring/recorder.h"
 
@@ -38,7 +38,7 @@ class SeenModules {
   // False: it was there, or there are too many.
   bool add(const void* module) noexcept {
     if (seen_ == nullptr || count_ == kMostModules) return false;
-    std::size_t at = hash_bytes(&module, sizeof(module), 5) % kPlaces;
+    std::size_t at = trace::hash_bytes(&module, sizeof(module), 5) % kPlaces;
     for (; seen_[at] != nullptr; at = (at + 1) % kPlaces) {
       if (seen_[at] == module) return false;
     }

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "agent/base/hash.h"
+#include "common/hash.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/python/python_objects.h"
 
@@ -186,12 +186,12 @@ std::string_view utf8_of(const Text& text, char (&room)[PythonNames::kMostBytes]
   return {room, size};
 }
 
-std::uint64_t hash_text(const Text& text, std::uint64_t seed) { return hash_bytes(text.at, text.length * text.width, seed); }
+std::uint64_t hash_text(const Text& text, std::uint64_t seed) { return trace::hash_bytes(text.at, text.length * text.width, seed); }
 
 // A PyBytesObject.
 std::uint64_t hash_of_bytes(const void* object, std::uint64_t seed) {
   constexpr std::size_t kLengthAt = 16, kBytesAt = 32;
-  return hash_bytes(static_cast<const std::byte*>(object) + kBytesAt, static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), seed);
+  return trace::hash_bytes(static_cast<const std::byte*>(object) + kBytesAt, static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), seed);
 }
 
 // Null: it has none that stays.

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "agent/base/hash.h"
+#include "common/hash.h"
 #include "agent/base/loaded_objects.h"
 
 namespace agent {
@@ -85,7 +85,7 @@ constinit KnownObject s_known_objects[kObjectPlaces]{};
 constinit std::atomic<std::uint64_t> s_last_number{0};
 constinit std::atomic<std::uint64_t> s_proof{1};
 
-std::size_t place_of(const void* object, std::size_t attempt) { return (hash_bytes(&object, sizeof(object), 5) + attempt) % kObjectPlaces; }
+std::size_t place_of(const void* object, std::size_t attempt) { return (trace::hash_bytes(&object, sizeof(object), 5) + attempt) % kObjectPlaces; }
 
 // Returns null if the object is not in the table.
 KnownObject* find_known(const void* object) {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "agent/base/agent_settings.h"
-#include "agent/base/hash.h"
+#include "common/hash.h"
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
 #include "agent/python/python_objects.h"
@@ -41,7 +41,7 @@ struct FoundFrame {
 // A program may give a module another class (parametrizations and FSDP2 do), so the name is looked at each time.
 std::uint64_t hash_of_class(const void* module) {
   const char* name = class_of(module);
-  return hash_bytes(name, std::strlen(name), 6);
+  return trace::hash_bytes(name, std::strlen(name), 6);
 }
 
 FoundFrame look_at(const PythonPlace& place) {

@@ -2,12 +2,12 @@
 
 #include <cstring>
 
-#include "agent/base/hash.h"
+#include "common/hash.h"
 
 namespace agent {
 
 std::uint32_t FrameTable::find(const FrameKey& key) const noexcept {
-  const std::uint64_t hash = hash_bytes(key.words, sizeof(key.words), 3);
+  const std::uint64_t hash = trace::hash_bytes(key.words, sizeof(key.words), 3);
   for (std::size_t i = 0; i < kTries; ++i) {
     const Known& known = known_[(hash + i) % kKnown];
     const std::uint32_t turn = known.turn.load(std::memory_order_acquire);
@@ -23,7 +23,7 @@ std::uint32_t FrameTable::find(const FrameKey& key) const noexcept {
 
 // Uses a free entry if there is one; otherwise replaces entries in turn.
 void FrameTable::remember(const FrameKey& key, std::uint32_t ref) noexcept {
-  const std::uint64_t hash = hash_bytes(key.words, sizeof(key.words), 3);
+  const std::uint64_t hash = trace::hash_bytes(key.words, sizeof(key.words), 3);
   std::size_t at = (hash + replaced_.fetch_add(1, std::memory_order_relaxed) % kTries) % kKnown;
   for (std::size_t i = 0; i < kTries; ++i) {
     if (known_[(hash + i) % kKnown].ref.load(std::memory_order_relaxed) != 0) continue;
@@ -100,7 +100,7 @@ std::uint32_t Interner::intern(std::uint64_t hash, trace::RecordKind kind, Write
 
 std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::string_view text, std::size_t keep_free) noexcept {
   text = clipped(text, longest_name(ring));
-  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
+  const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 1);
   return intern(
       hash, trace::StringRecord::kKind, writer,
       [&](std::uint32_t ref) { return text_at(record_at(ring, writer, ref)) == text; },
@@ -110,7 +110,7 @@ std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::str
 
 std::uint32_t Interner::permanent_string(const trace::Ring& ring, std::string_view text, std::size_t keep_free) noexcept {
   text = clipped(text, longest_name(ring));
-  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
+  const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 1);
   bool seen = false;
   const auto equal = [&](std::uint32_t ref) { return !trace::is_local(ref) && text_at(ring.definitions() + trace::ref_offset(ref)) == text; };
   if (const Slot* slot = find(hash, trace::StringRecord::kKind, 0, seen, equal)) return slot->ref;
@@ -123,7 +123,7 @@ std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Sha
   const std::string_view name = clipped(shape.name, longest_name(ring));
   trace::LaunchShapeRecord record = shape.record;
   record.name_ref = 0;
-  const std::uint64_t hash = hash_bytes(&record, sizeof(record), hash_bytes(name.data(), name.size(), 2));
+  const std::uint64_t hash = trace::hash_bytes(&record, sizeof(record), trace::hash_bytes(name.data(), name.size(), 2));
   const auto equal = [&](std::uint32_t ref) {
     trace::LaunchShapeRecord known;
     std::memcpy(&known, record_at(ring, writer, ref), sizeof(known));
@@ -148,7 +148,7 @@ std::uint32_t Interner::frame(const trace::Ring& ring, Writer& writer, const Fra
   trace::FrameRecord record = frame.record;
   record.name_ref = record.file_ref = trace::kNoRef;
   const std::uint64_t hash =
-      hash_bytes(&record, sizeof(record), hash_bytes(frame.name.data(), frame.name.size(), hash_bytes(frame.file.data(), frame.file.size(), 4)));
+      trace::hash_bytes(&record, sizeof(record), trace::hash_bytes(frame.name.data(), frame.name.size(), trace::hash_bytes(frame.file.data(), frame.file.size(), 4)));
   const auto has_text = [&](std::uint32_t ref, std::string_view text) {
     return ref == trace::kNoRef ? text.empty() : text_at(record_at(ring, writer, ref)) == text;
   };

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/base/hash.h"
+#include "common/hash.h"
 #include "agent/base/lock.h"
 #include "common/definitions.h"
 #include "common/record.h"
@@ -61,7 +61,7 @@ struct RecentFrames {
   };
 
   Known& at(const Place& place) noexcept {
-    const auto mixed = (reinterpret_cast<std::uintptr_t>(place.code) ^ reinterpret_cast<std::uintptr_t>(place.module) * 31 ^ place.class_or_offset << 20) * 0x9e3779b97f4a7c15u;
+    const auto mixed = trace::spread(reinterpret_cast<std::uintptr_t>(place.code) ^ reinterpret_cast<std::uintptr_t>(place.module) * 31 ^ place.class_or_offset << 20);
     return known_[mixed >> (64 - kBits)];
   }
 

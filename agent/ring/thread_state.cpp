@@ -8,6 +8,7 @@
 
 #include "agent/base/lock.h"
 #include "agent/ring/recorder.h"
+#include "common/hash.h"
 
 namespace agent {
 namespace {
@@ -56,7 +57,7 @@ const std::byte* bytes_at(const Writer& writer, std::uint32_t ref) {
 }  // namespace
 
 std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
-  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
+  const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 1);
   const Name* const set = names + hash % kSets * kWays;
   for (const Name* name = set; name < set + kWays; ++name) {
     if (!name->used || name->hash != hash || (name->ticket != 0 && name->ticket != writer.ticket())) continue;
@@ -69,7 +70,7 @@ std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
 }
 
 void ThreadState::remember_name(std::string_view text, std::uint32_t ref) noexcept {
-  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
+  const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 1);
   Name* const set = names + hash % kSets * kWays;
   if (set->hash != hash) std::memmove(set + 1, set, (kWays - 1) * sizeof(Name));
   set[0] = {hash, trace::is_local(ref) ? writer.ticket() : 0, ref, true};

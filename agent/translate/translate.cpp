@@ -6,6 +6,7 @@
 #include "agent/base/host.h"
 #include "agent/cupti/api_choice.h"
 #include "agent/ring/recorder.h"
+#include "common/hash.h"
 
 namespace agent {
 
@@ -122,7 +123,7 @@ void Translation::remember(KnownShape& known, const Launch& launch, std::uint32_
 }
 
 std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  constexpr std::uint64_t kOdd = trace::spread(1);
   const Launch launch = launch_of(kernel);
   // One multiplication each, none waiting for another.
   std::uint64_t hash = reinterpret_cast<std::uintptr_t>(launch.name) * kOdd;

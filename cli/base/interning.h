@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/hash.h"
+
 namespace cli {
 
 // Memory for many small arrays that are never moved and go all at once.
@@ -123,7 +125,7 @@ class Interned {
  private:
   // A visitor of fields.
   struct Mix {
-    std::uint64_t hash = 0x9e3779b97f4a7c15u;
+    std::uint64_t hash = trace::spread(1);
     template <typename V>
     void number(const char*, const V& value, bool = true) {
       if constexpr (std::is_same_v<V, float>) {
@@ -208,7 +210,7 @@ class Newest {
 
   // Neighbours stay so; numbers that differ in high bits alone are apart, too.
   std::size_t home(std::uint64_t number) const {
-    return (number ^ (number >> 16) * 0x9e3779b97f4a7c15u >> 32) & (heads_.size() - 1);
+    return (number ^ trace::spread(number >> 16) >> 32) & (heads_.size() - 1);
   }
   void link(Place place) { ring_[place].next = std::exchange(heads_[home(ring_[place].number)], place); }
   void unlink(Place place) {

@@ -179,10 +179,10 @@ void write(JsonWriter& json, const Recorder& r) {
   json.number("cuda_driver_version", r.cuda_driver_version);
   json.number("nccl_version", r.nccl_version);
   json.text("nvtx_state", word(r.nvtx_state));
-  json.number("truncated_names", r.clipped_names);
-  json.number("discarded_buffers", r.sunk_buffers);
+  json.number("truncated_names", r.truncated_names);
+  json.number("discarded_buffers", r.discarded_buffers);
   json.number("definitions_missed", r.definitions_missed);
-  json.number("invalid_timestamps", r.odd_times);
+  json.number("invalid_timestamps", r.invalid_timestamps);
   json.number("stacks_left_out", r.stacks_left_out);
   json.number("operators_without_stack", r.operators_without_stack);
   json.number("module_names_missed", r.module_names_missed);

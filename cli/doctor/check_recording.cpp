@@ -107,8 +107,8 @@ void check_losses(const Process& p, CheckResults& found) {
     found.push_back(warn("losses", fmt::format("{} records lost, {} of them dropped by CUPTI", lost, p.lost_unknown_kind),
                          "increase TRACETOOL_BUFFER, or record fewer TRACETOOL_EVENTS"));
   }
-  if (p.recorder.sunk_buffers != 0) {
-    found.push_back(warn("losses", count_text(p.recorder.sunk_buffers, "CUPTI buffer") + " discarded or not fully readable",
+  if (p.recorder.discarded_buffers != 0) {
+    found.push_back(warn("losses", count_text(p.recorder.discarded_buffers, "CUPTI buffer") + " discarded or not fully readable",
                          "record fewer TRACETOOL_EVENTS: records arrive faster than they can be stored"));
   }
   const auto add_missing = [&found](std::uint64_t count, const char* what) {

@@ -3,16 +3,16 @@
 #include <functional>
 #include <utility>
 
+#include "common/hash.h"
+
 namespace cli {
 
 namespace {
 
-// One round of splitmix64: ids are small and dense, so their bits must be spread.
+// Ids are small and dense, so their bits must be spread.
 std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+  x = trace::spread(x + 1);
+  return x ^ (x >> 32);
 }
 
 }  // namespace

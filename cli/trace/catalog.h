@@ -90,10 +90,10 @@ struct Recorder {
   std::uint32_t cupti_version = 0;        // cuptiGetVersion
   std::uint32_t cuda_driver_version = 0;  // 13000 is 13.0
   std::uint32_t nccl_version = 0;         // 22809 is 2.28.9
-  std::uint64_t clipped_names = 0;        // cut because they were too long
-  std::uint64_t sunk_buffers = 0;         // buffers of CUPTI thrown away: what was in them is not known
+  std::uint64_t truncated_names = 0;        // cut because they were too long
+  std::uint64_t discarded_buffers = 0;         // buffers of CUPTI thrown away: what was in them is not known
   std::uint64_t definitions_missed = 0;   // costs space, loses nothing
-  std::uint64_t odd_times = 0;            // records whose times were not 0 < start <= end
+  std::uint64_t invalid_timestamps = 0;            // records whose times were not 0 < start <= end
   std::uint64_t removed_runs = 0;         // earlier runs that it removed; 0 in merged files, which have only the note
   std::uint64_t stacks_left_out = 0;      // of calls: above the rate, or native ones not to be told
   std::uint64_t operators_without_stack = 0;  // requested, but no room

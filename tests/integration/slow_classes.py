@@ -5,7 +5,7 @@ import subprocess
 
 import slow_tables
 
-RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli", "analyze", "kernel_rules.cpp")
+RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli", "answers", "tables", "kernel_rules.cpp")
 NAMELESS = re.compile(r"\(anonymous namespace\)::|<unnamed>::")
 KEMPNERFORGE = (("matmul", ("gemm", "mm", "matmul", "dot", "bmm", "cublas", "nvjet", "cutlass")),
                 ("comm", ("nccl", "allreduce", "allgather", "reduce_scatter")), ("memory", ("memcpy", "memset")))

@@ -29,6 +29,7 @@
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/base/text.h"
 #include "cli/trace/operator_inputs.h"
+#include "common/hash.h"
 
 namespace cli {
 namespace {
@@ -221,7 +222,7 @@ class Operators : public Analysis {
   struct WayHash {
     std::size_t operator()(const Way& way) const {
       const Key& key = way.key;
-      return (std::uint64_t{way.parent} << 32 | key.name) ^ (std::uint64_t{key.group} << 32 | key.detail) * 0x9e3779b97f4a7c15u;
+      return (std::uint64_t{way.parent} << 32 | key.name) ^ trace::spread(std::uint64_t{key.group} << 32 | key.detail);
     }
   };
   // An operator that was alone in one of its own name when it began, and is merged into that one until it is not any more. Lives as long as

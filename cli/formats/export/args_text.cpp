@@ -10,6 +10,7 @@
 #include "cli/base/json_text.h"
 #include "cli/trace/words.h"
 #include "cli/trace/short_name.h"
+#include "common/hash.h"
 
 namespace cli {
 namespace {
@@ -81,7 +82,7 @@ const ArgsText::KeptText& ArgsText::call(const Event& event, const CallFacts& fa
 
 const ArgsText::KeptText& ArgsText::kernel(const Event& event, const KernelFacts& facts) {
   if (kernels_.empty()) kernels_.resize(kKernelTexts);
-  const std::uint64_t hash = (std::uint64_t{facts.launch} << 32 | event.track) * 0x9e3779b97f4a7c15u;
+  const std::uint64_t hash = trace::spread(std::uint64_t{facts.launch} << 32 | event.track);
   KernelText& known = kernels_[hash >> 32 & (kKernelTexts - 1)];
   const bool same = known.track == event.track && known.context == facts.context && known.launch == facts.launch;
   if (same && !known.kept.text.empty()) return known.kept;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "cli/formats/export/exporter.h"
+#include "common/hash.h"
 
 namespace cli {
 
@@ -121,8 +122,8 @@ FlowTable::Position FlowTable::look_up(Group group, std::uint64_t id, Side side,
 }
 
 std::size_t FlowTable::find_slot(Group group, std::uint64_t id_high) const {
-  std::uint64_t hash = (id_high ^ std::uint64_t{group} << 40) * 0x9E3779B97F4A7C15u;
-  hash = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9u;
+  std::uint64_t hash = trace::spread(id_high ^ std::uint64_t{group} << 40);
+  hash = trace::spread(hash ^ hash >> 29);
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = static_cast<std::size_t>(hash >> 20) & mask;
   while (slots_[at] != 0) {

@@ -19,6 +19,7 @@
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/shapes.h"
 #include "cli/formats/json/byte_source.h"
+#include "common/hash.h"
 
 namespace cli::kineto {
 namespace {
@@ -176,10 +177,8 @@ StringId string_of(std::string_view json, Texts& texts) {
 StringId rank_list_of(std::string_view json, Texts& texts) {
   if (json.size() <= kMostText || json[0] != '"') return string_of(json, texts);
   constexpr std::size_t kBeginning = 64;
-  std::uint64_t digest = 0xcbf29ce484222325u;
-  for (const char c : json) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   const std::string_view beginning = json.substr(1, std::min(kBeginning, json.find_first_not_of("[]0123456789, ", 1) - 1));
-  return intern_text(fmt::format("{}... digest {:016x}", beginning, digest), texts);
+  return intern_text(fmt::format("{}... digest {:016x}", beginning, trace::fnv1a(json)), texts);
 }
 
 void numbers_of(std::string_view json, std::uint32_t (&to)[3]) {

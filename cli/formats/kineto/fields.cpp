@@ -7,6 +7,7 @@
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_values.h"
+#include "common/hash.h"
 
 namespace cli::kineto {
 namespace {
@@ -199,12 +200,6 @@ const Category& Categories::find(std::string_view text) {
 
 namespace {
 
-std::uint64_t stable_hash(std::string_view text) {  // FNV-1a
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
 // Missing, negative and absurd ones (CUPTI's clock overflowed, or the end is beyond that of time) become 0.
 std::optional<Refusal> read_duration(const JsonScalar& dur, Times& times) {
   const auto ns = dur.empty() ? std::nullopt : micros_to_ns(dur.text);
@@ -263,7 +258,7 @@ std::uint64_t kineto_id(const JsonScalar& id) {
   const char *begin = id.text.data() + (hex ? 2 : 0), *end = id.text.data() + id.text.size();
   std::uint64_t value = 0;
   const auto parsed = std::from_chars(begin, end, value, 16);
-  return hex && parsed.ec == std::errc() && parsed.ptr == end ? value : stable_hash(id.text);
+  return hex && parsed.ec == std::errc() && parsed.ptr == end ? value : trace::fnv1a(id.text);
 }
 
 char kineto_scope(const RawEvent& raw) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/formats/json/json_values.h"
+#include "common/hash.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -143,7 +144,7 @@ FormTree::NodeId FormTree::child_of(NodeId parent, char first) const {
 inline std::size_t FormTree::slot_of(NodeId parent, char first) const {
   const std::size_t mask = more_.size() - 1;
   const std::uint64_t key = std::uint64_t{parent} << 8 | static_cast<unsigned char>(first);
-  for (std::size_t slot = (key * 0x9e3779b97f4a7c15u >> 32) & mask;; slot = (slot + 1) & mask) {
+  for (std::size_t slot = (trace::spread(key) >> 32) & mask;; slot = (slot + 1) & mask) {
     if (more_[slot] == 0) return slot;
     const Node node = at(more_[slot]);
     if (node.parent == parent && node.first == first) return slot;

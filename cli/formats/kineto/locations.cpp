@@ -7,6 +7,7 @@
 
 #include "cli/base/text.h"
 #include "cli/formats/json/json_values.h"
+#include "common/hash.h"
 
 namespace cli::kineto {
 namespace {
@@ -75,8 +76,8 @@ std::int64_t most(const std::map<std::int64_t, Count>& counts) {
 }  // namespace
 
 std::size_t Locations::KeyHash::operator()(const Key& key) const {
-  const auto pid = static_cast<std::uint64_t>(key.pid) * 0x9e3779b97f4a7c15u;
-  const auto tid = static_cast<std::uint64_t>(key.tid) * 0xbf58476d1ce4e5b9u;
+  const auto pid = trace::spread(static_cast<std::uint64_t>(key.pid));
+  const auto tid = trace::spread(static_cast<std::uint64_t>(key.tid) ^ pid >> 32);
   return static_cast<std::size_t>((pid ^ (tid >> 29) ^ tid) + static_cast<std::uint64_t>(key.form));
 }
 

@@ -6,32 +6,11 @@
 
 #include "cli/base/json_text.h"
 #include "cli/trace/event.h"
+#include "common/hash.h"
 
 namespace cli::perfetto {
-namespace {
-
-constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15u;
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * kPrime;
-  return hash ^ hash >> 32;
-}
-
-}  // namespace
-
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = text.size() * kPrime, word = 0;
-  for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
-    std::memcpy(&word, text.data(), sizeof word);
-    hash = mix(hash, word);
-  }
-  word = 0;
-  std::memcpy(&word, text.data(), text.size());
-  return mix(hash, word);
-}
-
 std::uint32_t TextIds::id(std::string_view text) {
-  const std::uint64_t hash = hash_of(text);
+  const std::uint64_t hash = trace::hash_bytes(text);
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
   for (; slots_[at].id != 0; at = (at + 1) & mask) {

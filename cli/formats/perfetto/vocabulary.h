@@ -15,9 +15,6 @@ namespace cli::perfetto {
 // Texts to small numbers from 1, the same for the whole file, so that what refers to them can be made once. It takes a
 // limited number of them: what comes later is not interned, and memory stays flat whatever a trace holds.
 
-// Eight bytes at a time: most texts are short, and there is one or more for every argument.
-std::uint64_t hash_of(std::string_view text);
-
 class TextIds {
  public:
   TextIds(std::size_t most_texts, std::size_t most_bytes) : most_texts_(most_texts), most_bytes_(most_bytes) {}

@@ -8,6 +8,7 @@
 #include "cli/trace/words.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/formats/ring/translator.h"
+#include "common/hash.h"
 
 namespace cli::ring {
 namespace {
@@ -61,7 +62,7 @@ class DeviceEvents : public RingTranslator {
       return static_cast<std::size_t>(where * 0xc2b2ae3d27d4eb4fu);
     }
     std::size_t operator()(const KernelKey& key) const {
-      return static_cast<std::size_t>((key.shape_ref * 0x9e3779b97f4a7c15u) ^ (*this)(key.position));
+      return static_cast<std::size_t>(trace::spread(key.shape_ref) ^ (*this)(key.position));
     }
   };
   using Launches = std::unordered_map<KernelKey, Launched, Hash>;

@@ -30,7 +30,7 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   r.spool_error = header.spool_error;
   r.spooled_bytes = header.spooled_bytes;
   r.local_path = terminated(header.local_path);
-  r.odd_times = header.invalid_timestamps;
+  r.invalid_timestamps = header.invalid_timestamps;
   r.stacks_left_out = header.stacks_left_out;
   r.operators_without_stack = header.operators_without_stack;
   r.module_names_missed = header.module_names_missed;
@@ -43,8 +43,8 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   r.cupti_version = header.cupti_version;
   r.cuda_driver_version = header.cuda_driver_version;
   r.nccl_version = header.nccl_version;
-  r.clipped_names = header.truncated_names;
-  r.sunk_buffers = header.discarded_buffers;
+  r.truncated_names = header.truncated_names;
+  r.discarded_buffers = header.discarded_buffers;
   r.definitions_missed = header.definitions_missed;
   r.agent_cpu_ns = header.agent_cpu_ns;
   r.created_ns = static_cast<std::int64_t>(header.created_real_ns);
@@ -113,16 +113,16 @@ void add_losses(const RingFile& file, Process& process) {
   }
   add_cupti_note(process.recorder, process);
   const Recorder& r = process.recorder;
-  if (r.sunk_buffers > 0) {
+  if (r.discarded_buffers > 0) {
     process.notes.push_back(
         fmt::format("{} CUPTI buffers were discarded, because memory was low, or were not fully readable: their "
                     "number of records is unknown",
-                    r.sunk_buffers));
+                    r.discarded_buffers));
   }
-  if (r.odd_times > 0) {
-    process.notes.push_back(fmt::format("{} CUPTI records had invalid timestamps (not 0 < start <= end)", r.odd_times));
+  if (r.invalid_timestamps > 0) {
+    process.notes.push_back(fmt::format("{} CUPTI records had invalid timestamps (not 0 < start <= end)", r.invalid_timestamps));
   }
-  if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were truncated: too long", r.clipped_names));
+  if (r.truncated_names > 0) process.notes.push_back(fmt::format("{} names were truncated: too long", r.truncated_names));
   if (r.stacks_left_out > 0)
     process.notes.push_back(fmt::format("{} calls have no stack: the thread exceeded 100 per second, or the native stack could not be read", r.stacks_left_out));
   if (r.operators_without_stack > 0)

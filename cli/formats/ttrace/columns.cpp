@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/formats/ttrace/fields.h"
+#include "common/hash.h"
 
 namespace cli::ttrace {
 namespace {
@@ -23,7 +24,7 @@ std::uint64_t hash_of(std::string_view text) {
     std::uint64_t word = 0;
     const std::size_t part = left < 8 ? left : 8;
     std::memcpy(&word, from, part);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash = trace::spread(hash ^ word);
     hash ^= hash >> 29;
     from += part;
     left -= part;

@@ -140,13 +140,13 @@ void recorder_fields(F& f, R& r) {
   f.number(r.cupti_version);
   f.number(r.cuda_driver_version);
   f.number(r.nccl_version);
-  f.number(r.clipped_names);
-  f.number(r.sunk_buffers);
+  f.number(r.truncated_names);
+  f.number(r.discarded_buffers);
   f.number(r.definitions_missed);
   f.number(r.agent_cpu_ns);
   f.number(r.created_ns);
   f.number(r.heartbeat_ns);
-  f.number(r.odd_times);
+  f.number(r.invalid_timestamps);
   f.number(r.spool_state);
   f.number(r.spool_error);
   f.number(r.spooled_bytes);

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/hash.h"
+
 namespace cli::ttrace {
 
 class LaunchStarts {
@@ -77,7 +79,7 @@ class LaunchStarts {
     Chunks chunks = kNone;
   };
 
-  std::size_t set_of(std::uint64_t correlation) const { return (correlation * 0x9e3779b97f4a7c15u >> 32) % sets_.size(); }
+  std::size_t set_of(std::uint64_t correlation) const { return (trace::spread(correlation) >> 32) % sets_.size(); }
   Chunks chunks_of(std::uint64_t correlation) const {
     if (early_.empty()) return kNone;
     const Early& early = early_[correlation % kEarlySlots];

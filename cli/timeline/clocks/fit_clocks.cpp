@@ -11,6 +11,7 @@
 
 #include "cli/timeline/clocks/line_fit.h"
 #include "cli/trace/event_times.h"
+#include "common/hash.h"
 
 namespace cli {
 namespace {
@@ -232,7 +233,7 @@ class ClockFitter {
     ++edge.seen;
     if (edge.points.size() < kMostPoints) {
       edge.points.push_back(point);
-    } else if (const std::size_t at = (edge.seen * 0x9e3779b97f4a7c15u >> 20) % edge.seen; at < kMostPoints) {
+    } else if (const std::size_t at = (trace::spread(edge.seen) >> 20) % edge.seen; at < kMostPoints) {
       edge.points[at] = point;
     }
   }

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/hash.h"
+
 namespace cli {
 
 // A hash table that finds a launch by its correlation while its GPU work has not begun. It uses open addressing, is at most three quarters full and
@@ -47,7 +49,7 @@ class WaitingLaunches {
 
   static std::size_t index(const LaunchRow& row, Slot slot) { return (slot - std::size_t{1} - row.first_place) % LaunchRow::kMost; }
   static std::uint64_t correlation(const LaunchRow& row, Slot slot) { return row.launches[index(row, slot)].correlation; }
-  std::size_t home(std::uint64_t correlation) const { return correlation * 0x9e3779b97f4a7c15u >> 32 & mask(); }
+  std::size_t home(std::uint64_t correlation) const { return trace::spread(correlation) >> 32 & mask(); }
   std::size_t mask() const { return slots_.size() - 1; }
   std::size_t find(const LaunchRow& row, std::uint64_t correlation) const;
   void close_hole(const LaunchRow& row, std::size_t hole);

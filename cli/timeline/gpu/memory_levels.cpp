@@ -12,7 +12,7 @@ constexpr std::int32_t kHost = 0;  // c10::DeviceType::CPU
 bool knows_all_allocations(const Process& p) {
   const auto of_memory = [](const KindCounts& counts) { return counts[static_cast<std::size_t>(Kind::memory)]; };
   return of_memory(p.overwritten) == 0 && of_memory(p.lost) == 0 && p.lost_unknown_kind == 0 &&
-         p.recorder.sunk_buffers == 0 &&
+         p.recorder.discarded_buffers == 0 &&
          std::none_of(p.notices.begin(), p.notices.end(), [](const Notice& n) { return n.code == trace::NoticeCode::gap; });
 }
 

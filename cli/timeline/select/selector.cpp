@@ -13,11 +13,12 @@
 #include "cli/trace/launch_calls.h"
 #include "cli/trace/names.h"
 #include "cli/trace/ranks.h"
+#include "common/hash.h"
 
 namespace cli {
 
 std::size_t LaunchTable::Hash::operator()(const Key& key) const {
-  std::uint64_t hash = (key.high ^ std::uint64_t{key.process} << 40) * 0x9E3779B97F4A7C15u;
+  std::uint64_t hash = trace::spread(key.high ^ std::uint64_t{key.process} << 40);
   return static_cast<std::size_t>(hash ^ hash >> 29);
 }
 

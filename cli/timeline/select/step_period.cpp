@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/hash.h"
+
 namespace cli {
 
 namespace {
@@ -29,7 +31,7 @@ std::vector<std::size_t> candidates_of(const std::vector<std::uint32_t>& ids) {
   };
   const auto gram_at = [&](std::size_t i) {
     std::uint64_t hash = 0;
-    for (std::size_t j = i; j < i + kGram; ++j) hash = (hash ^ ids[j]) * 0x9e3779b97f4a7c15u + (hash >> 29);
+    for (std::size_t j = i; j < i + kGram; ++j) hash = trace::spread(hash ^ ids[j]) + (hash >> 29);
     return hash;
   };
   const std::size_t grams = ids.size() - kGram + 1;

@@ -223,7 +223,7 @@ TEST_CASE("doctor: how old the newest work of the GPU is, while it is recorded a
 TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   ReadRecording recording = healthy();
   Process& p = recording.process;
-  p.lost[0] = 5, p.lost_unknown_kind = 2, p.recorder.sunk_buffers = 1;
+  p.lost[0] = 5, p.lost_unknown_kind = 2, p.recorder.discarded_buffers = 1;
   p.overwritten[0] = 3000;
   p.recorder.agent_cpu_ns = 6'000'000'000;
   p.notices = {{trace::NoticeCode::gap, 10, 0, 0, "a profiler"}, {trace::NoticeCode::fatal, 10, 10, 700, ""}};

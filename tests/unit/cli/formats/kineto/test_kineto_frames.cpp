@@ -1,4 +1,4 @@
-// Calls of Python from the stacks of operators (kineto_frames.h).
+// Calls of Python from the stacks of operators (frames.h).
 #include "cli/formats/kineto/frames.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// External ids and flows of autograd (kineto_operators.h).
+// External ids and flows of autograd (operators.h).
 #include "cli/formats/kineto/operators.h"
 
 #include <optional>
