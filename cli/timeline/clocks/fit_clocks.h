@@ -17,7 +17,6 @@
 // regardless of jitter and of anything that delays the ends of one host. Broadcasts, reduces and sends give one of the
 // two bounds. Over all domains, the combined bounds are the shortest paths in the graph of differences. A bound is as
 // exact as the GPU times are on the clock of their host (1 us).
-// it. What these say together, over all domains, are the shortest paths in the graph of differences; a bound holds as far as the
 #pragma once
 #include <cstdint>
 #include <optional>
