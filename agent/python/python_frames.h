@@ -6,7 +6,6 @@
 // 3.10.13, 3.11.7, 3.12.1, 3.13.0, 3.14.10). They are valid for builds with these headers: check_python_frames()
 // compares them with the C API's results for all threads before they are used. Frames are not available in other
 // versions, debug builds and builds without a GIL.
-// threads before they are used. Other versions, debug builds and those without a GIL have no frames.
 #pragma once
 #include <cstddef>
 #include <cstdint>
