@@ -1,6 +1,5 @@
 // The state of a host thread between its records: its writer, and its latest names and frames. It comes from a pool,
 // returns there when the thread ends, and is never freed. Memory that a thread does not use is not touched.
-// thread ends, and is never freed. Memory that a thread does not use is not touched.
 #pragma once
 #include <cstdint>
 #include <string_view>
