@@ -96,8 +96,8 @@ std::string clock_of(const std::string& path) {
   }
 }
 
-// Returns whether clocks have to be aligned. They do not if all inputs have the same clock; finding collectives takes a
-// walk. A merged file may have several clocks.
+// Returns true if all inputs have the same clock, so that nothing has to be aligned, which saves the walk that finds
+// collectives. False for a merged file, because it may have several clocks.
 bool are_of_one_clock(const std::vector<TraceInput>& inputs) {
   if (inputs.size() == 1 && !is_merged_file(inputs[0].path)) return true;
   const std::string first = clock_of(inputs[0].path);

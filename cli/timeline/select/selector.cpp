@@ -70,7 +70,8 @@ std::int64_t later(std::int64_t from_ns, std::int64_t by_ns) {
   return by_ns > kForever - std::max<std::int64_t>(from_ns, 0) ? kForever : from_ns + by_ns;
 }
 
-// The first two return if everything chosen by number exists; steps, if any of the chosen processes has them.
+// These functions throw an Error if the trace lacks the choice. The first two require everything chosen by number; for
+// steps it is enough that one of the chosen processes has them.
 void check_ranks_exist(const NumberRanges& wanted, const Catalog& catalog) {
   std::set<std::int64_t> ranks;
   for (const Process& process : catalog.processes) ranks.insert(process.rank);
