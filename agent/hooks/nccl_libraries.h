@@ -27,7 +27,7 @@ struct NcclLibrary {
   void* functions[kNcclFunctions];  // null if this version lacks it
   int version;  // from ncclGetVersion; 0 if unknown
   bool active;  // calls are recorded here; otherwise they are only passed on
-  // its NVTX ranges are received and recorded, with the arguments added; first guessed from the version, then from its
+  // Its NVTX ranges are received and recorded, with the arguments added; first guessed from the version, then from its
   // last call
   std::atomic<bool> speaks_nvtx;
 };

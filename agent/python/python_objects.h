@@ -32,7 +32,7 @@ struct PythonObjects {
   const char* (*text)(void* object, std::intptr_t* size);  // UTF-8, valid as long as the object
   long (*number)(void* object);
   void* (*from_number)(long number);                       // a new reference
-  // a new reference, passed to the callback when the object is destroyed
+  // A new reference, passed to the callback when the object is destroyed
   void* (*weak_reference)(void* object, void* callback);
   void* (*occurred)();                                     // PyErr_Occurred
   void* (*type)(void* object);                             // a new reference

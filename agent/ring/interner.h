@@ -54,7 +54,7 @@ struct RecentFrames {
   };
   struct Known {
     Place place;
-    // while the caller's proof has this value, the objects of `place` are those of `key`; 0 if never
+    // While the caller's proof has this value, the objects of `place` are those of `key`; 0 if never
     std::uint64_t proof;
     FrameKey key;
     std::uint64_t ticket;  // of the block that defines the frame; 0 for the definitions region

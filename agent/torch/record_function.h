@@ -120,7 +120,7 @@ class RecordFunctionReader {
   std::uint32_t forward_thread_at_ = 0;  // relative to it; 0 if not confirmed yet
   std::uint32_t votes_[2] = {};    // for 176, for 200
   std::uint32_t confirmed_ = 0, unconfirmed_ = 0;  // calls of this thread, of another one
-  // operators with equal numbers of inputs, consecutive; with different ones, in total
+  // Operators with equal numbers of inputs, consecutive; with different ones, in total
   std::uint32_t agreed_ = 0, disagreed_ = 0;
 };
 

@@ -40,7 +40,7 @@ class ChromeDerived {
   std::vector<ProcessLayout>& processes_;
   const std::vector<std::string>& home_;
   std::map<DerivedTrackKey, Location> locations_;
-  // by device: the sort position of its last stream
+  // By device: the sort position of its last stream
   std::map<std::pair<ProcessId, std::int64_t>, std::size_t> last_streams_;
   std::vector<std::size_t> devices_;  // number of devices by ProcessId
 };

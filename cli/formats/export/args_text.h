@@ -94,7 +94,7 @@ class ArgsText {
   const KeptText& keep(KeptText& kept, const Event& event, const P& facts);
 
   const Catalog* catalog_;
-  // by StackId: the module and the frames, as JSON
+  // By StackId: the module and the frames, as JSON
   std::unordered_map<std::uint32_t, std::pair<std::string, std::string>> stacks_;
   std::string out_;
   std::vector<std::string> launches_, captures_;  // by id; "" if not made yet

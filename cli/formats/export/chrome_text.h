@@ -66,7 +66,7 @@ class ChromeText {
   void flush() { out_.flush(); }
 
  private:
-  // writes the members after the id
+  // Writes the members after the id
   void flow_place(char phase, std::uint64_t id, std::string_view ids, std::int64_t ns);
   enum class Spelling : std::uint8_t { unknown, plain, escaped };
 

@@ -73,7 +73,7 @@ struct ExportSummary {
   std::uint64_t undrawable_flows = 0;  // at GPU work that cannot have another flow in this format
   std::uint64_t flow_events_drawn = 0;
   std::uint64_t flows_out = 0;  // one per pair of endpoints, explicit and by correlation
-  // part of flows_out whose work ended before its launch began; viewers may hide them
+  // Part of flows_out whose work ended before its launch began; viewers may hide them
   std::uint64_t backward_flows = 0;
   std::uint64_t works_without_launch = 0;  // GPU work with a correlation whose call is not in the trace
   std::uint64_t unfinished = 0;            // slices without an end, written to the end of the trace
@@ -82,7 +82,7 @@ struct ExportSummary {
   std::uint64_t derived_values = 0;  // counter values computed by us
   std::uint64_t collective_flows = 0;      // from the last rank of a collective to another
   std::uint64_t joined_ends = 0;  // ends of async spans, which are written as slices with their begins
-  // ranks of collectives without a flow: the last rank is missing, or this rank had ended before
+  // Ranks of collectives without a flow: the last rank is missing, or this rank had ended before
   std::uint64_t unjoined_calls = 0;
 
   // Adds the counts of another output.

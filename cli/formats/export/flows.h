@@ -135,7 +135,7 @@ class CollectiveFlows {
   struct Flow {
     std::uint64_t id = 0;  // the collective
     bool starts = false;  // begins at the start of this slice; otherwise ends in this slice
-    // time of the endpoint; an end is just after the start of the last rank, so that sorting by time keeps the start
+    // Time of the endpoint; an end is just after the start of the last rank, so that sorting by time keeps the start
     // first
     std::int64_t at_ns = 0;
     std::uint32_t ends = 0;  // at the start: number of ends
@@ -247,7 +247,7 @@ class FlowPlan {
   FlowTable table_;
   std::unordered_map<std::uint64_t, FlowTable::Group> groups_;  // of flows, by process and category
   std::vector<std::int64_t> reach_;  // by track: the latest end of a slice so far
-  // by track: the thread or stream with the same ids; flow events in Kineto's files do not distinguish them
+  // By track: the thread or stream with the same ids; flow events in Kineto's files do not distinguish them
   std::vector<TrackId> twins_;
   std::vector<bool> has_flows_;  // by process
   std::vector<Event> held_;  // flow events of one instant

@@ -54,7 +54,7 @@ std::size_t find_known_member(std::string_view text);
 // Offsets count uncompressed bytes.
 class JsonDamage {
  public:
-  // number of lost events, and of other defects, that are reported individually
+  // Number of lost events, and of other defects, that are reported individually
   static constexpr std::size_t kNamed = 5;
 
   // Counts a lost event: the bytes from `from` to `until`. `expected` is what was expected at `at`.

@@ -52,12 +52,12 @@ class JsonStream {
   JsonValue value() { return value_before(",}"); }  // of the member
   bool enter_array();  // the value; returns false if it is no array of events, which damage() contains
   bool at_object() { return peek() == '{'; }  // next value
-  // a complete unchecked object; returns false at the end of the array or if cut
+  // A complete unchecked object; returns false at the end of the array or if cut
   bool next_element(std::string_view& text);
   // Same; sets `known` if `elements` matched it.
   bool next_element(std::string_view& text, KnownElements* elements, bool& known);
   void refuse(std::size_t at, std::string_view expected);  // reports damage at this index of the last element
-  // same, but the element is valid JSON, which is skipped by its size
+  // Same, but the element is valid JSON, which is skipped by its size
   void refuse_whole(std::size_t at, std::string_view expected);
   // Alternative to these: repairs the last element, or the text before the next line break between events
   // (json_damage.h). Returns false if nothing changed.

@@ -67,7 +67,7 @@ class FormTree {
   void put_more(NodeId node);
 
   std::vector<char> nodes_;  // with padding at the end
-  // all children except the first of each parent: open addressing, a power of two, at most half full
+  // All children except the first of each parent: open addressing, a power of two, at most half full
   std::vector<NodeId> more_;
   std::size_t more_count_ = 0, text_bytes_ = 0;
 };

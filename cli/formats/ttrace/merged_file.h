@@ -87,7 +87,7 @@ static_assert(sizeof(MergedHeader) == 32);
 struct ChunkHeader {
   std::uint32_t kind;
   std::uint32_t count;         // events or entries
-  // decompressed size; for the index it is limited by its entries, which are smaller than chunks
+  // Decompressed size; for the index it is limited by its entries, which are smaller than chunks
   std::uint32_t raw_bytes;
   std::uint32_t stored_bytes;  // size of the zstd frame that follows
 };

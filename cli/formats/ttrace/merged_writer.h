@@ -88,7 +88,7 @@ class ChunkWriter : public EventSink {
   InputChunks chunks_;
   std::uint64_t offset_ = 0;
   std::vector<std::int64_t> late_launches_;  // IndexEntry::late_launch_ns by chunk number
-  // by chunk number: its late launches may be at any time up to Streams::late_given_up_ns
+  // By chunk number: its late launches may be at any time up to Streams::late_given_up_ns
   std::vector<bool> gave_up_waiting_;
   std::vector<std::size_t> handed_over_;  // chunk numbers in the order of the index
   std::vector<Streams> processes_;

@@ -224,7 +224,7 @@ std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLan
   const std::int64_t last = a.calls.back().position - b.calls.front().position - inside;
   const std::int64_t at_end = (a.calls.back().position - b.calls.back().position) / step * step;
   const auto reach = static_cast<std::int64_t>(kMostShifts / 4) * step;
-  // the next multiple of the step
+  // The next multiple of the step
   const auto not_below = [step](std::int64_t value) { return value - value % step + (value % step > 0 ? step : 0); };
   std::vector<std::int64_t> shifts;
   for (std::int64_t shift = not_below(std::max(-reach, first)); shift <= std::min(reach, last); shift += step) shifts.push_back(shift);

@@ -33,7 +33,7 @@ struct LaneFit {
   bool differs = false;  // impossible because calls at one position do different things
   std::int64_t shift = 0;     // position in the first lane - position in the second one
   std::size_t pairs = 0;  // calls present in both lanes
-  // pairs with known times on both sides in which every rank depends on all, as far as is known
+  // Pairs with known times on both sides in which every rank depends on all, as far as is known
   std::size_t binding = 0;
   double offset_ns = 0;  // median of the differences of the ends
   double drift_ppm = 0;  // of the second lane's clock; 0 if no drift is needed

@@ -64,9 +64,9 @@ using WhatId = std::uint32_t;          // in CollectiveCalls::whats
 using CommunicatorId = std::uint32_t;  // in CollectiveCalls::communicators
 
 struct CollectiveCall {
-  // of the call; kNoTime if it or its end was not recorded
+  // Times of the call; kNoTime if it or its end was not recorded
   std::int64_t host_start_ns = kNoTime, host_end_ns = kNoTime;
-  // of its GPU work, first start to last end; kNoTime if not recorded
+  // Times of its GPU work, first start to last end; kNoTime if not recorded
   std::int64_t gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;
   std::int64_t exposed_ns = 0;  // time in which its work ran on the device without compute
   std::int64_t position = 0;     // in its lane
@@ -85,10 +85,10 @@ enum class Numbering : std::uint8_t { numbered, counted };
 struct CollectiveLane {
   CommunicatorId communicator = 0;
   Numbering numbering = Numbering::counted;
-  // distance between positions of calls with successive numbers; several calls may share one number
+  // Distance between positions of calls with successive numbers; several calls may share one number
   std::int64_t ordinal_step = 1;
   bool whole_beginning = false;  // counted from the first call of the recording: no earlier call is missing
-  // of sends and receives: ranks in the communicator; -1 for other calls or if unknown
+  // For sends and receives: ranks in the communicator; -1 for other calls or if unknown
   std::int32_t source = -1, destination = -1;
   std::int32_t own_rank = -1;  // in the communicator; -1 if unknown
   bool point_to_point = false;
@@ -108,7 +108,7 @@ struct WorkSum {
 // Host activity while the GPU waited for a launch (GpuAccounts::late_launch_ns), if the host's calls are recorded.
 struct HostDelay {
   std::int64_t outside_ns = 0;  // outside CUDA calls: in the program itself
-  // part of outside_ns in which Python's garbage collector ran on any thread while holding the GIL
+  // Part of outside_ns in which Python's garbage collector ran on any thread while holding the GIL
   std::int64_t collecting_ns = 0;
   std::vector<std::pair<StringId, std::int64_t>> in_calls;  // name, ns; the longest first
 

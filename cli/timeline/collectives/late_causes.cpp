@@ -12,13 +12,13 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastPart = 3;  // divisor of the time to be explained
-// an account above the noise exceeds the others' by this number of standard deviations
+constexpr std::int64_t kLeastPart = 3;  // a cause explains at least 1/3 of the time
+// An account above the noise exceeds the others' by this number of standard deviations
 constexpr double kNoiseDeviations = 4;
-// variance of the median of n normally distributed values, divided by that of their mean
+// Variance of the median of n normally distributed values, divided by that of their mean
 constexpr double kMedianVariance = 1.57;
-constexpr std::int64_t kLeastOfLate = 6;  // divisor of its lateness there
-constexpr std::int64_t kLeastWaited = 10;  // divisor of a rank's lateness: the minimum time waited by the others
+constexpr std::int64_t kLeastOfLate = 6;  // ... and at least 1/6 of the lateness in the group
+constexpr std::int64_t kLeastWaited = 10;  // at least 1/10 of a rank's lateness counts as time waited by the others
 
 std::size_t index(LateCause cause) { return static_cast<std::size_t>(cause); }
 

@@ -39,7 +39,7 @@ struct MatchedCollective {
 struct MatchedGroup {
   CommunicatorId communicator = 0;
   std::vector<ProcessId> members;  // that take part in any of its collectives, ascending
-  // as recorded; otherwise the number of members if the job has no other candidates; -1 if unknown
+  // As recorded; otherwise the number of members if the job has no other candidates; -1 if unknown
   std::int64_t size = -1;
   bool size_is_told = false;
 };

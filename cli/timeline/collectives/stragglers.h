@@ -51,7 +51,7 @@ struct RankLateness {
   // Time that the other ranks, except stragglers, waited for this rank alone: from the last start of the others to its
   // own start. For a straggler, the other stragglers are excluded, too.
   std::int64_t others_waited_ns = 0;
-  // the same per rank: the time by which all of these collectives would have begun earlier
+  // The same per rank: the time by which all of these collectives would have begun earlier
   std::int64_t delayed_ns = 0;
   std::int64_t times_last = 0;
   LateReason reason;  // set for stragglers and for ranks that are late because they waited elsewhere

@@ -86,7 +86,7 @@ class GpuIntervals {
   std::array<std::int64_t, 3> ends_ns_{kNever, kNever, kNever};  // by WorkClass
   std::int64_t first_ns_ = 0, busy_end_ns_ = kNever;
   std::int64_t now_ns_ = kNever;  // exposed time before this moment is known
-  // the newest interval, not reported yet because it may continue
+  // The newest interval, not reported yet because it may continue
   std::int64_t exposed_from_ns_ = 0, exposed_to_ns_ = 0;
 };
 
@@ -132,7 +132,7 @@ inline std::uint64_t bytes_per_second(std::uint64_t bytes, std::int64_t ns) {
 // Calls `changed(direction, ns, bytes_per_s)` as RunningSum does.
 class CopyRates {
  public:
-  // host to device, device to host, within the device, from another device
+  // Host to device, device to host, within the device, from another device
   static constexpr std::size_t kDirections = 4;
 
   // Adds a copy that counts until `end_ns`. Calls have to be sorted by start. A copy without a duration has no rate.

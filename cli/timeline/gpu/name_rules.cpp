@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostPatterns = 256;  // per line, with braces expanded
 constexpr std::string_view kBlank = " \t\r";
-// spelling of GNU's and NVIDIA's demanglers
+// Spelling of GNU's and NVIDIA's demanglers
 constexpr std::string_view kNameless[] = {"(anonymous namespace)::", "<unnamed>::"};
 
 [[noreturn]] void refuse_line(std::string_view source, std::size_t line, const std::string& why) {

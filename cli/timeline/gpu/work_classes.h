@@ -40,7 +40,7 @@ class WorkClasses {
   bool is_of_call(const Event& event, const Facts& facts) const;
   bool is_recording(ProcessId process) const { return catalog_.processes[process].format == SourceFormat::ring; }
 
-  // per process, launches whose work has not started; the oldest are removed
+  // Per process, launches whose work has not started; the oldest are removed
   static constexpr std::size_t kMostLaunches = 1 << 16;
   // A set of correlations. 64 neighbouring correlations share a word, because they are queried in sequence.
   class Launches {

@@ -65,11 +65,11 @@ struct ReadInput {
   std::uint32_t clock = 0;  // clock of its events: an index into the fits of the domains
   bool is_merged = false;  // its clocks are aligned already
   std::vector<ClockFit> fits;  // set if is_merged
-  // for MergeOptions::aligns_parts: its events with ids of its own catalogue, instead of runs; otherwise null
+  // For MergeOptions::aligns_parts: its events with ids of its own catalogue, instead of runs; otherwise null
   std::unique_ptr<MergedReader> part;
   CollectiveCalls calls;  // of its processes, if clocks are aligned by them
   std::vector<ProcessSteps> steps;  // of its processes, on its own clock; empty if not searched
-  // process of its first event, as known then, which identifies the clock; nullopt without events
+  // Process of its first event, as known then, which identifies the clock; nullopt without events
   std::optional<Process> timed;
 };
 

@@ -461,7 +461,7 @@ std::string count_ranks(Catalog& catalog) {
 }
 
 std::vector<std::string> without_rank_directories(const std::vector<std::string>& names) {
-  // the name without its rank's directory, and the rank; -1 if none
+  // The name without its rank's directory, and the rank; -1 if none
   std::vector<std::pair<std::string, std::int64_t>> split;
   std::map<std::string, std::set<std::int64_t>> ranks;
   for (const std::string& name : names) {

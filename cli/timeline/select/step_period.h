@@ -41,7 +41,7 @@ namespace cli {
 // A kernel, or a CUDA graph launch without recorded kernels.
 struct LaunchedWork {
   std::int64_t order = 0;  // order of its launch, ascending; equal for all work of one graph launch
-  // of the call; if unknown, launched_ns is the start on the GPU
+  // Times of the call; if unknown, launched_ns is the start on the GPU
   std::int64_t launched_ns = 0, returned_ns = kNotReturned;
   std::int64_t end_ns = 0;              // on the GPU
   std::uint32_t node = 0, arrival = 0;  // order of work within one launch
@@ -98,7 +98,7 @@ class StepCutter {
   std::optional<Open> open_;
   std::vector<Found> found_;
   std::unordered_set<std::uint32_t> repeated_names_;
-  // by name that does not repeat: first and last position
+  // By name that does not repeat: first and last position
   std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> others_;
 };
 
