@@ -1,14 +1,14 @@
 // Reads the inputs of an operator as bytes (trace::OperatorInput) from PyTorch's own objects, by offsets that the
 // objects confirm:
 //
-//   c10::TensorImpl: sizes and strides at 56 (2.15), 64 (2.3 to 2.12) or 72 (2.1), the number of elements 96 bytes later,
-//     the type 104 bytes later. An offset is right if the product of the sizes is the number of elements; this is checked
-//     for each tensor. Up to 5 sizes are at 8, followed by as many strides after the fifth; more of them are behind a
-//     pointer there.
+//   c10::TensorImpl: sizes and strides at 56 (2.15), 64 (2.3 to 2.12) or 72 (2.1), the number of elements 96 bytes
+//     later, the type 104 bytes later. An offset is right if the product of the sizes is the number of elements; this
+//     is checked for each tensor. Up to 5 sizes are at 8, followed by as many strides after the fifth; more of them are
+//     behind a pointer there.
 //   c10::IValue: the tag of bool is 9 up to 2.5 and 10 later; the value distinguishes them, because the other one is a
 //     pointer. Lists of values are 4 later.
-//   c10::detail::ListImpl: begin, end and end of capacity of a vector at 16, or, if two counts of 8 bytes precede it, at
-//     24.
+//   c10::detail::ListImpl: begin, end and end of capacity of a vector at 16, or, if two counts of 8 bytes precede it,
+//     at 24.
 //
 // The first few thousand objects of each kind are checked before they are read (agent/base/loaded_objects.h). An
 // unreadable object or an unknown tag stops the reading of inputs permanently.

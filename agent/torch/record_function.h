@@ -1,12 +1,13 @@
 // Reads the members of an at::RecordFunction by offsets. PyTorch guarantees none of them, so each is confirmed by the
 // results of PyTorch's own functions at run time, and unconfirmed members are not read:
 //
-//   88   the thread, as in RecordFunction::currentThreadId(). In asynchronous ranges, which are created on one thread and
-//        begun on another (gloo's), it is that of another thread; these are read after some calls have confirmed the offset
+//   88   the thread, as in RecordFunction::currentThreadId(). In asynchronous ranges, which are created on one thread
+//        and begun on another (gloo's), it is that of another thread; these are read after some calls have confirmed
+//        the offset
 //   96   the scope: one that was requested
 //   176  the sequence number if std::string has the old ABI (wheels up to 2.6), 200 if it has the new one. In a forward
-//        operator it is -1, or the result of sequence_number::peek(). It is followed by pointer and size of the inputs, at 8
-//        and 16; the size is the result of RecordFunction::num_inputs().
+//        operator it is -1, or the result of sequence_number::peek(). It is followed by pointer and size of the inputs,
+//        at 8 and 16; the size is the result of RecordFunction::num_inputs().
 //   the thread of the forward operator: 48 after the sequence number, or, if a map of named inputs precedes it (2.4 and
 //        later, at 24), 104. An empty map begins with a pointer to the last of its own words.
 // Source: ATen/record_function.h of PyTorch 2.1, 2.5, 2.9 and 2.15.

@@ -11,8 +11,8 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kOverlap = 4 << 10;  // events that begin in a block mostly end so far behind it
-constexpr std::size_t kMostThreads = 4;    // more would wait for the one that reads
+constexpr std::size_t kOverlap = 4 << 10;  // most events that begin in a block end within this distance after it
+constexpr std::size_t kMostThreads = 4;  // more would wait for the reader
 
 }  // namespace
 
@@ -29,7 +29,7 @@ FormsAhead::Match FormsAhead::at(std::uint64_t offset, const FormTree& known) {
   if (file_ < 0 || wanted_.count <= 1) return {};
   if (offset >= until_) {
     enter_block(offset / wanted_.block_bytes);
-    // A copy is made of no more bytes than were read since the last one.
+    // A new copy is made only after as many bytes were read as it has.
     if (known.held_bytes() != shown_bytes_ && offset - shown_at_ >= known.held_bytes()) {
       show(known);
       shown_at_ = offset;
@@ -65,7 +65,7 @@ void FormsAhead::show(const FormTree& known) {
   if (threads_.empty()) start_threads();
 }
 
-// Where the system gives no more threads the others do the work.
+// If the system creates no more threads, the existing ones do the work.
 void FormsAhead::start_threads() {
   try {
     while (threads_.size() + 1 < std::min(wanted_.count, kMostThreads)) threads_.emplace_back([this] { loop(); });
@@ -87,7 +87,7 @@ void FormsAhead::loop() {
     try {
       text.resize(wanted_.block_bytes + kOverlap + Window::kPadding);
       goes_on = look(*block, text, *forms);
-    } catch (const std::bad_alloc&) {  // what was found so far is true
+    } catch (const std::bad_alloc&) {  // matches found so far are valid
     }
     lock.lock();
     block->state = Block::State::done;
@@ -96,7 +96,8 @@ void FormsAhead::loop() {
   }
 }
 
-// The first that nobody looks at, but for the one to which the reader comes next: it would come too early. Null: there is none.
+// Returns the first block that no thread has taken, except the reader's next one, which would be too late; null if
+// there is none.
 FormsAhead::Block* FormsAhead::take_block() {
   next_block_ = std::max(next_block_, current_ + 2);
   Block& block = blocks_[next_block_ % kMostAhead];
@@ -106,8 +107,8 @@ FormsAhead::Block* FormsAhead::take_block() {
   return &block;
 }
 
-// Objects within events, and what is left of one that began in the block before, match nothing. False: the file ends here, or
-// cannot be read: the reader comes to that too.
+// Objects within events, and the rest of an event that began in the previous block, match nothing. Returns false if the
+// file ends here or cannot be read, which the reader will notice, too.
 bool FormsAhead::look(Block& block, std::vector<char>& text, const FormTree& forms) const {
   block.elements.clear();
   const std::uint64_t offset = block.number * wanted_.block_bytes;

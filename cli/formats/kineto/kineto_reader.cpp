@@ -77,11 +77,11 @@ class KinetoReader : public Reader {
   KinetoHeader header_;
   KinetoEventParser parser_;
   KinetoEvent event_;
-  std::uint64_t events_ = 0;  // that were taken, of any phase
+  std::uint64_t events_ = 0;  // accepted events of any phase
   bool header_settled_ = false, taken_as_absolute_ = false;
 };
 
-// Nothing where the catalogue has entries already, which have other numbers there.
+// Does nothing if the catalogue already has entries, because these have other numbers.
 std::unique_ptr<KinetoMemory> KinetoReader::learnt_before(Catalog& catalog) {
   if (memory_ == nullptr || memory_->kineto == nullptr || catalog.strings.size() > 1 || !memory_->kineto->helps()) {
     return std::make_unique<KinetoMemory>(catalog, ahead_, foreign_);
@@ -136,7 +136,7 @@ void KinetoReader::read_members(KinetoTranslator& translator) {
 
 void KinetoReader::read_events(KinetoTranslator& translator) {
   std::string_view text;
-  // What a form does not say is where times begin.
+  // The base of the times is not part of a form.
   const auto forms = [&] { return header_settled_ ? &translator.forms() : nullptr; };
   for (bool known = false; stream_.next_element(text, forms(), known);) {
     if (known && translator.take_known(text))
@@ -151,7 +151,8 @@ void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
     const auto fault = find_json_fault(text);
     return fault ? stream_.refuse(fault->at, fault->expected) : stream_.refuse(0, "each member of an event once");
   }
-  if (text.find_first_not_of("{} \t\r\n") == text.npos) return;  // an empty object is no event and loses none: JAX writes one behind its last
+  // An empty object is no lost event: JAX writes one after the last event
+  if (text.find_first_not_of("{} \t\r\n") == text.npos) return;
   const char phase = kineto_phase(event_);
   if (!header_settled_ && phase != '\0' && phase != 'M') settle_header(translator);
   const auto refusal = translator.take(event_);
@@ -181,7 +182,7 @@ void KinetoReader::describe_damage(Process& process) const {
   for (std::string& note : damage.notes()) process.notes.push_back(std::move(note));
 }
 
-// Metadata events carry no time of use, so they may pass before.
+// Metadata events have no relevant times, so they may precede the base.
 void KinetoReader::settle_header(KinetoTranslator& translator) {
   header_settled_ = true;
   if (!header_.base_ns) {
@@ -193,7 +194,7 @@ void KinetoReader::settle_header(KinetoTranslator& translator) {
   for (const auto& [device, name] : header_.device_names) translator.expect_gpu(device);
 }
 
-// The members there are taken for good when the first pass comes to them.
+// The first pass stores these members when it reaches them.
 void KinetoReader::look_behind_events() {
   KinetoHeader whole = scan_kineto_header(path_);
   header_.base_ns = whole.base_ns;

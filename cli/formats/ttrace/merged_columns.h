@@ -3,13 +3,13 @@
 //
 //   u32 kColumns, a varint: number of columns that are not empty; then for each of these its number and its size in
 //   bytes (varints), in order; then the columns themselves: those of `Column`, then one for each field of each payload,
-//   in the order of AllPayloads and payload_fields() (cli/trace/payload.h). Numbers are varints; `zigzag` ones are signed
-//   differences. A payload's column has an entry only for events with this payload:
+//   in the order of AllPayloads and payload_fields() (cli/trace/payload.h). Numbers are varints; `zigzag` ones are
+//   signed differences. A payload's column has an entry only for events with this payload:
 //     number, string, id, hex   the value itself (signed ones zigzag, reals as their bits)
 //     delta                     zigzag: minus the previous entry in the column (first: minus 0)
 //   They are followed by a column for each slot of shapes (cli/trace/shapes.h), with the integers of this slot in the
-//   order of events and holes, zigzag: minus the previous one in the column (first: minus 0); or, if the previous one was
-//   the correlation of its own event (but not 0), minus the correlation of this event.
+//   order of events and holes, zigzag: minus the previous one in the column (first: minus 0); or, if the previous one
+//   was the correlation of its own event (but not 0), minus the correlation of this event.
 //
 // The decoder does not trust the input: each column has to contain exactly one entry per event.
 #pragma once
