@@ -4,13 +4,14 @@
 
 namespace agent {
 
-// Eight bytes at a time, multiplied and folded: enough for a table that verifies every hit. Copies of a fixed size are one
-// instruction each, so the last bytes are read together with some before them.
+// Multiplies and folds eight bytes at a time, which is good enough for a table that verifies every hit. Copies of a
+// fixed size are one instruction each, so the last bytes are read together with some before them.
 std::uint64_t hash_bytes(const void* bytes, std::size_t size, std::uint64_t seed) noexcept {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t hash = seed ^ size * kOdd, word = 0;
-  // Both halves of the product: what differs in the last byte of a word alone would not reach the low bits of one.
+  // Uses both halves of the product, because a difference in the last byte of a word would not affect the low bits of
+  // one half.
   const auto mix = [&hash](std::uint64_t more) {
     __extension__ using Wide = unsigned __int128;
     const Wide product = static_cast<Wide>(hash ^ more) * kOdd;
