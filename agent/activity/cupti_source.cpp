@@ -71,7 +71,7 @@ bool note_taken() {
   const bool named = s_current_subscriber[0] != '\0';
   if (!named) name_current_subscriber(s_current_subscriber, sizeof(s_current_subscriber));
   s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-  // last, because our thread may try from now on, and this thread must no longer use CUPTI
+  // Last, because our thread may try from now on, and this thread must no longer use CUPTI
   s_state.store(trace::SourceState::taken);
   if (named) return false;
   say("CUPTI is in use by %s: only NVTX and NCCL are recorded until it is released; run without that tool to "

@@ -24,7 +24,7 @@ namespace agent {
 namespace {
 
 constexpr std::size_t kMostThreads = 16;
-// if a process begins with more threads, new ones are found when they deliver buffers
+// If a process begins with more threads, new ones are found when they deliver buffers
 constexpr std::size_t kMostKnown = 1024;
 
 struct Thread {
