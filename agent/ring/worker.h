@@ -33,7 +33,7 @@ class Worker {
   void publish_cpu() noexcept;
 
   pthread_t thread_{};
-  sem_t wake_{};  // 0: what sem_init() makes of it
+  sem_t wake_{};  // zero, as sem_init() sets it
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> cpu_ns_{0};
   bool running_ = false;

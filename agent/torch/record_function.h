@@ -41,7 +41,7 @@ struct RecordFunction;
 // operator receives. PyTorch deletes it through its virtual destructor.
 class OperatorContext {
  public:
-  OperatorContext() noexcept = default;  // none: the begin was not recorded
+  OperatorContext() noexcept = default;  // no context: the begin was not recorded
   // Ownership is passed to PyTorch (operator_contexts.h).
   explicit OperatorContext(const void* context) noexcept : context_(context) {}
   OperatorContext(const OperatorContext&) = delete;
