@@ -35,16 +35,16 @@ namespace {
 constinit std::atomic<bool> s_attached{false};
 constinit std::atomic<bool> s_begun{false};
 
-// The variables are inherited, so this path must mean the same to every child, wherever it runs.
+// Child processes inherit the variables, so the path must be valid for every child, wherever it runs.
 bool own_path(char* path) {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&begin_recording), &info) == 0 || info.dli_fname == nullptr) return false;
   return realpath(info.dli_fname, path) != nullptr;
 }
 
-// The entry point of another copy of the agent (another path, another version) that came first, from the mark that it left: its
-// process and the entry point's address. The variable outlives exec(2) and travels to children, so the address must still be
-// such an entry point. Null: we are the one.
+// Returns the entry point of another copy of the agent (another path, another version) that was loaded first, from the
+// mark that it left: its process and the entry point's address. The variable survives exec(2) and is inherited by
+// children, so the address is checked to be such an entry point. Returns null if this copy is the first.
 void* entry_of_first_copy() {
   const char* mark = std::getenv("TRACETOOL_ACTIVE");
   if (mark == nullptr) return nullptr;
@@ -87,8 +87,9 @@ void mark_process() {
   set_variable("TRACETOOL_ACTIVE", mark);
 }
 
-// Loaded: say where we are to CUDA and to NVTX, which call us if this process uses them. Nothing else may happen here, because
-// every launcher, shell and helper of a job runs this; but where operators were asked for by name, a Python waits for PyTorch.
+// Called when the library is loaded: tells CUDA and NVTX where the agent is; they call it if this process uses them.
+// Nothing else is done here, because every launcher, shell and helper of a job loads the agent. The exception: if
+// operators were requested explicitly, a Python process waits for PyTorch.
 __attribute__((constructor)) void on_load() {
   if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return;
   remember_stderr();
@@ -101,7 +102,7 @@ __attribute__((constructor)) void on_load() {
   if (wants_torch_alone() && attach()) start_thread();
 }
 
-// In a child after fork: only what the parent's lock needs. Everything else sees the wiped page.
+// In a child after fork: does only what the parent's lock requires. All other code sees the cleared page.
 void on_fork_child() {
   const int before = errno;
   const Uncancelled uncancelled;
@@ -109,20 +110,20 @@ void on_fork_child() {
   errno = before;
 }
 
-// The thread flushes what is in flight and ends, then the file is marked closed.
+// The thread flushes pending records and ends; then the file is marked closed.
 void on_exit() {
   static constinit std::atomic<bool> s_once{false};
   if (!is_recorded_process() || s_once.exchange(true)) return;
   const Uncancelled uncancelled;
   begin_exit();
-  if (!stop_flusher() && !t_inside) flush_cupti(true);  // there is no thread that could
+  if (!stop_flusher() && !t_inside) flush_cupti(true);  // there is no thread to do it
   leave_cupti();
   if (recording() == Recording::open) close_recording();
 }
 
 constinit std::atomic<bool> s_source_started{false};
 
-// Subscribes to CUPTI; where another tool holds it, our thread tries again.
+// Subscribes to CUPTI. If another tool uses it, our thread tries again.
 void start_source(const Guard& guard) {
   if (s_source_started.exchange(true)) return;
   const Uncancelled uncancelled;
@@ -130,9 +131,9 @@ void start_source(const Guard& guard) {
   if (cupti_is_taken()) start_thread();
 }
 
-// In the middle of the run: only the library is loaded here, on an application's thread; ours does the rest. Its first
-// try is waited for, but not long: what this thread does next may be cuInit, and all that it launches then is to be
-// recorded, and the end of the recording registered behind the driver's.
+// Used if the library is loaded in the middle of the run: only loads it on an application's thread; our thread does the
+// rest. Its first try is awaited for a short time, because this thread may call cuInit next. Everything launched
+// afterwards should be recorded, and the end of the recording has to be registered after the driver's exit handlers.
 void start_late() {
   constexpr int kMostWait_ms = 200;
   if (s_source_started.exchange(true)) return;
@@ -144,12 +145,12 @@ void start_late() {
 
 }  // namespace
 
-// NVTX may have attached us in the parent of a process that only now, after fork, turns to CUDA: nothing was recorded
-// yet, so the child starts afresh. Not where the parent had used CUDA: then the child cannot. Under attach's lock.
+// NVTX may have attached the agent in the parent of a process that uses CUDA only now, after fork. Nothing was recorded
+// yet, so the child starts again. If the parent had used CUDA, the child cannot use it. Called under attach's lock.
 bool revive_after_fork() {
   if (recording() != Recording::off || s_source_started.load()) return false;
   forget_opening();
-  drop_trace_file();  // of a recording that the parent was making at that moment
+  drop_trace_file();  // of a recording that the parent was just opening
   forget_pending_nvtx();
   forget_thread_id();
   forget_flusher();
@@ -169,7 +170,7 @@ bool attach() noexcept {
   if (s_attached.load(std::memory_order_acquire) && is_recorded_process()) return true;
   if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return false;
   const Uncancelled uncancelled;
-  // In a child it may be held by a thread that only its parent has: then this child is not recorded.
+  // In a child, the lock may be held by a thread that exists only in its parent; the child is then not recorded.
   for (int tries = 0; !s_once.try_lock(); ++tries) {
     if (tries == 10'000) return false;
     sched_yield();
@@ -189,7 +190,7 @@ bool begin_recording(const Guard& guard) noexcept {
   record_environment_identity();
   replay_pending_nvtx(guard);
   start_thread();
-  // Registered as late as this, so that it runs before CUDA's own handlers; a second time does no harm.
+  // Registered late, so that it runs before CUDA's own handlers. Registering it twice does no harm.
   std::atexit(on_exit);
   return true;
 }
@@ -198,7 +199,7 @@ void exit_before_driver() noexcept { std::atexit(on_exit); }
 
 void begin_without_gpu(const Guard& guard) noexcept {
   static constinit std::atomic<std::uint32_t> s_calls{0};
-  constexpr std::uint32_t kEvery = 64;  // looks into the loader's list are not free
+  constexpr std::uint32_t kEvery = 64;  // reading the loader's list has a cost
   const bool uncalled = cuda_taken_by()[0] != '\0' && !cupti_failed() && !cupti_is_on();
   if (uncalled && s_calls.fetch_add(1) % kEvery == 0 && dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr) {
     start_late();
@@ -224,7 +225,7 @@ void start_thread() noexcept {
 
 }  // namespace agent
 
-// Called by the driver in cuInit when CUDA_INJECTION64_PATH names us. CUPTI may be used here, CUDA may not.
+// Called by the driver in cuInit if CUDA_INJECTION64_PATH names the agent. CUPTI may be used here, CUDA may not.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (getauxval(AT_SECURE) != 0) return 1;
   if (void* first = agent::entry_of_first_copy()) return reinterpret_cast<int (*)()>(first)();

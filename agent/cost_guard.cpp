@@ -24,7 +24,7 @@ constexpr std::uint64_t kWindow_ns = 10'000'000'000;
 struct Spent {
   std::uint64_t time_ns;
   std::uint64_t cpu_ns;
-  std::uint64_t cupti_ns;  // of the threads that CUPTI started, besides
+  std::uint64_t cupti_ns;  // of the threads that CUPTI started, in addition
   std::uint64_t records;
   std::uint64_t operators;  // of PyTorch
 };
@@ -65,7 +65,7 @@ void judge(const Spent& from, const Spent& to) {
   if (busy || fast) step_down(cpu_permille, rate);
 }
 
-// Operators are written by the threads that run them: what they cost is not seen, so their rate alone decides.
+// Operators are recorded by the threads that run them, so their CPU time is unknown and only their rate is limited.
 void judge_operators(std::uint64_t begun, std::uint64_t elapsed_ns) {
   const std::uint64_t rate = begun * 1'000'000'000 / elapsed_ns;
   if (settings().guard_rate == 0 || rate <= settings().guard_rate || !torch_has_operators()) return;

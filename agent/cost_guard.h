@@ -1,6 +1,6 @@
-// The agent's promise not to slow the host: over ten seconds, no more than TRACETOOL_GUARD_CPU percent of a core, with the
-// threads that CUPTI started, and
-// TRACETOOL_GUARD_RATE records a second; beyond it, only what the `light` set records, said once and written down.
+// Limits the agent's cost to the host: over ten seconds, TRACETOOL_GUARD_CPU percent of a core, including the threads
+// that CUPTI started, and TRACETOOL_GUARD_RATE records per second. Beyond a limit, only the `light` set is recorded;
+// this is reported once, and recorded.
 #pragma once
 
 namespace agent {

@@ -1,1 +1,1 @@
-// Nothing: meson.build says when it is compiled.
+// Intentionally empty; meson.build contains the reason.

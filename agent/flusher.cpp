@@ -27,7 +27,7 @@ constexpr std::uint64_t kPatience_ms = 5000;
 constinit Worker s_thread{};
 constinit std::atomic<bool> s_started{false};
 
-// Once when it changes, and once when it is as it was.
+// Reported once when it changes, and once when it is restored.
 void notice_clock(const Guard& guard, const trace::ClockSample& before, const trace::ClockSample& now) {
   static constinit bool s_ours = true;
   const bool ours = cupti_clock_is_ours();
@@ -58,8 +58,8 @@ void write_clock() {
   append_clock(guard, sample);
 }
 
-// A wall clock that is set takes CUPTI's with it: the closer the samples of before and after, the fewer of CUPTI's times may
-// be of either.
+// If the wall clock is set, CUPTI's clock follows it. Samples shortly before and after reduce the number of CUPTI times
+// that may belong to either.
 void watch_wall_clock() {
   static constinit trace::ClockSample s_seen{};
   const Guard guard;
@@ -86,7 +86,7 @@ void keep_buffers() {
   if (cupti_is_on()) keep_spare_buffers(kSpareBuffers);
 }
 
-// What the thread does, in this order. A period of 0: once in every flush period.
+// The thread's tasks, in this order. A period of 0 means once per flush period.
 struct PeriodicTask {
   void (*run)();
   std::uint64_t period_ms;
@@ -115,7 +115,8 @@ void run() {
   do {
     run_tasks(due_ns);
   } while (s_thread.wait_ms(static_cast<double>(settings().flush_ms)));
-  // The last flush is ours too: the thread that exits may hold CUPTI's locks, where a signal handler called exit(3).
+  // The last flush is also done by this thread, because the exiting thread may hold CUPTI's locks if a signal handler
+  // called exit(3).
   if (recording() == Recording::open) flush_cupti(true);
   finish_watching();
 }

@@ -14,7 +14,7 @@ constexpr std::uint64_t kLockPatience_ns = 5'000'000'000;
 
 constinit std::uint64_t s_progress = 0;
 constinit std::uint64_t s_still_since_ns = 0;
-constinit std::uint64_t s_asked_ns = 0;  // 0: not since it went on last
+constinit std::uint64_t s_asked_ns = 0;  // 0 if not requested since the process last continued
 constinit bool s_is_taken = false;
 
 }  // namespace

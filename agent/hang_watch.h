@@ -1,5 +1,5 @@
-// A process that does not go on: no work of the GPU ended and no operator of PyTorch began for TRACETOOL_HANG_STACKS seconds, though they
-// did before. Then the stacks of its Python threads are recorded, once, until it goes on.
+// Hang detection: no GPU work ended and no PyTorch operator began for TRACETOOL_HANG_STACKS seconds, although they did
+// before. The stacks of the Python threads are then recorded once, until the process continues.
 #pragma once
 
 namespace agent {

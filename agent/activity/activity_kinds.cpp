@@ -29,14 +29,14 @@ CUptiResult enable(const Translator& translator) {
   return (late ? cupti().activity_enable_and_dump : cupti().activity_enable)(translator.activity);
 }
 
-// Driver calls that were enabled one by one: disabling the kind would take the canary's call along.
+// Driver calls that were enabled one by one. Disabling the kind would also disable the canary's call.
 void disable(const Translator& translator) {
   if (translator.activity == CUPTI_ACTIVITY_KIND_DRIVER && leave_driver_calls()) return;
   cupti().activity_disable(translator.activity);
 }
 
-// PyTorch's kCudaTypes (torch/csrc/profiler/kineto_shim.cpp, 2026), of those that we enable. Synchronizations are not
-// among them: torch.profiler has them where it is asked for (enable_cuda_sync_events).
+// PyTorch's kCudaTypes (torch/csrc/profiler/kineto_shim.cpp, 2026), limited to the kinds that the agent enables.
+// Synchronizations are not among them: torch.profiler records them only on request (enable_cuda_sync_events).
 bool is_torch_profilers_too(CUpti_ActivityKind kind) {
   return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
          kind == CUPTI_ACTIVITY_KIND_MEMSET || kind == CUPTI_ACTIVITY_KIND_RUNTIME ||

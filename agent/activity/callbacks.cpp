@@ -18,8 +18,8 @@ void on_resource(CUpti_CallbackId id) {
     const Guard guard;
     if (guard && begin_recording(guard) && !s_any.exchange(true)) exit_before_driver();
   }
-  // What CUPTI has of it is collected soon, in case the process leaves without an exit. Not here: cupti_activity.h forbids
-  // cuptiActivityFlushAll in callbacks that are not of an API call.
+  // Requests an early collection of CUPTI's records, in case the process ends without an exit. They are not collected
+  // here: cupti_activity.h forbids cuptiActivityFlushAll in callbacks other than those of API calls.
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) wake_flusher();
 }
 

@@ -16,22 +16,22 @@ namespace agent {
 namespace {
 
 constexpr std::uint32_t kTries = 2;
-// A thread with a buffer of its own gets its record back with the next flush. Where all threads share a buffer, a
-// kernel that does not end holds it back, and a collective may hang for as long as a watchdog lets it.
+// A thread with its own buffer gets its record with the next flush. If all threads share a buffer, a kernel that does
+// not end holds it back, and a collective may hang until a watchdog ends it.
 constexpr std::uint64_t kOwnBuffer_ns = 1'500'000'000;
 constexpr std::uint64_t kSharedBuffer_ns = 600'000'000'000;
 constexpr std::uint64_t kFlushes = 3;
 
-// Part first_minutes of scripts/gpu_check looks for this.
+// Part first_minutes of scripts/gpu_check searches for this text.
 constexpr char kCanaryWorks[] = "CUPTI reports the call that detects who owns its buffers";
 
 struct Sent {
-  std::uint32_t tries;  // since the last one that came back; 0: none is out
+  std::uint32_t tries;  // since the last one delivered; 0 if none is pending
   std::uint64_t last_ns;
-  std::uint64_t seen, dropped, discarded;  // as they were when the first was sent
+  std::uint64_t seen, dropped, discarded;  // values when the first one was sent
 };
 constinit Sent s_sent{};
-constinit bool s_works = false;  // one came back
+constinit bool s_works = false;  // one was delivered
 
 std::uint64_t patience_ns() {
   const std::uint64_t flushes_ns = kFlushes * settings().flush_ms * 1'000'000;

@@ -1,10 +1,11 @@
-// A call without effect (cuDriverGetVersion) that our thread makes about once a second, to see whether its record comes
-// back: the only way to notice that the buffers go to another user of CUPTI, which tells nobody. For our own thread.
+// A call without effect (cuDriverGetVersion) that our thread makes about once a second, to check whether its record is
+// delivered. This is the only way to notice that another CUPTI user has taken the buffers, which CUPTI does not report.
+// For our own thread.
 //
-// One that does not return proves nothing yet: it may lie in a buffer that a long kernel holds, have been dropped, or
-// somebody switched the kind off. So it is switched on again and sent again, and only when several are gone with nothing
-// else to explain it, the buffers are. And only where one has come back before: a CUPTI that never tells of the call
-// would else look like one whose buffers were taken, in every process.
+// One missing record proves nothing: it may be in a buffer that a long kernel holds back, it may have been dropped, or
+// its kind may have been disabled. The kind is therefore enabled again and the call repeated. Only if several records
+// are missing without another explanation, the buffers are considered taken; and only if a record was delivered before,
+// because a CUPTI that never reports the call would otherwise look as if its buffers were taken in every process.
 #pragma once
 #include <cupti.h>
 
@@ -16,12 +17,12 @@
 
 namespace agent {
 
-// Calls that the agent's own thread makes into CUDA: left out of the recording. One of them is the canary (canary.h),
-// which CUPTI can only be asked to record for all threads: the others' calls of it are left out as well.
-inline constinit std::atomic<std::uint32_t> s_own_thread{0};      // as CUPTI numbers threads; 0: none yet
+// CUDA calls of the agent's own thread, which are not recorded. One of them is the canary (canary.h). CUPTI can record
+// it only for all threads, so calls of other threads to this function are not recorded either.
+inline constinit std::atomic<std::uint32_t> s_own_thread{0};  // thread id as in CUPTI; 0 if none yet
 inline constinit std::atomic<std::uint64_t> s_canaries_seen{0};
 
-// Called once by our thread, on itself.
+// Called once by our thread, to register itself.
 inline void mark_own_thread() noexcept { s_own_thread.store(thread_id(), std::memory_order_relaxed); }
 inline bool is_own_thread() noexcept { return s_own_thread.load(std::memory_order_relaxed) == thread_id(); }
 
@@ -35,19 +36,20 @@ inline bool is_own_call(const CUpti_Activity* activity) noexcept {
   return own || (canary && canary_is_enabled());
 }
 
-// Has CUPTI record the call, by any thread. False: this CUPTI cannot enable calls one by one, and there is no canary.
+// Enables the record of the call, for all threads. Returns false if this CUPTI cannot enable single calls; there is no
+// canary then.
 bool enable_canary() noexcept;
 
-// Has CUPTI not record it any more.
+// Disables the record of the call.
 void disable_canary() noexcept;
 
 enum class CanarySays { ours, wait, lost };
-// Sends the next one when it is time.
+// Sends the next canary if it is due.
 CanarySays watch_canary() noexcept;
-// After the last flush, which returns whatever is ours: false where one is out that must have come, as others did,
-// and did not.
+// Returns false if a canary that must have been delivered is missing, although others were delivered. Called after the
+// last flush, which returns all of our records.
 bool canary_came_home() noexcept;
-// Forgets what did not come back, and sends one.
+// Forgets missing canaries and sends a new one.
 void send_new_canary() noexcept;
 
 }  // namespace agent

@@ -32,12 +32,12 @@ constinit bool s_per_thread = false;
 constinit bool s_canary = false;
 constinit char s_current_subscriber[64] = "";
 
-// What cuptiSubscribe says in a process whose driver finds no device: CUPTI 12 the first, CUPTI 13 the second.
+// Results of cuptiSubscribe in a process whose driver finds no device: the first for CUPTI 12, the second for CUPTI 13.
 bool as_without_gpu(CUptiResult result) {
   return result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_UNKNOWN;
 }
 
-// Why CUPTI was not available at the last try.
+// The reason why CUPTI was not available at the last try.
 struct Refusal {
   const char* what;
   CUptiResult result;
@@ -71,7 +71,8 @@ bool note_taken() {
   const bool named = s_current_subscriber[0] != '\0';
   if (!named) name_current_subscriber(s_current_subscriber, sizeof(s_current_subscriber));
   s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-  s_state.store(trace::SourceState::taken);  // last: from here on our thread tries, and this one must have done with CUPTI
+  // Last, because our thread may try from now on, and this thread must no longer use CUPTI
+  s_state.store(trace::SourceState::taken);
   if (named) return false;
   say("CUPTI is in use by %s: only NVTX and NCCL are recorded until it is released; run without that tool to "
       "record GPU work",
@@ -87,9 +88,9 @@ bool subscribe() {
   return !refused(enable_callbacks(s_subscriber), "cuptiEnableCallback") || release_cupti();
 }
 
-// A buffer for each thread costs less in the application, and lets the canary return alone. 12.3 to 12.9 share one
-// unless told otherwise; older ones do not know the attribute. Before the registration. Where others are subscribed it
-// stays as it is: no header says whose it is.
+// A buffer for each thread costs the application less, and the canary is then delivered independently. 12.3 to 12.9
+// share one buffer by default; older versions lack the attribute. Called before the registration. If there are other
+// subscribers it is not changed, because the headers do not define whether it applies to all of them.
 bool ask_for_buffers_per_thread() {
   constexpr auto kPerThread = static_cast<CUpti_ActivityAttribute>(9);  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER
   std::uint8_t on = 1;
@@ -99,7 +100,7 @@ bool ask_for_buffers_per_thread() {
   return cupti().get_attribute != nullptr && cupti().get_attribute(kPerThread, &size, &on) == CUPTI_SUCCESS && on != 0;
 }
 
-// False: this subscriber cannot be what the process's was.
+// Returns false if this subscriber cannot have the settings of the process.
 bool prepare_shared() {
   if (refused(try_subscriber_functions(), "cuptiGetTimestamp_v2 or the type of thread ids")) return false;
   choose_graph_level();
@@ -114,10 +115,10 @@ bool register_and_enable() {
   return true;
 }
 
-// With the functions that are in use now.
+// Uses the current function table.
 bool try_to_take() {
   if (!subscribe()) return false;
-  // Without it nobody knows which fields the records have.
+  // Without the version the fields of records are unknown.
   if (refused(ask_cupti_version(), "cuptiGetVersion")) return release_cupti();
   if (cupti().is_shared && !prepare_shared()) return release_cupti();
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
@@ -130,7 +131,7 @@ bool try_to_take() {
   return true;
 }
 
-// As one of several subscribers, where this CUPTI and its driver can.
+// Subscribes as one of several, if this CUPTI and its driver support it.
 bool try_to_share() {
   if (const char* lacking = use_cupti_version(2)) return !refused(CUPTI_ERROR_API_NOT_IMPLEMENTED, lacking);
   if (try_to_take()) return true;
@@ -138,7 +139,7 @@ bool try_to_share() {
   return false;
 }
 
-// Once, and only where sharing is all that was refused.
+// Reported once, and only if sharing was refused but not the subscription.
 void say_not_shared(const Refusal& why) {
   static constinit bool s_said = false;
   if (std::exchange(s_said, true)) return;
@@ -162,9 +163,9 @@ bool take() {
   return true;
 }
 
-// While the buffers are another's, what is unfinished in them is not ours to take. Nor is it where others are subscribed:
-// cuptiActivityFlushAll empties all subscribers alike, and can be asked for no single one. Whether any is there can be
-// seen when ours asks for nothing any more.
+// While another user has the buffers, incomplete records in them are not collected. Neither are they if there are other
+// subscribers, because cuptiActivityFlushAll affects all subscribers. Whether there are others is known only when ours
+// requests nothing any more.
 bool may_take_unfinished() {
   if (cupti_is_yielded()) return false;
   if (!cupti().is_shared) return true;
@@ -183,7 +184,7 @@ bool number_stream(std::uint64_t handle, std::uint32_t& id) {
   return cupti_is_on() && ask != nullptr && ask(nullptr, stream, 0, &id) == CUPTI_SUCCESS;
 }
 
-// With what others ask of it.
+// Includes the kinds that others request.
 bool load() {
   if (!load_cupti()) return false;
   set_cupti_clock(read_clock);
@@ -191,7 +192,7 @@ bool load() {
   return true;
 }
 
-// Buffers of a subscriber are registered once for good. It is gone where somebody has ended CUPTI.
+// Buffers of a subscriber are registered permanently. The subscription no longer exists if CUPTI was shut down.
 bool subscribe_again() {
   forget_held_buffers();
   return try_to_take();

@@ -1,40 +1,44 @@
-// CUPTI as a source of events: subscription, kinds, buffers. One registration per process, at cuInit; whatever fails is
-// one line and this source stays off. Taken by another tool is a state, not a failure: it is tried again. With
-// TRACETOOL_COEXIST=share as one of several subscribers, where that is available, else alone, with one line.
+// CUPTI as a source of events: subscription, kinds, buffers. There is one registration per process, at cuInit. Every
+// failure prints one line and leaves this source off. If another tool uses CUPTI, registration is tried again later.
+// With TRACETOOL_COEXIST=share the agent is one of several subscribers if CUPTI supports it; otherwise it is the only
+// one, and one line reports that.
 #pragma once
 #include "agent/base/guard.h"
 
 namespace agent {
 
-// From InitializeInjection. False: CUPTI is not available now (a line has said why); NVTX and NCCL go on.
+// Called by InitializeInjection. Returns false if CUPTI is not available now (a line has reported the reason); NVTX and
+// NCCL are still recorded.
 bool start_cupti(const Guard&) noexcept;
-// Where nobody called InitializeInjection, because CUDA calls another tool's: our thread will try (as if it were taken).
+// Used if InitializeInjection was not called because CUDA calls another tool's injection. Our thread will try to
+// register, as if CUPTI were in use.
 void start_cupti_late() noexcept;
-// Where it was taken. True: it is ours now, and recording has begun. For our own thread.
+// Tries again if CUPTI was in use. Returns true if it is ours now and recording has begun. For our own thread.
 bool retry_cupti() noexcept;
-// Registers our buffers again and enables our kinds again, after somebody else did; as one of several subscribers:
-// subscribes again where the subscription is gone. For our own thread.
+// Registers our buffers and enables our kinds again after another user replaced them. As one of several subscribers,
+// subscribes again if the subscription was ended. For our own thread.
 bool retake_cupti() noexcept;
-// CUPTI has ended itself after an error that sticks.
+// Called when CUPTI has shut itself down after a permanent error.
 void on_cupti_fatal(const Guard&, int result, const char* message) noexcept;
 
 bool cupti_is_on() noexcept;
 bool cupti_is_taken() noexcept;
-// This process uses CUDA, but CUPTI is not available.
+// Returns true if this process uses CUDA, but CUPTI is not available.
 bool cupti_failed() noexcept;
-// Whether each thread has a buffer of its own; the kinds of records that the canary needs are on.
+// Returns true if each thread has its own buffer; or if the record kinds that the canary needs are enabled.
 bool has_buffer_per_thread() noexcept;
 bool canary_is_enabled() noexcept;
 
-// The process leaves and the driver will be torn down: nothing of ours calls CUPTI or the driver from here on, also not
-// our thread where it is still in a call that hung.
+// Called when the process exits and the driver will be shut down. None of our code calls CUPTI or the driver
+// afterwards, including our thread if it is still in a call that hangs.
 void leave_cupti() noexcept;
 bool has_left_cupti() noexcept;
 
-// Collects what CUPTI has completed. For our own thread, and at exit where there is none; `forced` also takes what has
-// not completed, whose end nobody will be told, so only at the very end and in a stall (watch.h). As one of several
-// subscribers only at the very end, because nothing is asked for any more then, and only where no other asks for
-// anything: it would be taken from all of them. Never under a lock: completed buffers come back on this thread.
+// Collects the records that CUPTI has completed. For our own thread, and at exit if there is none. `forced` also
+// collects incomplete records, whose end is then never reported, so it is used only at the very end and in a stall
+// (watch.h). As one of several subscribers it is used only at the very end, because nothing is requested any more then,
+// and only if no other subscriber requests records, because it would affect all of them. Never call it under a lock:
+// completed buffers are delivered on this thread.
 void flush_cupti(bool forced) noexcept;
 
 // Writes CUPTI's part of the file's header: version, path, state, current subscriber. Does nothing without a file.

@@ -21,8 +21,9 @@ namespace agent {
 
 namespace {
 
-// A stack of free buffers by number, and behind it those that were never used. The head is (tag << 32 | number + 1), the
-// tag counts changes (so that a buffer that went and came back is noticed); 0 in the low half: empty.
+// A stack of free buffers by number, followed by those that were never used. The head is (tag << 32 | number + 1). The
+// tag counts changes, so that a buffer that was removed and returned is noticed. The low half is 0 if the stack is
+// empty.
 class Pool {
  public:
   void place(std::uint8_t* base) noexcept { base_.store(base, std::memory_order_release); }
@@ -62,7 +63,7 @@ class Pool {
     for (std::atomic<std::uint32_t>& thread : threads_) thread.store(0, std::memory_order_relaxed);
   }
 
-  // Writes the threads of all buffers that are out, one for each; their number.
+  // Writes the thread of each buffer in use and returns their number.
   std::size_t threads(std::uint32_t (&found)[kBuffers]) const noexcept {
     std::size_t count = 0;
     const std::size_t used = std::min<std::size_t>(unused_.load(std::memory_order_relaxed), kBuffers);
@@ -100,14 +101,14 @@ class Pool {
   std::atomic<std::uint32_t> unused_{0};
   std::atomic<std::size_t> free_{0};
   std::atomic<std::uint32_t> next_[kBuffers]{};
-  std::atomic<std::uint32_t> threads_[kBuffers]{};  // 0: not out
+  std::atomic<std::uint32_t> threads_[kBuffers]{};  // 0 if not in use
 };
 
 constinit Pool s_buffers{};
 alignas(64) constinit std::uint8_t s_sink[kBufferBytes]{};
 
-// In small pages: where the system makes huge ones unasked, the first record in a buffer would zero 2 MiB in the middle
-// of a launch, and all that is reserved would soon be there.
+// Uses small pages. With transparent huge pages, the first record in a buffer would zero 2 MiB in the middle of a
+// launch, and all reserved memory would soon be allocated.
 std::uint8_t* reserve(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -176,7 +177,7 @@ std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
-// What CUPTI's iterator said last: CUPTI_ERROR_MAX_LIMIT_REACHED is the end.
+// The last result of CUPTI's iterator; CUPTI_ERROR_MAX_LIMIT_REACHED is the end.
 template <typename Each>
 CUptiResult for_each_raw(std::uint8_t* buffer, std::size_t valid, const Each& each) {
   CUpti_Activity* activity = nullptr;
@@ -186,7 +187,7 @@ CUptiResult for_each_raw(std::uint8_t* buffer, std::size_t valid, const Each& ea
   return result;
 }
 
-// The rest of the buffer is lost, and nobody knows how many records it has: the whole buffer is counted.
+// The rest of the buffer is lost. Its number of records is unknown, so the whole buffer is counted.
 void count_unread(CUptiResult result) {
   static constinit std::atomic<bool> s_said{false};
   if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
@@ -205,7 +206,7 @@ void for_each_record(std::uint8_t* buffer, std::size_t valid, const Each& each) 
   if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) count_unread(result);
 }
 
-// Records that came when nothing can be written any more.
+// Records that arrived when nothing can be written any more.
 void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
   for_each_record(buffer, valid, [](const CUpti_Activity* activity) {
     for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
@@ -215,8 +216,8 @@ void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
   });
 }
 
-// A buffer's way into the ring. The lock is held over CUPTI's iterator only, which takes no lock of its own. False: its
-// times show that CUPTI's clock has changed.
+// Writes a buffer to the ring. While the lock is held, only CUPTI's iterator is called, which takes no lock of its own.
+// Returns false if the times show that CUPTI's clock has changed.
 bool translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   const Locked locked(s_translating);
   if (!s_translation.begin()) {
@@ -237,7 +238,7 @@ bool translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   return !s_translation.has_strange_times();
 }
 
-// What a foreign clock shows now lies behind all times in the buffer, so that they can be told.
+// The current reading of a foreign clock is after all times in the buffer, so that they can be converted.
 void record_buffer(std::uint8_t* buffer, std::size_t valid) {
   const bool ours = cupti_clock_is_ours();
   if (!ours) sample_clocks();
@@ -285,7 +286,7 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
   } else if (guard) {
     deliver(guard, buffer, valid);
   }
-  // Another tool's buffer is read, as ours may be by it, and left to its owner.
+  // Another tool's buffer is read, as that tool may read ours, and remains its property.
   if (owner == BufferOwner::ours) give_back_buffer(buffer);
   if (guard) count_dropped(context, stream);
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostDevices = 64;
 
-// The driver that the process has loaded; null where it lacks a function.
+// The driver loaded in the process; functions are null if it lacks them.
 struct Driver {
   CUresult (*version)(int*);
   CUresult (*count)(int*);
@@ -29,8 +29,8 @@ struct Driver {
   CUresult (*attribute)(int*, CUdevice_attribute, CUdevice);
 };
 
-// By the names that the driver itself gives to what cuda.h calls cuDeviceTotalMem and cuDeviceGetUuid; the newer one
-// tells the parts of a divided GPU apart.
+// Uses the driver's own names for cuDeviceTotalMem and cuDeviceGetUuid of cuda.h; the newer one distinguishes the parts
+// of a divided GPU.
 bool load(Driver& driver) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return false;
@@ -43,7 +43,7 @@ bool load(Driver& driver) {
          find_function(library, "cuDeviceGetAttribute", driver.attribute);
 }
 
-// What the driver is asked by number, and where the answer goes.
+// The attributes queried by number, and the members for the results.
 struct DeviceAttribute {
   CUdevice_attribute attribute;
   std::uint32_t trace::DeviceRecord::*field;
@@ -65,7 +65,7 @@ constexpr DeviceAttribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, &trace::DeviceRecord::copy_engines},
 };
 
-// 0 where the driver does not know it.
+// Returns 0 if the driver does not support it.
 std::uint32_t ask(const Driver& driver, CUdevice device, CUdevice_attribute attribute) {
   int value = 0;
   if (driver.attribute(&value, attribute, device) != CUDA_SUCCESS || value < 0) return 0;
@@ -75,12 +75,12 @@ std::uint32_t ask(const Driver& driver, CUdevice device, CUdevice_attribute attr
 void set_derived(const Driver& driver, CUdevice device, trace::DeviceRecord& record) {
   const std::uint32_t threads = ask(driver, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
   if (record.threads_per_warp != 0) record.max_warps_per_multiprocessor = threads / record.threads_per_warp;
-  // Two transfers in each clock.
+  // Two transfers per clock cycle.
   const std::uint64_t memory_khz = ask(driver, device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   record.memory_bandwidth_kbps = 2 * memory_khz * ask(driver, device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
 }
 
-// In lower case, as /sys and lspci have it; the driver writes capitals.
+// In lower case, as in /sys and lspci; the driver uses capitals.
 void set_pci_bus_id(const Driver& driver, CUdevice device, trace::DeviceRecord& record) {
   char id[32] = "";
   if (driver.pci_bus_id == nullptr || driver.pci_bus_id(id, sizeof(id), device) != CUDA_SUCCESS) return;
@@ -117,7 +117,7 @@ void note_version(const Driver& driver) {
   ring().header->cuda_driver_version = static_cast<std::uint32_t>(version);
 }
 
-// False: not now; the driver is not there, or has not come up yet.
+// Returns false if the driver is not loaded or not initialized yet.
 bool describe_all() {
   Driver driver{};
   int count = 0;

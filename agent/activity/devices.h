@@ -1,12 +1,12 @@
-// The GPUs of this process, as the driver tells them: name, UUID, PCI bus id, memory, limits. Not from CUPTI's DEVICE
-// records: these lack the bus id, come only where CUPTI was there before cuInit, and count devices that
-// CUDA_VISIBLE_DEVICES hides. The driver's answers need no context and are there at any time.
+// Records the GPUs of this process from the driver: name, UUID, PCI bus id, memory, limits. CUPTI's DEVICE records are
+// not used: they lack the bus id, exist only if CUPTI was active before cuInit, and include devices hidden by
+// CUDA_VISIBLE_DEVICES. The driver's functions need no context and work at any time.
 #pragma once
 
 namespace agent {
 
-// Once: writes a definition per device and the driver's version; tried again until the driver is ready. A periodic task of our
-// own thread: an application's thread asks the driver nothing for us.
+// Writes a definition for each device and the driver's version, once; tries again until the driver is ready. A periodic
+// task of our own thread, so that no application thread calls the driver for us.
 void describe_devices() noexcept;
 
 }  // namespace agent

@@ -24,12 +24,13 @@ namespace agent {
 namespace {
 
 constexpr std::size_t kMostThreads = 16;
-constexpr std::size_t kMostKnown = 1024;  // a process with more when it begins has its new ones found by what they hand over
+// If a process begins with more threads, new ones are found when they deliver buffers
+constexpr std::size_t kMostKnown = 1024;
 
 struct Thread {
-  std::atomic<std::uint32_t> tid{0};  // 0: none
+  std::atomic<std::uint32_t> tid{0};  // 0 if none
   std::atomic<std::uint64_t> begin_ns{0}, last_ns{0};
-  std::atomic<bool> known{false}, ended{false};  // known: the times are set (0 for one that has not run yet)
+  std::atomic<bool> known{false}, ended{false};  // known: the times are set (0 for a thread that has not run yet)
 };
 constinit Thread s_threads[kMostThreads]{};
 constinit std::atomic<std::uint64_t> s_delivered_ns{0};
@@ -37,11 +38,11 @@ constinit std::uint32_t s_known[kMostKnown]{};
 constinit std::size_t s_known_count = 0;
 thread_local bool t_requests __attribute__((tls_model("initial-exec"))) = false;
 
-// The clock of any thread of this process, as clock_getcpuclockid(3) makes that of a process (see
+// The clock of any thread of this process, computed like clock_getcpuclockid(3) does for a process (see
 // kernel/time/posix-cpu-timers.c): the complement of its number, "per thread" and "scheduler".
 clockid_t clock_of(std::uint32_t tid) { return static_cast<clockid_t>(~tid << 3 | 4 | 2); }
 
-// False: there is no such thread any more.
+// Returns false if the thread no longer exists.
 bool read_cpu(std::uint32_t tid, std::uint64_t& ns) {
   timespec used;
   if (clock_gettime(clock_of(tid), &used) != 0) return false;
@@ -125,8 +126,8 @@ std::uint64_t cupti_threads_cpu_ns() noexcept {
 
 namespace {
 
-// cuptiSubscribe_v2 and its parameters, of CUPTI 13.0; older headers lack both. Without the field of 13.2 that lets others
-// subscribe too.
+// cuptiSubscribe_v2 and its parameters in CUPTI 13.0; older headers lack both. The field of 13.2 that permits other
+// subscribers is omitted.
 struct SubscriberParams {
   std::size_t struct_size;
   const char* subscriber_name;
@@ -154,7 +155,7 @@ bool ask_cupti(char* text, std::size_t size) {
 int look_for_tool(dl_phdr_info* info, std::size_t, void* found) {
   const std::string_view name = info->dlpi_name != nullptr ? trace::tool_of_loaded(info->dlpi_name) : std::string_view();
   if (name.empty()) return 0;
-  *static_cast<const char**>(found) = name.data();  // of a literal
+  *static_cast<const char**>(found) = name.data();  // points to a literal
   return 1;
 }
 

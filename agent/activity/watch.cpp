@@ -25,13 +25,13 @@ namespace {
 constexpr std::uint64_t kPatience_ns = 10'000'000'000;
 constexpr std::uint64_t kMostPatience_ns = 3'600'000'000'000;
 constexpr std::uint64_t kAtWork_ns = 1'000'000'000;
-// Two are full, the third begun: two buffers' worth of launches since CUPTI was emptied last, 300 at most.
+// Two buffers are full and a third was begun: launches of two buffers since CUPTI was last emptied, 300 at most.
 constexpr std::size_t kBuffersAgain = 3;
 
-constinit std::uint64_t s_ended_before = 0;     // as it was when it changed last
-constinit std::uint64_t s_since_ns = 0;  // since when CUPTI holds something and nothing has ended; 0: never looked
+constinit std::uint64_t s_ended_before = 0;  // value when it last changed
+constinit std::uint64_t s_since_ns = 0;  // since when CUPTI holds records and nothing has ended; 0 if not checked yet
 constinit std::uint64_t s_patience_ns = kPatience_ns;
-constinit bool s_flushed = false;  // or told of, in this stall
+constinit bool s_flushed = false;  // or reported, in this stall
 
 constexpr char kTaken[] = "work that was running or queued is recorded without an end";
 constexpr char kLeft[] = "CUPTI's buffers are not flushed, because that would also flush the buffers of other subscribers";
@@ -46,8 +46,8 @@ void notice_stall(std::uint64_t now_ns, std::uint64_t unfinished, const char* wh
   say_verbose("%s", text);
 }
 
-// The GPU was at work all the time, and its records were only waiting for a buffer to be full: such a program launches
-// seldom, and always runs ahead. It is left alone for longer and longer.
+// The GPU was busy all the time, and its records only waited for a buffer to be full. Such a program launches seldom
+// and is always ahead of the GPU. It is checked at increasing intervals.
 bool was_at_work(const GpuWork& work) { return work.newest_end_cupti_ns + kAtWork_ns > sample_clocks().cupti_ns; }
 
 void empty_cupti(std::uint64_t now_ns) {
@@ -62,7 +62,7 @@ void empty_cupti(std::uint64_t now_ns) {
   s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
 }
 
-// Once in a stall, and more and more seldom: nobody can see whether what CUPTI holds is unfinished work.
+// Once per stall, at increasing intervals, because it is unknown whether CUPTI holds incomplete work.
 void tell_of_stall(std::uint64_t now_ns) {
   notice_stall(now_ns, 0, kLeft);
   s_flushed = true;
@@ -92,21 +92,22 @@ void flush_stalled() noexcept {
 namespace {
 
 constexpr std::uint64_t kFirstRetry_ns = 1'000'000'000;
-constexpr std::uint32_t kFirstRetries = 30;  // before it asks less and less often
+constexpr std::uint32_t kFirstRetries = 30;  // number before the interval increases
 constexpr std::uint64_t kLastRetry_ns = 60'000'000'000;
-constexpr unsigned kBeat_us = 50'000;  // a buffer may come a moment after the flush that returned it
+constexpr unsigned kBeat_us = 50'000;  // a buffer may arrive a moment after the flush that returned it
 constexpr std::uint64_t kYieldedFlush_ns = 30'000'000'000;
 
-constinit std::uint64_t s_gap_ns = 0;  // since when the buffers go elsewhere; 0: they come to us
+constinit std::uint64_t s_gap_ns = 0;  // since when the buffers go to another user; 0 if they come to us
 constinit std::atomic<bool> s_yielded{false};
-constinit bool s_seen = false;  // another user
+constinit bool s_seen = false;  // another user was seen
 constinit std::uint64_t s_next_try_ns = 0;
 constinit std::uint64_t s_try_wait_ns = kFirstRetry_ns;
 constinit std::uint32_t s_tries = 0;
 constinit std::atomic<bool> s_tried{false};
 constinit std::uint64_t s_next_flush_ns = 0;
 
-// Nothing that we asked for goes on into buffers that nobody takes from the other user once its session has ended.
+// Disables what only the agent requested, so that it does not continue into buffers that the other user no longer
+// collects after its session.
 void yield_cupti() {
   s_yielded.store(true);
   disable_kinds_of_ours();
@@ -114,14 +115,14 @@ void yield_cupti() {
   leave_in_queries();
 }
 
-// It was only held back after all.
+// The record was only delayed.
 void take_up_again() {
   s_yielded.store(false);
   leave_out_queries();
   enable_kinds();
 }
 
-// Buffers of our own are lost with the subscription only: nobody else misses anything when it is made again.
+// Our own buffers are lost only with the subscription; making it again affects no other user.
 bool takes_back() { return cupti().is_shared || settings().coexist == trace::Coexist::retake; }
 
 void say_lost() {
@@ -153,8 +154,8 @@ void find_buffers() {
   if (cupti_is_yielded()) take_up_again();
 }
 
-// Rarely, because it hands the other user its buffers before it asked; but a record of ours that was only held back
-// comes home with it.
+// Done rarely, because it passes the buffers to the other user before it requested them. Our delayed records are also
+// delivered by it.
 void flush_what_was_yielded() {
   if (!cupti_is_yielded() || mono_ns() < s_next_flush_ns) return;
   s_next_flush_ns = mono_ns() + kYieldedFlush_ns;
@@ -163,7 +164,7 @@ void flush_what_was_yielded() {
 
 void on_ours() {
   find_buffers();
-  // Kinds belong to the whole process: the other user switches its own off when it ends, and they were ours too.
+  // Kinds belong to the whole process: the other user disables its own when it ends, which may include ours.
   if (!s_seen) return;
   enable_kinds_again();
   enable_canary();
@@ -178,10 +179,10 @@ void on_lost() {
   if (takes_back() && retake_cupti()) send_new_canary();
 }
 
-// It was somebody else's when the process began.
+// CUPTI was in use when the process began.
 void try_again() {
   if (mono_ns() < s_next_try_ns) return;
-  if (s_tries == 1) exit_before_driver();  // the first try may have come before the driver was there
+  if (s_tries == 1) exit_before_driver();  // the first try may have been before the driver was loaded
   const bool ours = retry_cupti();
   s_tried.store(true);
   if (ours) return;
@@ -201,7 +202,7 @@ void watch_cupti() noexcept {
   if (says == CanarySays::lost) on_lost();
 }
 
-// Where all threads share a buffer, what has not ended keeps it back from a flush that is not forced.
+// If all threads share a buffer, incomplete records delay its delivery unless a flush is forced.
 void finish_watching() noexcept {
   if (cupti().is_shared && !has_buffer_per_thread()) return;
   if (!cupti_is_on() || !canary_is_enabled() || s_gap_ns != 0 || canary_came_home()) return;

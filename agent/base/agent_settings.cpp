@@ -19,9 +19,9 @@ namespace agent {
 
 namespace {
 
-constexpr int kWalks = 8;  // of another thread changing the table meanwhile
+constexpr int kWalks = 8;  // tries if another thread changes the table meanwhile
 
-constinit void** s_kept = nullptr;  // all that we ever made, one from the other, so that no checker takes it for lost
+constinit void** s_kept = nullptr;  // all tables made, linked, so that leak checkers find them
 
 void* make(std::size_t bytes) {
   auto** made = static_cast<void**>(std::malloc(sizeof(void*) + bytes));
@@ -38,14 +38,14 @@ char* make_entry(const char* name, const char* value) {
   return entry;
 }
 
-// As it stands in the table; null: the variable is not set.
+// Returns the entry in the table; null if the variable is not set.
 const char* find_entry(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? nullptr : value - std::strlen(name) - 1;
 }
 
-// A copy of the table `old` with `entry` in place of `replaced`, or at its end. Null: `old` changed meanwhile. Nothing
-// in it is looked into: it may have been given back.
+// Returns a copy of the table `old` with `entry` in place of `replaced`, or at its end. Returns null if `old` changed
+// meanwhile. Its entries are not accessed, because they may have been freed.
 char** make_table(char* const* old, const char* replaced, char* entry) {
   std::size_t count = 0;
   while (old[count] != nullptr) ++count;
@@ -64,7 +64,7 @@ char** make_table(char* const* old, const char* replaced, char* entry) {
   return old[count] == nullptr ? table : nullptr;
 }
 
-// libc's own name for it: a program may have an `environ` that is another variable.
+// Uses libc's own name, because a program may have an `environ` that is another variable.
 bool publish(const char* name, char* entry) {
   static constinit char* s_none[] = {nullptr};
   char** old = __atomic_load_n(&__environ, __ATOMIC_ACQUIRE);
@@ -95,7 +95,7 @@ namespace {
 constinit Settings s_settings;
 constinit char s_asked_events[sizeof(trace::FileHeader::events)] = "default";
 
-// By where the process is now: programs change to other directories before they use the GPU for the first time.
+// Uses the current working directory, because programs change it before they use the GPU for the first time.
 void make_dir_absolute(Settings& settings) {
   static constinit char path[2 * PATH_MAX];
   if (settings.dir[0] == '/' || getcwd(path, PATH_MAX) == nullptr) return;

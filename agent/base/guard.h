@@ -1,6 +1,6 @@
-// The guard of every entry from foreign code. A Guard keeps errno, refuses re-entry (our own NVTX or CUDA calls, a
-// signal handler that interrupts us) and refuses a forked child. Recording functions take a Guard as proof, so that
-// unguarded recording does not compile.
+// Protects every entry from foreign code. A Guard keeps errno, refuses re-entry (our own NVTX or CUDA calls, a signal
+// handler that interrupts us) and refuses a forked child. Recording functions take a Guard as proof, so that unguarded
+// recording does not compile.
 #pragma once
 #include <pthread.h>
 
@@ -8,8 +8,9 @@
 
 namespace agent {
 
-// While it lives, pthread_cancel(3) does not end the calling thread: files and messages are places where it would, in the
-// middle of our locks. A thread that was cancelled ends at the program's next such place, as it would without us.
+// Prevents pthread_cancel(3) from ending the calling thread during its lifetime. Otherwise file operations and messages
+// could end it while it holds our locks. A cancelled thread ends at the program's next cancellation point, as it would
+// without the agent.
 class Uncancelled {
  public:
   Uncancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -21,11 +22,12 @@ class Uncancelled {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// Maps the page that the kernel wipes in every child, raw clone(2) included. Called once, before recording starts.
+// Maps the page that the kernel clears in every child process, even after a raw clone(2). Called once, before recording
+// starts.
 bool install_fork_page() noexcept;
-// In a forked child that shall be recorded itself: as if it had not been forked.
+// Makes a forked child that is recorded itself count as not forked.
 bool revive_fork_page() noexcept;
-// False in a forked child, and before install_fork_page().
+// Returns false in a forked child, and before install_fork_page().
 bool is_recorded_process() noexcept;
 
 inline thread_local bool t_inside __attribute__((tls_model("initial-exec"))) = false;

@@ -19,7 +19,7 @@ const char* env(const char* name) {
   return value != nullptr && value[0] != '\0' ? value : nullptr;
 }
 
-// Only what is harmless in a directory's name; never "." or "..".
+// Keeps only characters that are harmless in a directory's name; the result is never "." or "..".
 void keep_safe(char* text) {
   for (char* at = text; *at != '\0'; ++at) {
     const bool safe = std::isalnum(static_cast<unsigned char>(*at)) || std::strchr("-_.", *at) != nullptr;
@@ -33,8 +33,8 @@ std::int64_t now_ns(clockid_t clock) {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// When a process began, in seconds since 1970. All who ask must get the same second, so the clocks are subtracted as ns
-// and rounded once.
+// Returns when a process began, in seconds since 1970. All callers must get the same second, so the clocks are
+// subtracted as ns and rounded once.
 std::int64_t start_seconds(int pid) {
   const std::uint64_t ticks = process_start_ticks(pid);
   if (ticks == 0) return now_ns(CLOCK_REALTIME) / 1'000'000'000;
@@ -54,19 +54,19 @@ int parent_of(int pid) {
   char path[64], stat[1024];
   snprintf(path, sizeof(path), "/proc/%d/stat", pid);
   read_small_file(path, stat, sizeof(stat));
-  const char* at = std::strrchr(stat, ')');  // then the state and the parent
+  const char* at = std::strrchr(stat, ')');  // followed by the state and the parent
   return at != nullptr && std::strlen(at) > 4 ? std::atoi(at + 4) : 0;
 }
 
-// Whether a process began with this variable, or, with '\0' behind it, with NAME=VALUE: it is looked for a little at a time, environments
-// may be large.
+// Returns true if a process began with this variable or, if it is followed by '\0', with NAME=VALUE. Searches in small
+// parts, because environments may be large.
 bool began_with(int pid, const char* name, char behind = '=') {
   char path[64], text[512];
   snprintf(path, sizeof(path), "/proc/%d/environ", pid);
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   const std::size_t length = std::strlen(name);
-  std::size_t same = 0;  // bytes of this entry that agree so far
+  std::size_t same = 0;  // equal bytes of this entry so far
   bool agrees = true, found = false;
   for (ssize_t got; !found && (got = read(file, text, sizeof(text))) > 0;) {
     for (ssize_t i = 0; !found && i < got; ++i) {
@@ -81,8 +81,8 @@ bool began_with(int pid, const char* name, char behind = '=') {
 
 constexpr int kMostBetween = 8;
 
-// Who started the ranks: the parent, but for shells and helpers in between, which have the rank's variables too. RANK
-// says nothing about them, because whole containers are started with it.
+// Finds the process that started the ranks: the parent, except for shells and helpers in between, which also have the
+// rank's variables. RANK is not sufficient, because whole containers are started with it.
 int launcher() {
   int pid = getppid();
   for (const char* name : {"TORCHELASTIC_RUN_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
@@ -93,7 +93,7 @@ int launcher() {
   return pid > 0 ? pid : getppid();
 }
 
-// Ranks of one launcher share its start; a program of its own has its own.
+// Ranks of one launcher share its start time; a program without a launcher has its own.
 void start_time_id(char* text, std::size_t size, bool has_launcher) {
   const time_t seconds = start_seconds(has_launcher ? launcher() : getpid());
   tm utc;
@@ -101,8 +101,9 @@ void start_time_id(char* text, std::size_t size, bool has_launcher) {
   strftime(text, size, "%Y%m%d-%H%M%S", &utc);
 }
 
-// A batch script may launch many times. The script itself has SLURM_PROCID, so that tells nothing; mpirun's ranks on
-// several nodes have different parents, but the same namespace, and on some nodes a step that is mpirun's own.
+// A batch script may launch several times. The script itself has SLURM_PROCID, so that variable is not sufficient.
+// mpirun's ranks on several nodes have different parents but the same namespace, and on some nodes a step of mpirun
+// itself.
 void slurm_id(char* text, std::size_t size, const char* job) {
   char start[32];
   const char* step = env("SLURM_STEP_ID");
@@ -112,8 +113,8 @@ void slurm_id(char* text, std::size_t size, const char* job) {
   snprintf(text, size, "slurm-%s.%s", job, step != nullptr ? step : start);
 }
 
-// However long the text is, the counts are not cut off: restarts must not share a directory, nor must a job that Slurm
-// puts back into its queue share one with what it was, whose number it keeps.
+// The counts are never cut off, however long the text is: restarts must not share a directory, and a job that Slurm
+// requeues with the same number must not share one with its earlier run.
 void append_restarts(char* text, std::size_t size, const char* requeues, const char* restarts) {
   char ending[32];
   if (requeues != nullptr && std::strcmp(requeues, "0") == 0) requeues = nullptr;
@@ -164,7 +165,7 @@ std::uint64_t process_start_ticks(int pid) noexcept {
   char path[64], stat[1024];
   snprintf(path, sizeof(path), "/proc/%d/stat", pid);
   const std::size_t length = read_small_file(path, stat, sizeof(stat));
-  const char* at = std::strrchr(stat, ')');  // the name before it may hold anything
+  const char* at = std::strrchr(stat, ')');  // the name before it may contain any characters
   for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
   std::uint64_t ticks = 0;
   if (at != nullptr) std::from_chars(at + 1, stat + length, ticks);
@@ -187,7 +188,7 @@ void run_id(char* text, std::size_t size) noexcept {
   const char* elastic = env("TORCHELASTIC_RUN_ID");
   const char* restart = env("TORCHELASTIC_RESTART_COUNT");
   const char* job = env("SLURM_JOB_ID");
-  if (elastic != nullptr && std::strcmp(elastic, "none") == 0) elastic = nullptr;  // torchrun's word for no id
+  if (elastic != nullptr && std::strcmp(elastic, "none") == 0) elastic = nullptr;  // torchrun's value for no id
   if (elastic != nullptr) {
     snprintf(text, size, "%s", elastic);
     if (restart == nullptr) restart = "0";

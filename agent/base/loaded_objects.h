@@ -1,4 +1,4 @@
-// Which memory can be read, and which objects are loaded.
+// Checks whether memory is readable, and finds loaded objects.
 #pragma once
 #include <link.h>
 
@@ -9,14 +9,15 @@
 
 namespace agent {
 
-// Checks whether memory can be read. The agent follows pointers that can be wrong: the layout of an unknown PyTorch version may differ, and a
-// program may pass wrong pointers to NVTX, which ignores them if there is no tool.
+// Checks whether memory can be read. The agent follows pointers that can be wrong: the layout of an unknown PyTorch
+// version may differ, and a program may pass wrong pointers to NVTX, which ignores them if there is no tool.
 
-// Returns whether all `bytes` are readable now. Makes one system call per page; needs no permission and changes nothing. Keeps errno.
+// Returns true if all `bytes` are readable now. Makes one system call per page; needs no permission and changes
+// nothing. Keeps errno.
 bool is_readable(const void* at, std::size_t bytes) noexcept;
 
-// The same for pointers that come with every call: remembers pages that were readable, so that nearly all calls make no system call. A page
-// that was unmapped since then counts as readable.
+// The same for pointers that come with every call: remembers readable pages, so that nearly all calls make no system
+// call. A page that was unmapped since then counts as readable.
 bool was_readable(const void* at, std::size_t bytes) noexcept;
 
 // Copies the first `bytes` of a T. Returns false if they are not readable.
@@ -30,29 +31,30 @@ bool read_guarded(const void* at, T& to, std::size_t bytes = sizeof(T)) noexcept
 // Returns the text up to its NUL, the first page that was_readable() refuses or `most` bytes, whichever comes first.
 std::string_view readable_text(const char* text, std::size_t most) noexcept;
 
-// What the loader knows, without its lock held while we ask for more. None of it touches the application's dlerror().
+// Queries of the loader. Its lock is not held between queries. The application's dlerror() is not affected.
 
-// The object that holds an address, and the bounds of the segment around it. False: none.
+// The object that contains an address, and the bounds of the segment around it. object_of() returns false if there is
+// none.
 struct LoadedObject {
   link_map* map;
   std::uintptr_t begin, end;
 };
 bool object_of(const void* address, LoadedObject& object) noexcept;
 
-// A handle of a loaded object, which stays loaded from now on; null where the loader does not know it.
+// Returns a handle of a loaded object, which then stays loaded; null if it is not loaded.
 void* handle_of(const char* path) noexcept;
-// dlsym() that leaves no error behind.
+// Same as dlsym(), without leaving an error.
 void* symbol_in(void* handle, const char* name) noexcept;
 
-// Paths of loaded objects, valid as long as they are loaded.
+// Paths of loaded objects, valid as long as these are loaded.
 struct ObjectPaths {
   static constexpr std::size_t kMost = 16;
   const char* paths[kMost];
   std::size_t count;
 };
-// Those whose file name begins so.
+// Finds objects whose file name begins with `prefix`.
 void objects_named(const char* prefix, ObjectPaths& found) noexcept;
-// Those that need `map`'s object by name (DT_NEEDED).
+// Finds objects that need `map`'s object by name (DT_NEEDED).
 void objects_needing(const link_map* map, ObjectPaths& found) noexcept;
 
 }  // namespace agent

@@ -1,4 +1,4 @@
-// Locks that application threads only ever try, and what is given back when a thread ends.
+// Locks that application threads only try, and per-thread data that is released when a thread ends.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
@@ -10,17 +10,18 @@
 
 namespace agent {
 
-// A lock that an application thread only ever tries: where it is held, the caller does without.
+// A lock that application threads only try to take. If it is held, the caller continues without it.
 class Spinlock {
  public:
   bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
-  // For the agent's own threads and for rare, short work (registrations). Who holds it may have lost its processor to
-  // the caller (a real-time thread, which yields to none of lower priority): so it sleeps in the end.
+  // For the agent's own threads and for rare, short work (registrations). Sleeps after some yields, because the owner
+  // may be preempted by the caller (a real-time thread does not yield to threads of lower priority).
   void lock() noexcept {
     constexpr int kYields = 100;
     for (int tries = 0; !try_lock(); ++tries) tries < kYields ? yield() : sleep();
   }
-  // For an application thread with rare, short work that would be missed: false where it is still held after some yields.
+  // For application threads with rare, short work that should not be lost. Returns false if it is still held after some
+  // yields.
   bool try_lock_for_moments() noexcept {
     constexpr int kYields = 50;
     for (int tries = 0; tries < kYields; ++tries) {
@@ -33,7 +34,7 @@ class Spinlock {
 
  private:
   static void yield() noexcept { sched_yield(); }
-  // Not nanosleep(3), where pthread_cancel(3) may end the thread.
+  // Does not use nanosleep(3), in which pthread_cancel(3) may end the thread.
   static void sleep() noexcept {
     const timespec time{0, 50'000};
     syscall(SYS_nanosleep, &time, nullptr);
@@ -53,17 +54,18 @@ class Locked {
   Spinlock& lock_;
 };
 
-// A place in each thread for what is given back when the thread ends. A process has 1,024 of them for all its libraries:
-// where none is left, pthread_setspecific() with a number of our own would write into another library's.
+// A key for per-thread data that is released when the thread ends. A process has 1,024 keys for all libraries. If none
+// is left, pthread_setspecific() with an invalid key would overwrite another library's data.
 class OwnKey {
  public:
-  // Makes it at the first call. False: there is none, and none is tried for again. Under the owner's lock.
+  // Creates the key at the first call. Returns false if there is none; creation is not tried again. Called under the
+  // owner's lock.
   bool make(void (*give_back)(void*)) noexcept {
     if (!asked_) have_ = pthread_key_create(&key_, give_back) == 0;
     asked_ = true;
     return have_;
   }
-  // For the calling thread; make() must have been true.
+  // Sets the value for the calling thread; make() must have returned true.
   bool set(const void* value) noexcept { return pthread_setspecific(key_, value) == 0; }
 
  private:

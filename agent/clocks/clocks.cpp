@@ -28,7 +28,8 @@ namespace {
 
 constexpr int kTries = 3;
 constinit std::atomic<ReadCuptiClock> s_read_cupti_clock{nullptr};
-// cupti_ns - mono_ns of the last sample; 0: none yet. Two words that need not agree: the uncertainty is advice.
+// cupti_ns - mono_ns of the last sample; 0 if there is none yet. The two words may be inconsistent, because the
+// uncertainty is only a hint.
 std::atomic<std::int64_t> s_cupti_minus_mono{0};
 std::atomic<std::uint64_t> s_uncertainty_ns{0};
 std::atomic<std::int64_t> s_real_minus_mono{0};
@@ -103,7 +104,7 @@ bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSa
 
 bool is_wall_clock_set(const trace::ClockSample& before, const trace::ClockSample& after) noexcept {
   const auto offset = [](const trace::ClockSample& sample) { return static_cast<std::int64_t>(sample.real_ns - sample.mono_ns); };
-  // Whoever is put to sleep between the two readings has a worse sample.
+  // A thread suspended between the two readings has a less exact sample.
   const auto blur_ns = static_cast<std::int64_t>(before.uncertainty_ns + after.uncertainty_ns);
   return std::llabs(offset(after) - offset(before)) > kStep_ns + blur_ns;
 }
@@ -113,11 +114,11 @@ trace::ClockSample carried_clocks() noexcept {
   sample.mono_ns = mono_ns();
   sample.real_ns = real_ns();
   const std::int64_t offset = s_cupti_minus_mono.load(std::memory_order_relaxed);
-  // After a step of the wall clock CUPTI's, which follows it, is unknown until it is read again.
+  // After the wall clock was set, CUPTI's clock, which follows it, is unknown until it is read again.
   const std::int64_t real_offset = static_cast<std::int64_t>(sample.real_ns - sample.mono_ns);
   const bool stepped = std::llabs(real_offset - s_real_minus_mono.load(std::memory_order_relaxed)) > kStep_ns;
   if (offset != 0 && !stepped) sample.cupti_ns = sample.mono_ns + static_cast<std::uint64_t>(offset);
-  // Whoever is put to sleep between the two readings has a worse sample, and says so.
+  // A thread suspended between the two readings has a larger uncertainty.
   const std::uint64_t between = mono_ns() - sample.mono_ns;
   const std::uint64_t uncertainty = s_uncertainty_ns.load(std::memory_order_relaxed);
   sample.uncertainty_ns = between > uncertainty ? between : uncertainty;

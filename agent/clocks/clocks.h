@@ -1,5 +1,5 @@
-// The three clocks, read together. CLOCK_MONOTONIC is the clock of host records; CUPTI's own clock (on Linux
-// CLOCK_REALTIME, unless somebody registered another) is that of its records.
+// Reads the three clocks together. CLOCK_MONOTONIC is the clock of host records. CUPTI's own clock (on Linux
+// CLOCK_REALTIME, unless another one was registered) is that of CUPTI's records.
 #pragma once
 #include <cstdint>
 
@@ -8,37 +8,38 @@
 
 namespace agent {
 
-// How long leaving may take: one limit for all that still has to be brought home, however many disks and drivers hang.
+// Time limit of the process's exit: one limit for all remaining work, however many disks and drivers hang.
 
-// Called when the process begins to leave.
+// Called when the process begins to exit.
 void begin_exit() noexcept;
-// Milliseconds that are left of the limit, at most `most_ms`; all of it while the process is not leaving.
+// Returns the remaining milliseconds of the limit, at most `most_ms`; `most_ms` if the process is not exiting.
 std::uint64_t exit_ms_left(std::uint64_t most_ms) noexcept;
 
 std::uint64_t mono_ns() noexcept;
 std::uint64_t real_ns() noexcept;
 
-// How CUPTI's clock is read; false: it cannot be now. Before it is told there is none.
+// Reads CUPTI's clock; returns false if it cannot be read now. No clock is available before set_cupti_clock().
 using ReadCuptiClock = bool (*)(std::uint64_t& cupti_ns);
 void set_cupti_clock(ReadCuptiClock read) noexcept;
 
-// Reads CUPTI's clock between two readings of CLOCK_MONOTONIC and keeps the closest of a few tries; in our clock where
-// CUPTI's is foreign (cupti_clock.h). It calls into CUPTI: not in a launch, and not under a lock of ours.
+// Reads CUPTI's clock between two readings of CLOCK_MONOTONIC and returns the closest of a few tries, converted to our
+// clock if CUPTI's is foreign (cupti_clock.h). Calls CUPTI: not during a launch, and not under a lock of ours.
 trace::ClockSample sample_clocks() noexcept;
 
-// Of CUPTI's clock, as the last samples showed it. For any thread but those in a launch.
+// State of CUPTI's clock at the last sample. For any thread except during a launch.
 bool cupti_clock_is_ours() noexcept;
 TimeWindow cupti_window() noexcept;
 std::uint64_t from_foreign_cupti(std::uint64_t cupti_ns) noexcept;
 
-// Whether CUPTI's time base was changed between two samples: it went neither with CLOCK_MONOTONIC nor, where the wall
-// clock was set, with CLOCK_REALTIME.
+// Returns true if CUPTI's time base changed between two samples: it followed neither CLOCK_MONOTONIC nor, if the wall
+// clock was set, CLOCK_REALTIME.
 bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSample& after) noexcept;
 
-// Whether somebody set CLOCK_REALTIME between two samples.
+// Returns true if CLOCK_REALTIME was set between two samples.
 bool is_wall_clock_set(const trace::ClockSample& before, const trace::ClockSample& after) noexcept;
 
-// What sample_clocks() saw last, carried on to now. For any thread: two clock_gettime, no call into CUPTI.
+// Returns the last result of sample_clocks(), advanced to now. For any thread: two clock_gettime calls, no call of
+// CUPTI.
 trace::ClockSample carried_clocks() noexcept;
 
 }  // namespace agent

@@ -8,12 +8,12 @@ namespace {
 constexpr std::uint64_t kHour_ns = 3'600'000'000'000;
 constexpr std::uint64_t kApart_ns = 500'000'000;
 constexpr double kSameRate = 1e-3;
-constexpr std::uint64_t kMostTicks = 8;  // that a foreign clock counts in a nanosecond
+constexpr std::uint64_t kMostTicks = 8;  // maximum ticks of a foreign clock per nanosecond
 
 std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
 
-// Whether it shows a clock that CUPTI takes unasked: CLOCK_REALTIME, or (WSL) CLOCK_MONOTONIC_RAW, which is slewed less
-// than CLOCK_MONOTONIC.
+// Returns true for a clock that CUPTI uses by default: CLOCK_REALTIME, or (WSL) CLOCK_MONOTONIC_RAW, which is slewed
+// less than CLOCK_MONOTONIC.
 bool is_cuptis_own(const trace::ClockSample& raw) {
   return distance(raw.cupti_ns, raw.real_ns) < kHour_ns || distance(raw.cupti_ns, raw.mono_ns) < raw.mono_ns / 1'000;
 }
@@ -46,7 +46,7 @@ void CuptiClock::note(const trace::ClockSample& raw) noexcept {
   note_foreign({raw.cupti_ns, raw.mono_ns, raw.uncertainty_ns});
 }
 
-// At the pace of the two readings before it; anything else is yet another clock.
+// Returns true if it continues at the rate of the two previous readings; otherwise it is yet another clock.
 bool CuptiClock::goes_on(const Reading& reading) const noexcept {
   const Reading& last = newest();
   if (reading.foreign <= last.foreign || reading.mono_ns <= last.mono_ns) return false;
@@ -65,7 +65,7 @@ bool CuptiClock::goes_on(const Reading& reading) const noexcept {
 
 void CuptiClock::note_foreign(const Reading& reading) noexcept {
   if (count_ > 0 && !goes_on(reading)) count_ = 0;
-  // Two that are close say nothing of the pace: the later one takes the place of the earlier.
+  // Two close readings are too inexact for a rate, so the later one replaces the earlier.
   const bool is_close = kept() >= 2 && newest().mono_ns - newest(1).mono_ns < kApart_ns;
   if (!is_close) ++count_;
   if (count_ == 1) first_foreign_ = reading.foreign;
@@ -86,7 +86,7 @@ TimeWindow CuptiClock::window(std::uint64_t mono_ns) const noexcept {
   if (last_.cupti_ns == 0) return {0, UINT64_MAX};
   if (is_ours_) return window_until(mono_ns + kHour_ns);
   TimeWindow window = window_until(changed_mono_ns_);
-  // The foreign clock has been there since some moment between the last sample of ours and this one.
+  // The foreign clock was installed between our last sample and this one.
   const std::uint64_t earliest_foreign = first_foreign_ - kMostTicks * (changed_mono_ns_ - last_.mono_ns);
   if (window.has(earliest_foreign)) window.span = earliest_foreign - window.begin;
   return window;

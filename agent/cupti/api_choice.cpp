@@ -11,9 +11,9 @@ namespace agent {
 
 namespace {
 
-constexpr std::uint32_t kMostNamed = 2048;  // CUPTI 13.0 has 806 of the driver
+constexpr std::uint32_t kMostNamed = 2048;  // CUPTI 13.0 has 806 driver calls
 
-// The texts are CUPTI's, which is never unloaded.
+// The texts belong to CUPTI, which is never unloaded.
 struct Names {
   const char* by_id[kMostNamed];
   bool learnt;
@@ -44,7 +44,7 @@ const char* api_name(trace::RecordKind domain, std::uint32_t cbid) noexcept {
 
 namespace {
 
-// By number where the headers of CUDA 11.8 lack the name.
+// By number if the headers of CUDA 11.8 lack the name.
 constexpr CUpti_CallbackId kRuntimeNoise[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
@@ -72,7 +72,7 @@ constexpr CUpti_CallbackId kRuntimeNoise[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020,
 };
 
-// What tells when a CUDA event was recorded: CUPTI's records of events have no time.
+// Calls that show when a CUDA event was recorded: CUPTI's records of events have no time.
 constexpr CUpti_CallbackId kEventRecords[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_ptsz_v7000,
@@ -80,7 +80,7 @@ constexpr CUpti_CallbackId kEventRecords[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_ptsz_v11010,
 };
 
-// Besides kDriverLaunches.
+// In addition to kDriverLaunches.
 constexpr CUpti_CallbackId kOtherDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2,
@@ -135,7 +135,7 @@ bool switch_driver_calls(std::uint8_t on) {
   return switched > 0;
 }
 
-// A bit for each callback id; no CUPTI has as many calls.
+// A bit for each callback id; no CUPTI has that many calls.
 class Ids {
  public:
   template <std::size_t... Counts>
@@ -180,11 +180,11 @@ bool is_left_out(const CUpti_Activity* activity) noexcept {
 
 namespace {
 
-// More than the calls that one buffer holds.
+// More than the number of calls in one buffer.
 constexpr std::size_t kQuerySlots = 1u << 14;
 
 constinit std::atomic<bool> s_find{false};
-constinit std::uint32_t s_queries[kQuerySlots]{};  // correlation ids, each in the slot of its last bits
+constinit std::uint32_t s_queries[kQuerySlots]{};  // correlation ids, each in the slot of its low bits
 
 }  // namespace
 

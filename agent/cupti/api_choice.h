@@ -1,6 +1,7 @@
-// Which API calls are worth a record. Runtime calls: all but those that training loops make without end and that say
-// nothing about time; those that record a CUDA event only where events are wanted. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would
-// each bring their driver call as a double, Triton and torch.compile launch by the driver alone.
+// Selects the API calls to record. Runtime calls: all except those that training loops make continually and that
+// contain no timing information; calls that record a CUDA event only if events are requested. Driver calls: those that
+// launch, copy, set, allocate, load or wait. (PyTorch's runtime calls would each add their driver call as a duplicate;
+// Triton and torch.compile launch only through the driver.)
 #pragma once
 #include <cupti.h>
 
@@ -10,42 +11,43 @@
 
 namespace agent {
 
-// The names of CUDA's functions, by CUPTI's callback ids: asked for once, at the start (40 us for the 1,300 of CUPTI
-// 13.0). Records are translated under a lock, with CUPTI perhaps holding one of its own: nothing may be asked of it
-// there.
+// Names of CUDA functions by CUPTI's callback ids, queried once at the start (40 us for the 1,300 of CUPTI 13.0).
+// Records are translated under a lock, while CUPTI may hold one of its own, so CUPTI cannot be queried then.
 
-// Before the first record can come. Later calls do nothing.
+// Queries the names, before the first record can arrive. Later calls do nothing.
 void learn_api_names() noexcept;
-// "cudaLaunchKernel_v7000" of trace::RuntimeRecord::kKind, "cuLaunchKernel" of trace::DriverRecord::kKind; "" where it has none.
+// Returns "cudaLaunchKernel_v7000" for trace::RuntimeRecord::kKind, "cuLaunchKernel" for trace::DriverRecord::kKind; ""
+// if it has no name.
 const char* api_name(trace::RecordKind domain, std::uint32_t cbid) noexcept;
 
-// True: the chosen driver calls are enabled one by one. False: this CUPTI cannot; enable the kind.
+// Enables the chosen driver calls one by one. Returns false if this CUPTI cannot; the kind has to be enabled then.
 bool choose_driver_calls() noexcept;
-// Takes that back. False: this CUPTI cannot; disable the kind.
+// Reverts it. Returns false if this CUPTI cannot; the kind has to be disabled then.
 bool leave_driver_calls() noexcept;
-// Leaves the noise out, where this CUPTI can.
+// Excludes unneeded runtime calls, if this CUPTI can.
 void deny_runtime_noise() noexcept;
-// Whether it is a call that nobody chose: CUPTI before 12.5 records a kind as a whole or not at all.
+// Returns true if the record is a call that was not chosen: CUPTI before 12.5 records a kind completely or not at all.
 bool is_left_out(const CUpti_Activity* activity) noexcept;
 
-// Queries of events and streams are no waits, but CUPTI makes synchronization records of them, of each try of a loop
-// that polls. CUPTI 12.8 and newer leaves those out that found their work unfinished, where it is told so
-// (cuptiActivityEnableAllSyncRecords). Before, they are recognised here: the record of the call has the same
-// correlation id, and lies in the same buffer or in one before it. Where it comes in the next one, the query stays a wait:
-// one for each buffer at most.
+// Queries of events and streams are no synchronizations, but CUPTI makes synchronization records for them, one for each
+// query of a polling loop. CUPTI 12.8 and newer can exclude those that found unfinished work
+// (cuptiActivityEnableAllSyncRecords). For older versions they are detected here: the record of the call has the same
+// correlation id and is in the same buffer or an earlier one. If it is in the next buffer, the query remains a
+// synchronization: at most one per buffer.
 
-// Asks CUPTI to leave them out. Before the kinds are enabled.
+// Makes CUPTI exclude them. Called before the kinds are enabled.
 void leave_out_queries() noexcept;
-// Takes that back, for another user of CUPTI: it is so for the whole process.
+// Reverts it for another CUPTI user, because it applies to the whole process.
 void leave_in_queries() noexcept;
-// CUPTI cannot: each buffer is looked through first, for which the calls have to be recorded.
+// Returns true if CUPTI cannot exclude them: each buffer is then searched first, for which the calls have to be
+// recorded.
 bool has_to_find_queries() noexcept;
 bool is_query_call(CUpti_ActivityKind kind, CUpti_CallbackId id) noexcept;
 
-// For each record of a buffer, before any of them is translated, where has_to_find_queries(). Under the lock of the
-// translation, as is_query_wait().
+// Called for each record of a buffer before any of them is translated, if has_to_find_queries(). Under the lock of the
+// translation, like is_query_wait().
 void find_query(const CUpti_Activity* activity) noexcept;
-// Whether it is the synchronization record of a query that find_query() has seen.
+// Returns true if this is the synchronization record of a query that find_query() has seen.
 bool is_query_wait(const CUpti_Activity* activity) noexcept;
 
 }  // namespace agent

@@ -26,13 +26,14 @@ struct Soname {
 constexpr Soname kSonames[] = {{"libcupti.so.13", 13},   {"libcupti.so.12", 12},   {"libcupti.so.11.8", 11},
                                {"libcupti.so.11.7", 11}, {"libcupti.so.11.6", 11}, {"libcupti.so.11.5", 11},
                                {"libcupti.so", 0}};
-// Where CUPTI lies, relative to the directory of libcudart or of PyTorch's libraries: CUDA 13 wheels, CUDA 12 wheels,
+// Locations of CUPTI relative to the directory of libcudart or of PyTorch's libraries: CUDA 13 wheels, CUDA 12 wheels,
 // PyTorch's own lib directory, the toolkit.
 constexpr const char* kBeside[] = {"", "../../cuda_cupti/lib/", "../../nvidia/cu13/lib/",
                                    "../../nvidia/cuda_cupti/lib/", "../extras/CUPTI/lib64/"};
 constexpr const char* kToolkits[] = {"/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"};
 
-// The CUDA that the driver of this process speaks, or a large number: a newer CUPTI cannot work with it.
+// Returns the CUDA version supported by the driver of this process, or a large number; a newer CUPTI cannot work with
+// it.
 int driver_major() {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (driver == nullptr) return 1000;
@@ -70,7 +71,7 @@ int try_beside(dl_phdr_info* info, size_t, void* found) {
   return 1;
 }
 
-// The path is taken out of the walk first: dlopen inside dl_iterate_phdr would take the loader's lock twice.
+// The path is copied first, because dlopen within dl_iterate_phdr would take the loader's lock twice.
 void* beside_cudart() {
   char directory[1024] = "";
   if (dl_iterate_phdr(try_beside, directory) == 0) return nullptr;

@@ -1,6 +1,6 @@
-// libcupti, loaded at run time and never unloaded (dlclose crashes 13.0 and 13.1). Which copy: TRACETOOL_CUPTI; else
-// the one that the process has; else the one beside the process's cudart or PyTorch; else the toolkit's. A second copy
-// is worse than none.
+// Loads libcupti at run time and never unloads it (dlclose crashes 13.0 and 13.1). The copy is, in this order:
+// TRACETOOL_CUPTI; the one that the process has loaded; the one next to the process's cudart or PyTorch; the toolkit's.
+// Loading a second copy is worse than having none.
 #pragma once
 #include <cupti.h>
 #include <dlfcn.h>
@@ -10,9 +10,9 @@
 
 namespace agent {
 
-// Callback ids of calls that more than one place chooses by, as CUPTI numbers them.
+// Callback ids of calls, as numbered by CUPTI, that are used in more than one place.
 
-// The driver's kernel and graph launches. What an older driver lacks is never called.
+// The driver's kernel and graph launches. Functions that an older driver lacks are never called.
 inline constexpr CUpti_CallbackId kDriverLaunches[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
@@ -24,17 +24,18 @@ inline constexpr CUpti_CallbackId kDriverLaunches[] = {
     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
 };
 
-// A function of a loaded library, by its name.
+// Finds a function of a loaded library by name.
 
-// Returns false where the library has none of that name; `function` is null then.
+// Returns false if the library has no such function; `function` is null then.
 template <typename Function>
 bool find_function(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));
   return function != nullptr;
 }
 
-// The functions that we use; null where the library lacks it. Filled once by load_cupti(): two tables, of CUPTI's version
-// 1, whose buffers, kinds and clock are the process's, and of version 2, whose are the subscriber's.
+// The functions that are used; null if the library lacks them. Filled once by load_cupti(). There are two tables: of
+// CUPTI's version 1, whose buffers, kinds and clock belong to the process, and of version 2, whose belong to the
+// subscriber.
 struct CuptiLibrary {
   CUptiResult (*get_version)(std::uint32_t*);
   CUptiResult (*get_timestamp)(std::uint64_t*);
@@ -51,7 +52,7 @@ struct CuptiLibrary {
   CUptiResult (*flush_all)(std::uint32_t);
   CUptiResult (*set_attribute)(CUpti_ActivityAttribute, std::size_t*, void*);
   CUptiResult (*set_thread_id_type)(CUpti_ActivityThreadIdType);
-  // Optional, by version.
+  // Optional, depending on the version.
   CUptiResult (*get_attribute)(CUpti_ActivityAttribute, std::size_t*, void*);
   CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, void* params);  // CUDA 13.0
   CUptiResult (*enable_runtime_api)(CUpti_CallbackId, std::uint8_t);
@@ -61,21 +62,21 @@ struct CuptiLibrary {
   CUptiResult (*get_graph_node_id)(CUgraphNode, std::uint64_t*);
   CUptiResult (*get_stream_id_ex)(CUcontext, CUstream, std::uint8_t, std::uint32_t*);
 
-  bool is_shared;         // version 2: others may have subscribed as well (subscriber_functions.h)
-  std::uint32_t version;  // 0: it does not say (13.5 before the driver is there)
+  bool is_shared;  // version 2: there may be other subscribers (subscriber_functions.h)
+  std::uint32_t version;  // 0 if unknown (13.5 before the driver is loaded)
   char path[256];
 };
 
-// False: no usable library, and a line said why. Call once, not from several threads.
+// Returns false if there is no usable library; a line has reported the reason. Called once, by one thread.
 bool load_cupti() noexcept;
-// The table that is in use: at first that of version 1.
+// Returns the table in use, at first that of version 1.
 const CuptiLibrary& cupti() noexcept;
-// Changes the table, while CUPTI is not ours. Returns the name of a function that this library lacks for it, and changes
-// nothing then; else null.
+// Changes the table, while CUPTI is not ours. If this library lacks a function for it, returns the name of the function
+// and changes nothing; otherwise null.
 const char* use_cupti_version(int version) noexcept;
-// Asks for its version again; what cuptiGetVersion answers.
+// Queries the version again. Returns the result of cuptiGetVersion.
 CUptiResult ask_cupti_version() noexcept;
-// "CUPTI_ERROR_..." of a result, never null.
+// Returns the "CUPTI_ERROR_..." name of a result, never null.
 const char* cupti_result_name(CUptiResult result) noexcept;
 
 }  // namespace agent

@@ -19,13 +19,13 @@ namespace {
 constexpr std::size_t kSlots = 1u << 16;
 constexpr std::size_t kProbes = 16;
 
-constinit std::atomic<std::uint64_t> s_slots[kSlots]{};  // number + 1; 0: free
+constinit std::atomic<std::uint64_t> s_slots[kSlots]{};  // number + 1; 0 if free
 constinit std::atomic<bool> s_any{false};
 constinit std::atomic<bool> s_full{false};
 
 std::size_t first_slot(std::uint64_t node) { return trace::spread(node) >> 48; }
 
-// The slot of the node, or a free one, which `take` then takes. False: neither is near.
+// Finds the slot of the node, or a free one, which it takes if `take`. Returns false if neither is near.
 bool find(std::uint64_t node, bool take) {
   for (std::size_t i = 0; i < kProbes; ++i) {
     std::atomic<std::uint64_t>& slot = s_slots[(first_slot(node) + i) % kSlots];
@@ -56,13 +56,13 @@ constexpr std::size_t kCloneBytes = offsetof(trace::GraphNodeRecord, range_ref);
 constexpr std::size_t kNames = 256;
 constexpr std::uint64_t kMostWaitNs = 200'000'000;
 
-// Names that the region has for nodes, by hash. Used under the interner's lock.
+// References in the region to names of nodes, by hash. Used under the interner's lock.
 struct RegionName {
   std::uint64_t hash;
   std::uint32_t ref;
 };
 constinit RegionName s_names[kNames]{};
-constinit std::atomic<std::uint64_t> s_waited_ns{0};  // for that lock, by all threads
+constinit std::atomic<std::uint64_t> s_waited_ns{0};  // for that lock, over all threads
 
 std::size_t keep_free() { return ring().header->definitions_bytes / 4; }
 
@@ -73,7 +73,7 @@ bool is_in_region(const RegionName& known, std::string_view text) {
   return std::string_view{reinterpret_cast<const char*>(at) + sizeof(head), head.length} == text;
 }
 
-// kNoRef: the region is full, or there is no text.
+// Returns kNoRef if the region is full or there is no text.
 std::uint32_t region_name(std::string_view text) {
   if (text.empty()) return trace::kNoRef;
   const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 3);
@@ -92,7 +92,7 @@ trace::GraphNodeRecord describe_clone(std::uint64_t node, std::uint64_t original
   return record;
 }
 
-// Gives the record its names. False: one has no slot.
+// Sets the names in the record. Returns false if one has no space.
 template <typename Name>
 bool set_names(trace::GraphNodeRecord& record, const OpenRange& open, const Name& name) {
   const std::string_view call = open.nccl_calls > 0 ? open.nccl.name : std::string_view();
@@ -104,8 +104,8 @@ bool set_names(trace::GraphNodeRecord& record, const OpenRange& open, const Name
          has_ref(call, record.nccl_name_ref);
 }
 
-// The holder may have lost its processor, and what goes into the block instead is overwritten in time. All captures of a
-// process together wait kMostWaitNs at most.
+// The owner may be preempted, and a record in the block would be overwritten later. All captures of a process together
+// wait at most kMostWaitNs.
 bool lock_region() {
   if (interner().lock().try_lock()) return true;
   const std::uint64_t begin_ns = mono_ns(), before_ns = s_waited_ns.load(std::memory_order_relaxed);
@@ -171,10 +171,10 @@ void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t ori
 namespace {
 
 constinit std::atomic<bool> s_enabled{false};
-constinit std::atomic<bool> s_seen{false};     // any node, with or without a range
+constinit std::atomic<bool> s_seen{false};  // any node, with or without a range
 constinit std::atomic<bool> s_unknown{false};  // a kernel of a graph before any node
 
-// False: CUPTI does not tell the number, and is not asked again.
+// Returns false if CUPTI does not report the number; it is not queried again then.
 bool number_of(CUgraphNode node, std::uint64_t& number) {
   const CUptiResult result = cupti().get_graph_node_id(node, &number);
   if (result == CUPTI_SUCCESS) return true;

@@ -1,9 +1,9 @@
-// Nodes of CUDA graphs: when one is captured, what is open on that thread (the innermost NVTX range, the NCCL call) is
-// written down under the node's number, because its launches come later, from another slot. Instantiating a graph
-// makes clones with numbers of their own, which are tied to the captured ones. Nodes without anything open need no
+// Nodes of CUDA graphs. When a node is captured, the open NVTX range and NCCL call of the thread are recorded under the
+// node's number, because its launches come later and from another place. Instantiating a graph creates clones with
+// their own numbers, which are linked to the captured nodes. Nodes captured without an open range or call need no
 // record.
 //
-// In a group of NCCL calls, which one kernel may carry out together, the first one is written.
+// In a group of NCCL calls, which one kernel may execute together, the first call is recorded.
 #pragma once
 #include <cupti.h>
 
@@ -15,31 +15,33 @@
 
 namespace agent {
 
-// Which nodes of CUDA graphs have a record, so that only their clones get one. Lock-free, of fixed size: when it is
-// full every node may be one.
+// The nodes of CUDA graphs that have a record, so that only their clones get one. Lock-free and of fixed size; when it
+// is full, may_be_captured() is true for every node.
 void remember_captured(std::uint64_t node) noexcept;
-// Never false for a node that was remembered.
+// Returns true for every node that was remembered, and possibly for others.
 bool may_be_captured(std::uint64_t node) noexcept;
 bool any_captured() noexcept;
 
-// How nodes of CUDA graphs are written: in the definitions region, of which other things keep a quarter, so that they
-// outlive the ring; beyond it in the thread's block, which is overwritten in time.
+// Nodes are recorded in the definitions region, a quarter of which is kept free for other definitions, so that they
+// outlive the ring. If there is no space, they are recorded in the thread's block, which is overwritten later.
 
-// Without names, which depend on the slot.
+// Returns the record without names, which depend on their block.
 trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& open) noexcept;
 
-// On the thread that captures, while there is a recording. Waits for a lock, but not long: then the block has to do.
+// Called on the capturing thread, while there is a recording. Waits for a lock, but not long; then it writes to the
+// block.
 void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange& open) noexcept;
 void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t original) noexcept;
 
-// Where TRACETOOL_EVENTS wants it. What CUPTI refuses is said with TRACETOOL_VERBOSE=1, and left out.
+// Enables the callbacks if TRACETOOL_EVENTS requests them. Refusals by CUPTI are reported with TRACETOOL_VERBOSE=1 and
+// ignored.
 void enable_graph_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
-// For CUPTI's resource callbacks; ignores those that are not about nodes of graphs. On the application's thread.
+// Handles CUPTI's resource callbacks; ignores those that are not about graph nodes. On the application's thread.
 void on_graph_callback(CUpti_CallbackId id, const CUpti_ResourceData& resource) noexcept;
 
-// For the translation of a kernel of a graph: one of a graph that was captured before we were there shows here.
+// Called when a kernel of a graph is translated, to detect graphs that were captured before the agent was active.
 void note_graph_kernel() noexcept;
-// Writes down, once, that there are such graphs. A periodic task of our own thread.
+// Records once that such graphs exist. A periodic task of our own thread.
 void tell_unknown_graphs() noexcept;
 
 }  // namespace agent

@@ -16,7 +16,7 @@ constexpr std::size_t kCommunicators = 4096;
 constexpr std::size_t kCommunicatorProbes = 64;
 
 struct CommunicatorEntry {
-  std::atomic<const void*> communicator;  // null: free
+  std::atomic<const void*> communicator;  // null if free
   std::atomic<std::uint64_t> name;
   std::atomic<std::int32_t> rank;
   std::atomic<std::uint32_t> splits;
@@ -58,7 +58,7 @@ std::uint64_t hash_private() noexcept {
   return trace::hash_bytes(words, sizeof(words), 2);
 }
 
-// A handle that NCCL gives out again is another communicator.
+// A handle that NCCL reuses is another communicator.
 void name_communicator(const void* communicator, const NamedCommunicator& named) noexcept {
   CommunicatorEntry* entry = communicator != nullptr ? find(communicator, true) : nullptr;
   if (entry == nullptr) return;
@@ -80,8 +80,8 @@ std::uint32_t count_split(const void* communicator) noexcept {
 
 namespace {
 
-// Not in the thread's own storage, of which a library that is loaded late has little. A thread that ends within a group
-// leaves its list taken. All zero at first, so that it takes no room in the file.
+// Not in thread-local storage, of which a library that is loaded late has little. A thread that ends within a group
+// leaves its list in use. Initially all zero, so it takes no space in the file.
 struct Awaited {
   static constexpr std::size_t kMost = 64;
   std::atomic<bool> taken;
@@ -94,7 +94,7 @@ constinit Awaited s_lists[64]{};
 
 struct OpenGroups {
   std::uint32_t depth;
-  Awaited* awaited;  // null: nothing is
+  Awaited* awaited;  // null if nothing waits
 };
 constinit thread_local OpenGroups t_groups __attribute__((tls_model("initial-exec"))){};
 

@@ -1,4 +1,4 @@
-// NCCL's calls that move data, under NCCL's own names.
+// Interposers of NCCL's calls that move data, with NCCL's own names.
 #include "agent/hooks/nccl_interposers.h"
 
 #include "agent/hooks/nccl_communicators.h"
@@ -7,7 +7,7 @@
 namespace agent {
 namespace {
 
-// Bytes of an ncclDataType_t; 0: one that we do not know.
+// Returns the size of an ncclDataType_t; 0 if unknown.
 std::size_t bytes_of(int type) {
   constexpr std::uint8_t kBytesOf[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return type >= 0 && static_cast<std::size_t>(type) < sizeof(kBytesOf) ? kBytesOf[type] : 0;
@@ -41,7 +41,8 @@ constexpr auto kPeerAndOp = static_cast<trace::NcclHas>(trace::kHasPeer | trace:
 
 }  // namespace
 
-// A library whose ranges reach us makes its records itself; another's are made here, before the call is passed on.
+// A library whose ranges we receive gets its records from them; records for other libraries are made here, before the
+// call is passed on.
 InsideNccl::InsideNccl(NcclLibrary& library, InterposedCall& call) noexcept : library_(library), call_(call) {
   const Guard guard;
   if (!guard) return;
@@ -56,7 +57,7 @@ InsideNccl::~InsideNccl() {
   const Guard guard;
   if (!guard) return;
   library_.speaks_nvtx.store(call_.seen_by_nvtx, std::memory_order_relaxed);
-  // It names what it makes in each call, whether or not it told of this one: no second name for it.
+  // NCCL names the communicator in each call, even if it did not report its creation, so it needs no second name.
   const bool names_itself = call_.seen_by_nvtx && library_.version >= kFirstWithCommunicator;
   if (names_itself && call_.identified != nullptr) *call_.identified = true;
   if (!call_.seen_by_nvtx && !call_.written) nccl_call_begins(guard, call_);
@@ -108,8 +109,8 @@ TRACETOOL_NCCL_ENTRY ncclRecv(void* receive, std::size_t count, int type, int pe
                  type, peer, communicator, stream);
 }
 
-// NCCL's calls that make and end communicators, under NCCL's own names, and its groups, at the end of which those that
-// were made in them appear.
+// Interposers of NCCL's calls that create and destroy communicators, with NCCL's own names, and of its groups, at whose
+// end communicators created in them exist.
 namespace agent {
 namespace {
 
@@ -121,8 +122,8 @@ void made(void** handle, const NamedCommunicator& named) {
   name_at_group_end(handle, named);
 }
 
-// Passes the making of a communicator on. What NCCL's own payload did not tell of it is written from `init`; `named`
-// gives its handles their name.
+// Passes the creation of a communicator on. `init` provides what NCCL's own payload did not contain; `named` provides
+// the names of its handles.
 template <typename Named, typename... Arguments>
 int pass_on_init(NcclFunction function, const void* caller, const NcclInit& init, const Named& named,
                  Arguments... arguments) noexcept {
@@ -178,7 +179,7 @@ TRACETOOL_NCCL_ENTRY ncclCommInitAll(void** handles, int devices, const int* lis
 }
 
 TRACETOOL_NCCL_ENTRY ncclCommSplit(void* parent, int color, int key, void** handle, void* config) {
-  constexpr int kNoColor = -1;  // this rank takes part and gets nothing
+  constexpr int kNoColor = -1;  // this rank takes part and gets no communicator
   const NamedCommunicator known = named_communicator(parent);
   NcclInit init;
   init.parent = known.name;
@@ -205,7 +206,7 @@ TRACETOOL_NCCL_ENTRY ncclCommAbort(void* communicator) {
                  communicator);
 }
 
-// Only calls that are recorded count: what is awaited is made by such, and NCCL's own groups are its business.
+// Counts only recorded calls: only these make communicators that are awaited. Groups within NCCL do not matter.
 TRACETOOL_NCCL_ENTRY ncclGroupStart() {
   bool recorded = false;
   const int result = pass_on(kGroupStart, TRACETOOL_CALLER, [&](InterposedCall&) { recorded = true; });

@@ -1,13 +1,13 @@
-// What all of our nccl* functions do: go on to the caller's library, and record what they are told on the way. The
-// caller is whoever the call returns to: code that reaches nccl* by a tail call (`return ncclSend(...)`, optimised to a
-// jump) is resolved as its own caller, and the call goes to that one's library. That is another only where several
-// copies of NCCL are loaded and the two objects are bound to different ones.
+// The common part of our nccl* functions: they pass the call on to the caller's library and record its arguments. The
+// caller is the code at the return address. Code that reaches nccl* by a tail call (`return ncclSend(...)`, optimised
+// to a jump) is resolved as its own caller, and the call goes to that caller's library. The result differs only if
+// several copies of NCCL are loaded and the two objects are bound to different ones.
 #pragma once
 #include "agent/base/guard.h"
 #include "agent/hooks/nccl_libraries.h"
 #include "agent/nccl/nccl.h"
 
-// NCCL's own types are pointers, ints and this; ncclResult_t is an int.
+// NCCL's own types are pointers, ints and this struct; ncclResult_t is an int.
 struct NcclUniqueId {
   char bytes[128];
 };
@@ -16,7 +16,7 @@ namespace agent {
 
 enum NcclResult : int { kNcclSuccess = 0, kNcclSystemError = 2, kNcclInProgress = 7 };
 
-// Around one call: while it lives, NVTX's ranges on this thread belong to it.
+// Marks one call: during its lifetime, NVTX ranges on this thread belong to it.
 class InsideNccl {
  public:
   InsideNccl(NcclLibrary& library, InterposedCall& call) noexcept;
@@ -30,7 +30,7 @@ class InsideNccl {
   bool entered_ = false;
 };
 
-// The library's function in its own type, or null after a line that says so.
+// Returns the library's function with its type; prints a line and returns null if there is none.
 template <typename... Arguments>
 auto function_of(const NcclLibrary* library, NcclFunction function, const void* caller, Arguments...) noexcept {
   using Function = int (*)(Arguments...);
@@ -39,8 +39,8 @@ auto function_of(const NcclLibrary* library, NcclFunction function, const void* 
   return found;
 }
 
-// Passes a call on; `describe(InterposedCall&)` fills in what the arguments tell, where it is recorded. Calls that
-// NCCL makes of itself through us are its own business.
+// Passes a call on. `describe(InterposedCall&)` sets the members that follow from the arguments, if the call is
+// recorded. Calls that NCCL itself makes through us are not recorded.
 template <typename Describe, typename... Arguments>
 int pass_on(NcclFunction function, const void* caller, const Describe& describe, Arguments... arguments) noexcept {
   NcclLibrary* library = nccl_library_of(caller);

@@ -58,7 +58,7 @@ void* witness_in(const char* path) {
   return handle != nullptr ? symbol_in(handle, kWitness) : nullptr;
 }
 
-// The one that all of the objects agree on; null where they do not.
+// Returns the one on which all of the objects agree; null if they do not.
 void* common_witness(const ObjectPaths& objects) {
   void* found = nullptr;
   for (std::size_t i = 0; i < objects.count; ++i) {
@@ -73,21 +73,21 @@ void* find_witness(const link_map* caller) {
   if (void* global = symbol_in(RTLD_DEFAULT, kWitness)) return global;
   if (void* own = witness_in(caller->l_name)) return own;
   ObjectPaths loaded{};
-  objects_named("libnccl", loaded);  // plugins of NCCL are called so too, but have no witness
+  objects_named("libnccl", loaded);  // NCCL plugins have such names, too, but no witness
   if (void* only = common_witness(loaded)) return only;
   ObjectPaths above{};
   objects_needing(caller, above);
   return common_witness(above);
 }
 
-// By default only where NCCL's own ranges do not say enough, or do not reach us.
+// The default: only if NCCL's own ranges are incomplete or not received.
 bool shall_record(int version) {
   if (!attach()) return false;
   if (settings().nccl != NcclCapture::automatic) return settings().nccl == NcclCapture::interpose;
   return version < kFirstWithCommunicator || nvtx_taken_by()[0] != '\0';
 }
 
-// Only the library's own: what a search beyond it finds may be us.
+// Searches only the library itself, because a wider search may find our functions.
 void* own_function(void* handle, const char* name, const link_map* map) {
   void* function = symbol_in(handle, name);
   LoadedObject object;
@@ -109,7 +109,7 @@ void say_found(const char* path, const NcclLibrary& library) {
               library.active ? "recorded" : "not recorded");
 }
 
-// The loader is asked before the lock is taken: a constructor that calls NCCL holds the loader's lock.
+// The loader is queried before the lock is taken, because a constructor that calls NCCL holds the loader's lock.
 NcclLibrary* library_at(void* witness) {
   LoadedObject object;
   if (!object_of(witness, object)) return nullptr;
@@ -138,7 +138,7 @@ void remember(const LoadedObject& caller, NcclLibrary* library) {
   s_caller_count.store(count + 1, std::memory_order_release);
 }
 
-// In a forked child, where a thread that is not there may have held it.
+// Called in a forked child, because a thread that does not exist there may have held it.
 void release_lock() { s_lock.unlock(); }
 
 void prepare_for_fork() {

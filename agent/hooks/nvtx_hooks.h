@@ -1,5 +1,5 @@
-// The functions behind NVTX's tables, and what their files share. NVTX calls them on the application's threads with
-// whatever the program gave it: any pointer may be null, any handle garbage.
+// The functions in NVTX's tables, and definitions shared by their files. NVTX calls them on the application's threads
+// with the program's arguments: any pointer may be null, any handle invalid.
 #pragma once
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
@@ -21,8 +21,9 @@ Hook hook(unsigned id, Function* function) {
   return {id, reinterpret_cast<NvtxFunctionPointer>(function)};
 }
 
-// Copies a struct with a size member in the layout of this header. A program built with another header has a smaller struct; one that forgot
-// the size means this one. Returns false if the program's cannot be read.
+// Copies a struct with a size member in the layout of this header. A program built with another header has a smaller
+// struct; if the size is not set, the layout of this header is assumed. Returns false if the program's struct cannot be
+// read.
 template <typename Attributes>
 bool read_attributes(const Attributes* given, Attributes& copy) {
   std::memset(&copy, 0, sizeof(copy));
@@ -31,8 +32,8 @@ bool read_attributes(const Attributes* given, Attributes& copy) {
   return read_guarded(given, copy, bytes);
 }
 
-// Puts functions into a module's table. False: NVTX does not have that module; an index that an older NVTX lacks is left
-// out.
+// Puts functions into a module's table. Returns false if NVTX does not have that module; skips an index that an older
+// NVTX lacks.
 bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module, const Hook* hooks,
              std::size_t count) noexcept;
 
@@ -41,12 +42,12 @@ bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule modul
   return install(callbacks, module, hooks, Count);
 }
 
-// Push, pop, start, end, mark. False: this NVTX has no such tables.
+// Installs push, pop, start, end, mark. Returns false if this NVTX has no such tables.
 bool install_range_hooks(const NvtxExportTableCallbacks* callbacks) noexcept;
-// Domains, registered strings, categories, names of threads and of CUDA's things.
+// Installs domains, registered strings, categories, names of threads and of CUDA objects.
 bool install_name_hooks(const NvtxExportTableCallbacks* callbacks) noexcept;
 
-// The payload extension's push and pop.
+// The push and pop of the payload extension.
 int push_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, std::size_t count);
 int pop_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, std::size_t count);
 

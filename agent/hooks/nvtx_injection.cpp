@@ -1,5 +1,6 @@
-// NVTX's hooks: the tables of functions that NVTX calls in every library that uses it. Own injection rather than
-// CUPTI's: it works without CUPTI and without a GPU, on every thread, and carries NCCL's payloads.
+// NVTX's hooks: the tables of functions that NVTX calls in every library that uses it. The agent's own injection is
+// used instead of CUPTI's, because it works without CUPTI and without a GPU, on every thread, and includes NCCL's
+// payloads.
 #include "agent/base/life.h"
 #include "agent/hooks/nvtx_hooks.h"
 #include "agent/nvtx/injection_paths.h"
@@ -32,7 +33,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   return 1;
 }
 
-// The payload extension: NCCL hands over rank and ranks with the pop of its init ranges.
+// The payload extension: NCCL passes rank and number of ranks with the pop of its init ranges.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   if (void* first = agent::find_in_first_copy("InitializeInjectionNvtxExtension"))
     return reinterpret_cast<int (*)(nvtxExtModuleInfo_t*)>(first)(module);

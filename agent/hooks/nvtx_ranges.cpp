@@ -1,4 +1,4 @@
-// Ranges, marks and names of things, as NVTX calls them.
+// NVTX hooks for ranges, marks and names.
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 
@@ -12,7 +12,7 @@
 
 namespace agent {
 
-// Domains, registered strings and names of things, as NVTX calls them.
+// Hooks for domains, registered strings and names.
 
 namespace {
 
@@ -20,7 +20,7 @@ using trace::ResourceKind;
 
 std::uint64_t number(const void* handle) { return reinterpret_cast<std::uint64_t>(handle); }
 
-// Under a Guard, because a signal handler may come here while this thread is already inside.
+// Under a Guard, because a signal handler may call it while this thread is already inside the agent.
 nvtxDomainHandle_t create_domain(std::string_view name) {
   const Guard guard;
   return guard ? reinterpret_cast<nvtxDomainHandle_t>(const_cast<Domain*>(make_domain(name))) : nullptr;
@@ -34,7 +34,7 @@ nvtxDomainHandle_t domain_create_w(const wchar_t* name) {
   char converted[kConverted];
   return create_domain(narrow(name, converted));
 }
-// Its name is still in use by what was recorded, and by whoever made a domain of the same name.
+// Does nothing: recorded events and other domains with the same name still use it.
 void domain_destroy(nvtxDomainHandle_t) {}
 
 nvtxStringHandle_t register_a(nvtxDomainHandle_t, const char* text) { return register_string(text_of(text)); }
@@ -62,7 +62,7 @@ void name_resource(const NvtxResource& resource, std::string_view text) {
   if (guard) nvtx_name(guard, NvtxName{nullptr, 0, resource, text});
 }
 
-// One pair of functions per thing: its name as char and as wchar_t. `Id` is a number or a handle.
+// Two functions for each kind of object: its name as char and as wchar_t. `Id` is a number or a handle.
 template <ResourceKind Kind, typename Id>
 NvtxResource resource_of(Id id) {
   if constexpr (std::is_pointer_v<Id>) return {Kind, kUnknownId, number(id)};
@@ -78,7 +78,7 @@ void name_w(Id id, const wchar_t* name) {
   name_resource(resource_of<Kind>(id), narrow(name, converted));
 }
 
-// What an identifier of nvtxDomainResourceCreate names, in this format's kinds; false: a kind that it does not have.
+// Sets the resource for an identifier of nvtxDomainResourceCreate. Returns false if the format has no such kind.
 bool resource_of(const nvtxResourceAttributes_t& attributes, NvtxResource& resource) {
   const std::uint64_t value = attributes.identifier.ullValue;
   const auto id = static_cast<std::uint32_t>(value);
@@ -171,7 +171,7 @@ bool install_name_hooks(const NvtxExportTableCallbacks* callbacks) noexcept {
   return install(callbacks, NVTX_CB_MODULE_CORE, core) && install(callbacks, NVTX_CB_MODULE_CORE2, core2);
 }
 
-// Ranges and marks, as NVTX calls them.
+// Hooks for ranges and marks.
 
 namespace {
 
@@ -201,7 +201,7 @@ bool read_payload(const nvtxPayloadData_t* given, nvtxPayloadData_t& data) {
   return false;
 }
 
-// The value's own bytes; those beyond a 32-bit value are whatever lay there.
+// Copies only the value's own bytes; the bytes after a 32-bit value are undefined.
 void take_payload(NvtxEvent& event, const nvtxEventAttributes_t& attributes) {
   const std::int32_t type = attributes.payloadType;
   if (type < NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 || type > NVTX_PAYLOAD_TYPE_FLOAT) return;
@@ -288,13 +288,13 @@ void mark_w(const wchar_t* name) {
 
 }  // namespace
 
-// Extended payloads are not kept: the range is.
+// Extended payloads are not recorded, only the range.
 int push_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t*, std::size_t) {
   emit(trace::NvtxPushRecord::kKind, domain_of(domain), {});
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 
-// NCCL says with the end of its init ranges what it has made.
+// At the end of its init ranges, NCCL describes the communicator it has made.
 int pop_with_payload(nvtxDomainHandle_t handle, const nvtxPayloadData_t* given, std::size_t count) {
   const Domain* domain = domain_of(handle);
   nvtxPayloadData_t data;

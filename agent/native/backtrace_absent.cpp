@@ -1,4 +1,4 @@
-// In a build without libunwind.
+// Used in a build without libunwind.
 #include "agent/native/backtrace.h"
 
 namespace agent {

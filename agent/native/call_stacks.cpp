@@ -28,7 +28,7 @@ constexpr CUpti_CallbackId kRuntimeLaunches[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000,
     CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000,
 };
-// The copies that wait, too.
+// Includes the copies that wait.
 constexpr CUpti_CallbackId kRuntimeWaitsAndMemory[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020,
@@ -110,10 +110,10 @@ void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_Callb
 
 namespace {
 
-// A thread's right to stacks: it grows with time, up to a burst.
+// The number of stacks that a thread may record: grows with time, up to a burst.
 struct Bucket {
   std::uint64_t filled_ns;
-  std::uint32_t left_ns;  // of kEach_ns for each stack
+  std::uint32_t left_ns;  // each stack uses kEach_ns
   bool is_begun;
 };
 constexpr std::uint32_t kEach_ns = 10'000'000, kBurst = 20, kKeptFromLaunches = 4;
@@ -130,7 +130,7 @@ bool may_take(Bucket& bucket, std::uint64_t now_ns, bool is_launch) {
 
 enum class Choice : std::uint8_t { open, being_made, made };
 constinit std::atomic<Choice> s_choice{Choice::open};
-constinit CallStacks s_chosen = CallStacks::none;  // once it is made
+constinit CallStacks s_chosen = CallStacks::none;  // once determined
 
 CallStacks choose() {
   if (settings().native_stacks && prepare_backtraces()) return CallStacks::native;
@@ -141,7 +141,7 @@ CallStacks choose() {
 
 void leave_out() { trace::SharedMemory::add(ring().header->stacks_left_out, 1); }
 
-// Stack: PythonStack or NativeStack.
+// Stack is PythonStack or NativeStack.
 template <typename Stack>
 void append(const Guard& guard, const StackedCall& call, const Stack& stack) {
   auto record = trace::make_record<trace::StackRecord>();
@@ -159,7 +159,7 @@ void append(const Guard& guard, const StackedCall& call, const Stack& stack) {
 
 }  // namespace
 
-// Another thread's first call meanwhile has no stack.
+// The first call of another thread meanwhile has no stack.
 CallStacks call_stacks() noexcept {
   Choice choice = s_choice.load(std::memory_order_acquire);
   if (choice == Choice::open && s_choice.compare_exchange_strong(choice, Choice::being_made)) {

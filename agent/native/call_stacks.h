@@ -1,4 +1,4 @@
-// Where calls into CUDA and NCCL come from, as records: native stacks (TRACETOOL_NATIVE_STACKS), else Python's alone
+// Records the stacks of CUDA and NCCL calls: native stacks (TRACETOOL_NATIVE_STACKS), otherwise only Python's
 // (TRACETOOL_TORCH=stacks or all).
 #pragma once
 #include <cupti.h>
@@ -10,35 +10,38 @@
 
 namespace agent {
 
-// Which calls of CUDA get a stack (call_stacks.h): those that wait, those that allocate memory of a device, and, of native stacks, those
-// that launch. The callbacks of these alone are asked for, and of no call without the settings.
+// Selects the CUDA calls that get a stack: synchronizations, allocations of device memory and, for native stacks,
+// launches. Only their callbacks are enabled, and none without the settings.
 
-// After each subscription.
+// Called after each subscription.
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
 
-// Returns whether a callback reports the begin of an outermost call of this thread. Call it exactly once per callback.
+// Returns true if a callback reports the beginning of an outermost call of this thread. Call it exactly once per
+// callback.
 bool begins_call(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) noexcept;
 
-// For each callback of a call.
+// Called for each callback of a call.
 void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) noexcept;
 
 enum class CallStacks : std::uint8_t { none, python, native };
 
-// Of this process. The first call decides, and says once where native stacks are not available.
+// Returns the setting of this process. The first call determines it, and reports once if native stacks are not
+// available.
 CallStacks call_stacks() noexcept;
-// The same, but where another thread is deciding it waits for that, a second at most: for what is set up once.
+// The same, but waits at most a second if another thread is determining it. For one-time setup.
 CallStacks made_call_stacks() noexcept;
 
-// What this thread has just begun.
+// A call that this thread has just begun.
 struct StackedCall {
   trace::StackReason reason = trace::StackReason::call;
   bool is_launch = false;
   std::uint32_t correlation_id = 0;
-  std::uint64_t time_mono_ns = 0;  // 0: now
+  std::uint64_t time_mono_ns = 0;  // 0 for now
 };
 
-// With the recording open. At most 100 a second and thread, of which a fifth is kept for calls that are no launches; the others are
-// counted in the header, as are native ones that cannot be told. A thread without Python has no stack of Python.
+// Writes the stack of a call; the recording has to be open. At most 100 per second and thread, a fifth of which is
+// reserved for calls other than launches. Further calls, and native stacks that cannot be found, are counted in the
+// header. A thread without Python has no Python stack.
 void write_call_stack(const Guard& guard, const StackedCall& call) noexcept;
 
 }  // namespace agent

@@ -18,7 +18,7 @@ namespace agent {
 
 namespace {
 
-// The first call of many tells what is asked.
+// Every callback receives the counters, so the first one ends the walk.
 int read_counts(dl_phdr_info* info, std::size_t, void* counts) {
   *static_cast<LoaderCounts*>(counts) = {info->dlpi_adds, info->dlpi_subs};
   return 1;
@@ -55,7 +55,7 @@ void read_segments(const dl_phdr_info& info, LoadedCode& code) {
   }
 }
 
-// What lies outside of its segments is not in memory.
+// Data outside of its segments is not in memory.
 void read_notes(const dl_phdr_info& info, LoadedCode& code) {
   for (int i = 0; i < info.dlpi_phnum && code.build_id_bytes == 0; ++i) {
     const auto& segment = info.dlpi_phdr[i];
@@ -117,13 +117,13 @@ const LoadedCode* LoadedCodes::find(const void* address) const noexcept {
 
 namespace {
 
-// What objects had been unloaded at the thread's last stack.
+// The number of unloaded objects at the thread's last stack.
 thread_local std::uint64_t t_unloaded __attribute__((tls_model("initial-exec"))) = 0;
 
-constinit Spinlock s_lock{};  // of what follows
+constinit Spinlock s_lock{};  // protects the following variables
 constinit LoadedCodes s_codes{};
 constinit FrameTable s_native_frames{};
-// The objects that are defined, by their numbers.
+// The defined objects, by their numbers.
 constexpr std::size_t kMostDefined = 1024;
 constinit std::uint32_t s_defined[kMostDefined]{};
 constinit std::size_t s_defined_count = 0;
@@ -155,9 +155,9 @@ std::string_view path_of(const LoadedCode& code, char (&room)[PATH_MAX]) {
   return {room, length > 0 ? static_cast<std::size_t>(length) : 0};
 }
 
-constinit char s_path_room[PATH_MAX];  // under the lock
+constinit char s_path_room[PATH_MAX];  // protected by the lock
 
-// Code that no file holds (compiled at run time) has its address alone.
+// Code that is in no file (compiled at run time) has only its address.
 FrameKey key_of(const void* address, const LoadedCode* code) {
   return {{reinterpret_cast<std::uintptr_t>(address) - (code != nullptr ? code->base : 0), code != nullptr ? code->number : 0, 0, 0}};
 }
@@ -179,10 +179,10 @@ std::uint32_t ref_of_native(HostWriter& writer, const void* address, const Loade
   return ref;
 }
 
-// An address returned to is that behind the call, which may be another function's.
+// A return address is after the call, which may be in the next function.
 const LoadedCode* code_at(const void* address) { return s_codes.find(static_cast<const std::byte*>(address) - 1); }
 
-// The agent's own frames and CUPTI's are left out: those up to the first that is neither's.
+// Skips the agent's own frames and CUPTI's: all frames up to the first of other code.
 bool is_ours(const LoadedCode* code) {
   return code != nullptr && (code == s_codes.find(reinterpret_cast<const void*>(&loader_counts)) ||
                              code == s_codes.find(reinterpret_cast<const void*>(cupti().enable_callback)));

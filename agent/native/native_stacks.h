@@ -1,5 +1,5 @@
-// The native frames of the calling thread, each as the loaded object and the address in it, and, where Python's stacks are recorded
-// (TRACETOOL_TORCH=stacks or all), Python's frames in place of those of its interpreter. Names are found offline.
+// The native frames of the calling thread, each as a loaded object and an address in it. If Python's stacks are
+// recorded (TRACETOOL_TORCH=stacks or all), Python's frames replace those of its interpreter. Names are found offline.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,34 +8,35 @@
 #include "agent/base/guard.h"
 #include "agent/python/python_stacks.h"
 
-// Which loaded object holds an address of code. Not by dladdr(3), whose lock another thread may hold while it waits for us: a
-// constructor that dlopen(3) runs. dl_iterate_phdr(3) takes one that is held for moments only.
-struct dl_phdr_info;  // of <link.h>
+// Finds the loaded object that contains an address of code. dladdr(3) is not used, because another thread may hold its
+// lock while it waits for us, in a constructor run by dlopen(3). dl_iterate_phdr(3) takes a lock that is held only for
+// short times.
+struct dl_phdr_info;  // from <link.h>
 
 namespace agent {
 
 struct LoadedCode {
   std::uintptr_t begin, end;  // of its segments
-  std::uintptr_t base;        // what the loader has added to the addresses in the file
-  const char* path;           // "" of the program; valid as long as it is loaded
-  std::uint32_t number;       // of no other object of this process, as long as it is loaded
-  std::uint8_t build_id_bytes;  // 0: it has none, or a longer one
+  std::uintptr_t base;  // added by the loader to the addresses in the file
+  const char* path;  // "" for the program; valid as long as it is loaded
+  std::uint32_t number;  // unique in this process as long as it is loaded
+  std::uint8_t build_id_bytes;  // 0 if it has none, or a longer one
   std::uint8_t build_id[32];
 };
 
-// How often the loader has changed its list.
+// Numbers of changes of the loader's list.
 struct LoaderCounts {
   std::uint64_t loaded = 0, unloaded = 0;
   friend bool operator==(const LoaderCounts&, const LoaderCounts&) = default;
 };
 LoaderCounts loader_counts() noexcept;
 
-// All that is loaded, sorted; of more objects than it has room for the first. One thread at a time.
+// All loaded objects, sorted; the first kMost if there are more. One thread at a time.
 class LoadedCodes {
  public:
-  // Reads the loader's list again where it has changed. Objects that are still there keep their numbers.
+  // Reads the loader's list again if it has changed. Objects that are still loaded keep their numbers.
   void refresh(const LoaderCounts& now) noexcept;
-  // Null: no object's.
+  // Returns null if no object contains the address.
   const LoadedCode* find(const void* address) const noexcept;
 
  private:
@@ -60,7 +61,7 @@ namespace agent {
 
 class NativeStack {
  public:
-  static constexpr std::size_t kMost = 128;  // frames besides Python's
+  static constexpr std::size_t kMost = 128;  // frames, except Python's
 
   static constexpr std::size_t kMostBytes = kMost * sizeof(std::uint32_t) + PythonStack::kMostBytes;
 

@@ -24,8 +24,8 @@ InterposedCall* interposed(std::string_view name) {
   return call != nullptr && call->name == name ? call : nullptr;
 }
 
-// What only the arguments tell: all of it where the payload was silent, else type, count and stream, and a communicator
-// of our own name where NCCL gives none.
+// Adds data that only the arguments contain: everything if there was no payload, otherwise type, count and stream, and
+// our own name of the communicator if NCCL gives none.
 void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& arguments) {
   const auto missing = static_cast<std::uint8_t>(arguments.has & ~record.has);
   if ((missing & trace::kHasCommunicator) != 0) record.communicator = arguments.communicator;
@@ -38,7 +38,7 @@ void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& a
   record.has |= missing;
 }
 
-// Without a communicator (before NCCL 2.25.1, not interposed) calls of all communicators look alike.
+// Without a communicator (before NCCL 2.25.1, not interposed) calls of different communicators cannot be distinguished.
 void number(trace::NcclCallRecord& record, const NcclOperation& operation) {
   const CallOrdinal ordinal = next_ordinal(record.communicator, operation.nccl_class, record.peer);
   record.ordinal = (record.has & trace::kHasCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
@@ -70,8 +70,8 @@ void append(const Guard& guard, const Domain* domain, const NcclOperation& opera
   writer.append(record, bytes);
 }
 
-// `record` has what was decoded; the rest is filled in here. It is numbered even where it is not wanted: nodes of a
-// graph carry the number.
+// `record` contains the decoded members; the others are set here. It is numbered even if it is not wanted, because
+// graph nodes contain the number.
 void write_call(const Guard& guard, const Domain* domain, const NcclOperation& operation, trace::NcclCallRecord& record) {
   record.nccl_class = static_cast<std::uint8_t>(operation.nccl_class);
   record.tid = thread_id();
@@ -104,7 +104,7 @@ trace::CommunicatorRecord communicator_record(const NcclInit& init, std::uint32_
   return record;
 }
 
-// Several ranks in this process cannot be told apart by their calls: `rank` only tells whether there are.
+// Several ranks in this process cannot be distinguished by their calls; `rank` only shows whether there are several.
 std::uint32_t begin_epoch_of(const NcclInit& init) {
   if (init.communicator == 0) return 0;
   if (init.rank < 0 && init.parent_rank < 0 && init.ranks > 1) begin_epoch(init.communicator, init.ranks);
@@ -119,7 +119,7 @@ void write_range(const Guard& guard, trace::RecordKind kind, const Domain* domai
   nvtx_event(guard, event);
 }
 
-// NCCL has told what it makes. Before 2.25, and inside a group, it does not name it.
+// NCCL has described the communicator it makes. Before 2.25, and inside a group, without its name.
 void told_of(const Guard& guard, const InterposedCall* call, NcclInit& init) {
   if (call != nullptr && init.communicator == 0) init.communicator = call->made_communicator;
   if (call != nullptr && call->identified != nullptr) *call->identified = true;
@@ -172,13 +172,13 @@ void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept {
   if (init.rank >= 0) record_nccl_identity(init.communicator, init.rank, init.ranks, init.device);
 }
 
-// Which NCCL this is, for the file's header.
+// The NCCL version for the file's header.
 
 namespace {
 
 using GetVersion = int (*)(int*);
 
-// Of the first libnccl that is loaded, else linked into the program. It only hands out a number.
+// From the first libnccl that is loaded, otherwise the one linked into the program. The function only returns a number.
 GetVersion find_get_version() {
   ObjectPaths loaded{};
   objects_named("libnccl", loaded);

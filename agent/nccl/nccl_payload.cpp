@@ -9,13 +9,13 @@ namespace agent {
 
 namespace {
 
-// Room for sends and receives of eight communicators of a thousand ranks.
+// Space for sends and receives of eight communicators with a thousand ranks.
 constexpr std::size_t kCounters = 16'384;
 constexpr std::size_t kEpochs = 4096;
 constexpr std::size_t kMostProbes = 64;
 
 struct Entry {
-  std::atomic<std::uint64_t> key;  // 0: free
+  std::atomic<std::uint64_t> key;  // 0 if free
   std::atomic<std::uint64_t> next;
 };
 
@@ -28,7 +28,7 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return key != 0 ? key : 1;
 }
 
-// Found by linear probing, made at its first use; null when the table is full around it, which stays so.
+// Found by linear probing and created at first use; null if the table is full there, which is permanent.
 template <std::size_t kEntries>
 Entry* entry(Entry (&table)[kEntries], std::uint64_t key) {
   for (std::size_t i = 0; i < kMostProbes; ++i) {
@@ -39,7 +39,7 @@ Entry* entry(Entry (&table)[kEntries], std::uint64_t key) {
   return nullptr;
 }
 
-// What a communicator's entry in s_epochs holds: how often it was made << 32 | rank + 1, or kManyRanks for the latter.
+// The value of a communicator in s_epochs: number of creations << 32 | rank + 1, or kManyRanks instead of the rank.
 constexpr std::uint64_t kRankBits = 0xffffffff;
 constexpr std::uint64_t kManyRanks = kRankBits;
 
@@ -88,7 +88,7 @@ constexpr NcclOperation kCalls[] = {
     {"ncclScatter", NcclClass::collective, {trace::kHasPeer, 0}},
 };
 
-// Schema numbers of what makes communicators, from 1 << 24 on; stable since they exist.
+// Schema numbers of ranges that make communicators, from 1 << 24 on; stable since they exist.
 enum Schema : std::uint64_t {
   kInitRank = 0,
   kInitAll = 1,
@@ -99,7 +99,7 @@ enum Schema : std::uint64_t {
 };
 constexpr std::uint64_t kFirstSchema = 1u << 24;
 
-// Reads members of a payload in turn; beyond its end they are what they were.
+// Reads members of a payload in order; members beyond its end are unchanged.
 class Members {
  public:
   Members(const void* payload, std::size_t bytes) : at_(static_cast<const char*>(payload)), left_(bytes) {}
@@ -122,7 +122,7 @@ bool makes_communicator(std::string_view name) {
   return name == "ncclCommInitRank" || name == "ncclCommInitRankConfig" || name == "ncclCommInitRankScalable";
 }
 
-// All ranks of it are in this process, one per device.
+// All of its ranks are in this process, one per device.
 void decode_init_all(Members& members, NcclInit& init) {
   members >> init.communicator >> init.ranks;
   if (init.ranks == 1) init.rank = 0;
@@ -155,7 +155,7 @@ const NcclOperation* find_nccl_operation(std::string_view name) noexcept {
   return nullptr;
 }
 
-// Padded to 8 bytes as the C struct is.
+// Padded to 8 bytes like the C struct.
 void decode_nccl_call(trace::NcclCallRecord& record, const NcclOperation& operation, const void* payload,
                       std::size_t bytes) noexcept {
   const std::size_t count = static_cast<std::size_t>(operation.members[0] != 0) + (operation.members[1] != 0);

@@ -21,12 +21,12 @@ struct Range {
 };
 
 struct OpenRanges {
-  std::uint32_t depth;        // all that are open; those beyond kOpenRanges are not in `ranges`
-  std::uint32_t group_depth;  // ncclGroupStart without its end
+  std::uint32_t depth;  // all open ranges; those beyond kOpenRanges are not in `ranges`
+  std::uint32_t group_depth;  // number of ncclGroupStart without end
   std::uint32_t group_calls;
-  OpenNcclCall call;        // the one that is open, if `ranges` has it
-  OpenNcclCall group_call;  // the first of the group
-  OpenRanges* next;         // in the pool
+  OpenNcclCall call;  // the open call, if `ranges` has it
+  OpenNcclCall group_call;  // the first call of the group
+  OpenRanges* next;  // in the pool
   Range ranges[kOpenRanges];
 };
 
@@ -46,7 +46,7 @@ void give_back(void* ranges) {
   s_pool = static_cast<OpenRanges*>(ranges);
 }
 
-// Memory fresh from the kernel is zeroed, as an OpenRanges starts.
+// Memory from the kernel is zeroed, which is the initial state of an OpenRanges.
 void add_chunk() {
   void* memory = mmap(nullptr, kPoolChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
@@ -100,7 +100,7 @@ const Range* innermost(const OpenRanges& open, bool of_nccl) {
   return nullptr;
 }
 
-// ncclSend and ncclRecv of NCCL up to 2.21 make a group of their own inside their range: it launches for that call.
+// ncclSend and ncclRecv up to NCCL 2.21 make their own group inside their range; it launches the work of that call.
 void begin_group(OpenRanges& open) {
   const Range* around = innermost(open, true);
   if (around == nullptr || around->kind != Kind::nccl_call) return;
@@ -113,7 +113,7 @@ void end_group(OpenRanges& open) {
   if (open.group_depth == 0) open.group_calls = 0;
 }
 
-// The innermost range of the domain; ranges of other domains may have been opened after it.
+// Returns the innermost range of the domain; ranges of other domains may have been opened after it.
 Range* find(OpenRanges& open, const Domain* domain) {
   for (Range* range = open.ranges + open.depth; range-- != open.ranges;) {
     if (range->domain == domain) return range;

@@ -17,12 +17,12 @@ std::string_view domain_name(const NvtxEvent& event) {
   return event.domain != nullptr ? event.domain->name() : std::string_view();
 }
 
-// The ends of NCCL's calls, and its groups, are ranges of its domain.
+// Ends of NCCL calls, and NCCL groups, are ranges of its domain.
 bool is_wanted(const NvtxEvent& event) {
   return wants(event.domain != nullptr && event.domain->is_nccl ? trace::NcclCallRecord::kKind : trace::NvtxPushRecord::kKind);
 }
 
-// The fields that a push, a start and a mark share. Without a payload the record is shorter by that field.
+// The fields shared by a push, a start and a mark. Without a payload the record is shorter by that field.
 template <typename Record>
 void append_named(HostWriter& writer, const NvtxEvent& event, Record record = trace::make_record<Record>()) {
   record.payload_type = event.payload_type;
@@ -101,11 +101,11 @@ struct EarlyEvent {
 
 constinit Spinlock s_pending_lock{};
 constinit EarlyEvent s_early[kMost]{};
-constinit std::size_t s_early_count = 0;  // kept so far; the last kMost of them are there
+constinit std::size_t s_early_count = 0;  // number stored so far; the last kMost of them are kept
 constinit std::uint64_t s_lost[trace::kEventKinds]{};
 constinit bool s_early_replayed = false;
 
-// The oldest makes room: an end without its start is harmless, a start without its end is not.
+// The oldest event is replaced: an end without its start is harmless, unlike a start without its end.
 void keep(const NvtxEvent& event) {
   EarlyEvent& pending = s_early[s_early_count++ % kMost];
   if (s_early_count > kMost) ++s_lost[static_cast<std::size_t>(pending.event.kind) - trace::kFirstEventKind];

@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t kChunk = 256u << 10;
 constexpr std::size_t kPage = 1024;  // strings
 
-// Text that lives as long as the process, from chunks that are never freed.
+// Text that is valid as long as the process, in chunks that are never freed.
 class TextStore {
  public:
-  // Null when memory ran out, or the limit is reached.
+  // Returns null if memory ran out or the limit is reached.
   const char* keep(std::string_view text) noexcept;
 
  private:
@@ -49,7 +49,7 @@ const char* TextStore::keep(std::string_view text) noexcept {
   return kept;
 }
 
-// The handle of all strings that came after the store was full.
+// The handle of all strings that were registered after the store was full.
 constexpr std::uint64_t kMoreStrings = kMostStrings + 1;
 constexpr std::string_view kMoreStringsText = "(string limit reached)";
 
@@ -79,7 +79,7 @@ const Domain* add_domain(std::string_view name) {
   return s_domains + count;
 }
 
-// The handle of a string that is kept for good; 0: there is no room for it.
+// Returns the handle of a permanent string; 0 if there is no space for it.
 std::uint64_t keep_string(std::string_view text) {
   const std::uint64_t count = s_string_count.load(std::memory_order_relaxed);
   if (count == kMostStrings) return 0;
@@ -92,7 +92,7 @@ std::uint64_t keep_string(std::string_view text) {
   return count + 1;
 }
 
-// One code point as UTF-8; returns the bytes written (at most 4).
+// Writes one code point as UTF-8. Returns the number of bytes (at most 4).
 std::size_t encode(std::uint32_t code, char* to) {
   if (code < 0x80) {
     to[0] = static_cast<char>(code);
@@ -189,11 +189,12 @@ constinit PendingName s_pending_names[kMostPending]{};
 constinit std::size_t s_name_count = 0;
 constinit std::uint64_t s_missed = 0;
 constinit bool s_names_replayed = false;
-constinit std::atomic<std::uint64_t> s_written[kRemembered]{};  // by hash, so that a name in a loop does not fill the region
+// By hash, so that a repeated name does not fill the region
+constinit std::atomic<std::uint64_t> s_written[kRemembered]{};
 
 constinit std::atomic<NumberStream> s_number_stream{nullptr};
 
-// Streams are named while they live, so this is the moment to ask.
+// The number of a stream has to be queried now, because streams are named while they exist.
 void number_stream(NvtxResource& resource) {
   if (resource.kind != trace::ResourceKind::stream || resource.id != kUnknownId) return;
   const NumberStream number = s_number_stream.load(std::memory_order_acquire);
@@ -261,14 +262,14 @@ trace::ResourceNameRecord resource_record(const NvtxName& name, std::uint32_t na
   return record;
 }
 
-// Gives `append` the finished record of the name.
+// Calls `append` with the complete record of the name.
 template <typename Append>
 auto with_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref, const Append& append) {
   return name.resource.kind == trace::ResourceKind{} ? append(category_record(name, domain_ref, name_ref))
                                                      : append(resource_record(name, name_ref));
 }
 
-// False: the region is full.
+// Returns false if the region is full.
 bool write_in_region(const NvtxName& name) {
   const Locked locked(interner().lock());
   const auto define_text = [](std::string_view text) {
@@ -283,7 +284,7 @@ bool write_in_region(const NvtxName& name) {
   });
 }
 
-// Dies with its block, as all definitions beyond the region do.
+// Lost when its block is overwritten, like all definitions outside of the region.
 void write_in_block(const Guard& guard, const NvtxName& name) {
   constexpr auto kKind = trace::ResourceNameRecord::kKind;
   HostWriter writer(guard, kKind, sizeof(trace::ResourceNameRecord), name.text.size() + domain_text(name).size());

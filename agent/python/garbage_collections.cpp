@@ -11,7 +11,7 @@ namespace {
 
 constinit const PythonObjects* s_collector_python = nullptr;
 
-// The one that runs: a collector runs once at a time, and under the GIL. `tid` 0: none does.
+// The current collection. Only one runs at a time, under the GIL. `tid` is 0 if none does.
 struct Collection {
   std::uint32_t tid;
   std::uint64_t start_mono_ns;
@@ -22,7 +22,7 @@ std::uint32_t as_count(long number) {
   return static_cast<std::uint32_t>(std::clamp<long>(number, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
-// What the collector says of itself when it has ended. False: it is something else.
+// Reads the collector's statistics at its end. Returns false if the format is unknown.
 bool read_result(void* info, trace::GarbageCollectionRecord& record) {
   const PythonObjects& python = *s_collector_python;
   if (!is_dict(python, info)) return false;
@@ -54,7 +54,7 @@ void tell(const Guard& guard, void* arguments) {
   const PythonObjects& python = *s_collector_python;
   void* phase = python.element(arguments, 0);
   void* info = phase != nullptr ? python.element(arguments, 1) : nullptr;
-  if (info == nullptr) return python.clear_error();  // somebody else has called it
+  if (info == nullptr) return python.clear_error();  // called by other code
   const std::string_view word = text_of(python, phase);
   if (word == "stop") return end_collection(guard, info);
   if (word == "start") s_collection = {thread_id(), mono_ns()};

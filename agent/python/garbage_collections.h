@@ -1,12 +1,13 @@
-// Runs of Python's garbage collector as records (trace::GarbageCollectionRecord), told by a callable in gc.callbacks. It raises nothing,
-// and does nothing where nothing is recorded: before and after the recording, and in forked children. A program that empties the list
-// has no more of these records.
+// Records runs of Python's garbage collector (trace::GarbageCollectionRecord), using a callable in gc.callbacks. It
+// raises no exceptions, and does nothing before and after the recording and in forked children. If a program empties
+// the list, there are no more of these records.
 #pragma once
 #include "agent/python/python_objects.h"
 
 namespace agent {
 
-// Under the GIL, once. False: there is no such list. `python` outlives the process's last collection.
+// Called once under the GIL. Returns false if there is no such list. `python` has to outlive the process's last
+// collection.
 bool watch_garbage_collections(const PythonObjects& python) noexcept;
 
 }  // namespace agent

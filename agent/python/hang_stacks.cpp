@@ -21,11 +21,11 @@ constexpr double kBetweenReads_ms = 20;
 // Written before s_is_prepared.
 constinit const PythonFunctions* s_hang_python = nullptr;
 constinit void* s_hang_interpreter = nullptr;
-constinit std::size_t s_thread_id_at = 0;  // of the pthread_t in a thread's state; 0: not found
-constinit std::size_t s_tid_at = 0;        // offset of the thread id in glibc's thread object; 0: not found
+constinit std::size_t s_thread_id_at = 0;  // offset of the pthread_t in a thread's state; 0 if not found
+constinit std::size_t s_tid_at = 0;  // offset of the thread id in glibc's thread object; 0 if not found
 constinit std::atomic<bool> s_is_prepared{false};
 
-constinit std::atomic<std::uint64_t> s_hanging_since_ns{0};  // 0: nobody asks
+constinit std::atomic<std::uint64_t> s_hanging_since_ns{0};  // 0 if not requested
 constinit Worker s_hang_thread{};
 
 // Returns the kernel's thread id, or 0 if the thread has ended. Reads guarded, because the thread may end at any moment.
@@ -59,10 +59,10 @@ void notice_hang(const Guard& guard, std::uint64_t since_ns, std::uint32_t stack
   write_notice(guard, trace::NoticeCode::hang, stacks, since_ns, now_ns, {text, static_cast<std::size_t>(length)});
 }
 
-// Of PyThreadState, in all versions that are known; looked at under the GIL.
+// Members of PyThreadState, the same in all supported versions; checked under the GIL.
 constexpr std::size_t kNextAt = 8;
 
-// Calls f(thread), for each. Also where the list may change meanwhile.
+// Calls f(thread) for each thread. The list may change meanwhile.
 template <typename F>
 void for_each_thread(const F& f) {
   auto thread = reinterpret_cast<std::uintptr_t>(s_hang_python->first_thread(s_hang_interpreter));
@@ -84,7 +84,7 @@ bool has_known_list(const PythonFunctions& python) {
 
 bool is_same_place(const PythonPlace& a, const PythonPlace& b) { return a.code == b.code && a.offset == b.offset && a.first_local == b.first_local; }
 
-// Without the GIL. 0: it runs no Python, or goes on.
+// Works without the GIL. Returns 0 if the thread runs no Python, or continues.
 std::size_t places_at_rest(const void* thread, PythonPlace (&places)[PythonStack::kMost]) {
   PythonPlace before[PythonStack::kMost];
   const std::size_t count = python_places_guarded(*s_hang_python, thread, before, PythonStack::kMost);

@@ -1,5 +1,6 @@
-// Where the Python threads of a process are that does not go on: the stack of each as a record (trace::StackRecord), once, and a notice.
-// By the thread that takes the GIL, where it gets it; else, where who has the GIL hangs itself, by another one without it.
+// Records the stacks of the Python threads of a hanging process (trace::StackRecord), once, and a notice. This is done
+// by the thread that takes the GIL, if it gets it; otherwise, if the owner of the GIL hangs itself, by another thread
+// without the GIL.
 #pragma once
 #include <cstdint>
 
@@ -8,16 +9,17 @@
 
 namespace agent {
 
-// Under the GIL, on a thread that Python knows: what is needed to find the threads later. Where process_vm_readv(2) is not allowed, there
-// are no such stacks.
+// Prepares finding the threads later. Called under the GIL, on a thread known to Python. If process_vm_readv(2) is not
+// permitted, there are no stacks without the GIL.
 void prepare_hang_stacks(const PythonFunctions& python) noexcept;
 
-// Nothing has gone on since then (CLOCK_MONOTONIC): asks for the stacks. For our own thread.
+// Requests the stacks; the process has not made progress since then (CLOCK_MONOTONIC). For our own thread.
 void ask_for_hang_stacks(std::uint64_t since_mono_ns) noexcept;
-// Under the GIL, with the recording open: writes them where they were asked for and are not written.
+// Writes the requested stacks, if they are not written yet. Called under the GIL, with the recording open.
 void write_hang_stacks(const Guard& guard) noexcept;
-// Has a thread write them without the GIL, where that did not come. Threads that go on meanwhile are left out: their frames are read
-// twice, by process_vm_readv(2), for which a wrong address is an error and no signal.
+// Makes a thread write the stacks without the GIL, if the GIL was not available. Threads that continue meanwhile are
+// skipped: their frames are read twice by process_vm_readv(2), which returns an error for a wrong address instead of
+// raising a signal.
 void take_hang_stacks() noexcept;
 
 }  // namespace agent

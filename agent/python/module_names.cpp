@@ -13,7 +13,7 @@
 namespace agent {
 namespace {
 
-constexpr std::size_t kMostModules = 1 << 16;  // of an outermost one
+constexpr std::size_t kMostModules = 1 << 16;  // below one outermost module
 constexpr std::size_t kMostDepth = 64, kMostName = 1024;
 constexpr std::size_t kMostPlaces = 1024;
 
@@ -21,9 +21,9 @@ constexpr std::size_t kMostPlaces = 1024;
 constexpr std::uint64_t kSoonest_ns = 20'000'000, kLatest_ns = 1'000'000'000, kTimesTaken = 100;
 constinit std::atomic<std::uint64_t> s_next_names_ns{0};
 constinit std::atomic<std::uint64_t> s_between_ns{kSoonest_ns};
-constinit std::atomic<const void*> s_wanted{nullptr};  // the module that the last request was for
+constinit std::atomic<const void*> s_wanted{nullptr};  // the module of the last request
 
-// Objects that were seen, each once.
+// The set of objects already seen.
 class SeenModules {
  public:
   SeenModules() noexcept {
@@ -35,7 +35,7 @@ class SeenModules {
   }
   SeenModules(const SeenModules&) = delete;
   SeenModules& operator=(const SeenModules&) = delete;
-  // False: it was there, or there are too many.
+  // Returns false if the object is already in the set, or the set is full.
   bool add(const void* module) noexcept {
     if (seen_ == nullptr || count_ == kMostModules) return false;
     std::size_t at = trace::hash_bytes(&module, sizeof(module), 5) % kPlaces;

@@ -93,11 +93,11 @@ void work_with_lock(const Guard& guard) {
 
 void go_through_door() {
   const PythonLock lock(s_door_objects);
-  const Guard guard;  // not before: Python may end the thread there
+  const Guard guard;  // constructed here, because Python may end the thread before
   if (guard && recording() == Recording::open) work_with_lock(guard);
 }
 
-// Until the process ends, or Python does.
+// Until the process or Python ends.
 void run_door() {
   constexpr double kLong_ms = 3'600'000;
   if (s_door_objects.is_initialized() == 0) return;

@@ -16,19 +16,19 @@ constexpr int kFirstMinor = 9, kLastMinor = 14;
 constexpr std::uint8_t kNone = 0;
 
 struct Layout {
-  // From the thread's state to the innermost frame: a pointer, and where it does not lie there itself, one more behind it.
+  // Path from the thread's state to the innermost frame: an offset, and a second one if there is another pointer.
   std::size_t frame_of_thread, frame_of_cframe;
   bool has_cframe;
-  std::size_t code, previous, instruction;  // of a frame
-  std::size_t owner;                        // kNone: frames have none
-  std::uint8_t c_owner;                     // owners from this on are frames for C code between two Python frames
-  std::size_t file, name;                   // of a code object
-  std::size_t bytecode;                     // kNone: the instruction is a number already
-  int unit;                                 // bytes of one unit of such a number
+  std::size_t code, previous, instruction;  // in a frame
+  std::size_t owner;  // kNone if frames have none
+  std::uint8_t c_owner;  // owners from this value on are frames for C code between two Python frames
+  std::size_t file, name;  // in a code object
+  std::size_t bytecode;  // kNone if the instruction is already a number
+  int unit;  // bytes of one unit of this number
   std::size_t ascii, compact;               // size of a text's head, if it is pure ASCII and if it is not
-  std::size_t locals;                       // of a frame
-  std::size_t first_line, line_table;       // of a code object
-  std::size_t version;                      // kNone: code objects have no number
+  std::size_t locals;  // in a frame
+  std::size_t first_line, line_table;  // in a code object
+  std::size_t version;  // kNone if code objects have no number
 };
 
 constexpr Layout kLayouts[] = {
@@ -52,7 +52,7 @@ T read(const void* object, std::size_t at) {
 
 const void* pointer(const void* object, std::size_t at) { return read<const void*>(object, at); }
 
-// Memory that stands still.
+// Reads memory that does not change.
 struct OwnMemory {
   template <typename T>
   static bool get(const void* object, std::size_t at, T& value) {
@@ -61,7 +61,7 @@ struct OwnMemory {
   }
 };
 
-// Memory that may be gone.
+// Reads memory that may be freed.
 struct GuardedMemory {
   template <typename T>
   static bool get(const void* object, std::size_t at, T& value) {
@@ -83,7 +83,7 @@ bool offset_of(const Layout& layout, const void* frame, const void* code, std::i
   return true;
 }
 
-// From the thread's state to the innermost frame; null: there is none.
+// Returns the innermost frame from the thread's state; null if there is none.
 template <typename Memory>
 const void* innermost_frame(const Layout& layout, const void* thread) {
   const void* frame = nullptr;
@@ -194,9 +194,10 @@ std::uint64_t hash_of_bytes(const void* object, std::uint64_t seed) {
   return trace::hash_bytes(static_cast<const std::byte*>(object) + kBytesAt, static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), seed);
 }
 
-// Null: it has none that stays.
+// Returns null if the calling thread has no Python state, or one that may be freed.
 const void* own_thread(const PythonFunctions& python) {
-  return python.is_initialized() == 0 ? nullptr : python.own_thread_state();  // an ending interpreter frees the states of threads that go on
+  // An ending interpreter frees the states of running threads
+  return python.is_initialized() == 0 ? nullptr : python.own_thread_state();
 }
 
 template <typename Function>
@@ -205,7 +206,7 @@ bool find_in_python(void* process, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// A frame that is owned, as the C API hands it over.
+// Owns a frame returned by the C API.
 class HeldFrame {
  public:
   HeldFrame(const PythonFunctions& python, void* frame) noexcept : python_(python), frame_(frame) {}
@@ -222,7 +223,7 @@ class HeldFrame {
   }
   const void* code() const noexcept {
     void* code = python_.frame_code(frame_);
-    python_.release(code);  // the frame keeps it
+    python_.release(code);  // the frame keeps a reference
     return code;
   }
 
@@ -235,7 +236,8 @@ bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compa
   constexpr std::size_t kMost = 64;
   PythonPlace places[kMost];
   std::uint64_t probe = 0;
-  const bool is_guarded = read_guarded(&probe, 0, probe);  // where that is allowed: another layout than ours may lead anywhere
+  // If it is permitted; with an unknown layout any address may result
+  const bool is_guarded = read_guarded(&probe, 0, probe);
   const std::size_t count = is_guarded ? python_places_guarded(python, thread, places, kMost) : python_places_of(python, thread, places, kMost);
   HeldFrame frame(python, python.frame_of(thread));
   std::size_t at = 0;

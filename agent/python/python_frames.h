@@ -1,9 +1,11 @@
-// The Python frames of a thread, read without the interpreter's help: on the thread itself they stand still while it is in our callback,
-// so no lock is needed, not even the GIL, which operators release. Nothing is changed, no reference is counted.
+// Reads the Python frames of a thread without using the interpreter. On the thread itself the frames do not change
+// during our callback, so no lock is needed, not even the GIL, which operators release. Nothing is modified, and no
+// reference is counted.
 //
-// CPython 3.9 to 3.14, by the offsets of each minor version (Include/cpython, Include/internal of 3.9.18, 3.10.13, 3.11.7, 3.12.1,
-// 3.13.0, 3.14.10). They hold for the builds that these headers are of: check_python_frames() compares them with what the C API says of all
-// threads before they are used. Other versions, debug builds and those without a GIL have no frames.
+// Supports CPython 3.9 to 3.14, using the offsets of each minor version (Include/cpython, Include/internal of 3.9.18,
+// 3.10.13, 3.11.7, 3.12.1, 3.13.0, 3.14.10). They are valid for builds with these headers: check_python_frames()
+// compares them with the C API's results for all threads before they are used. Frames are not available in other
+// versions, debug builds and builds without a GIL.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +13,11 @@
 
 namespace agent {
 
-// Functions of the C API, found in the process. All but the last are in the limited API, or in every version from 3.9 on.
+// Functions of the C API, found in the process. All except the last are in the limited API, or in every version from
+// 3.9 on.
 struct PythonFunctions {
   int (*is_initialized)();
-  void* (*own_thread_state)();             // PyGILState_GetThisThreadState: null on a thread that Python does not know
+  void* (*own_thread_state)();  // PyGILState_GetThisThreadState: null on a thread unknown to Python
   void* (*interpreter)();                  // PyInterpreterState_Get, under the GIL
   void* (*first_thread)(void* interpreter);
   void* (*next_thread)(void* thread);
@@ -26,42 +29,46 @@ struct PythonFunctions {
   int minor;                               // of 3.minor
 };
 
-// False: there is no Python in this process, or one that is not known.
+// Returns false if this process has no Python, or an unsupported one.
 bool find_python(PythonFunctions& python) noexcept;
 
-// Where a frame is: its code object, and how far it has come (bytes of code). The same place is the same pair while the code
-// object lives.
+// A position in a frame: its code object and the offset of the current instruction (bytes of code). Equal pairs are the
+// same position as long as the code object lives.
 struct PythonPlace {
   const void* code;
   std::int32_t offset;
   const void* first_local;  // its first argument: an object, or null
 };
 
-// The innermost frame, and how far it has come. A frame that has called C code stands still until that returns, and its callers with it.
+// The innermost frame and its current instruction. A frame that has called C code does not change until that returns,
+// nor do its callers.
 struct PythonPosition {
-  const void* frame = nullptr;    // null: none
-  std::uint64_t instruction = 0;  // as this version has it: an address, or a number
+  const void* frame = nullptr;  // null if there is none
+  std::uint64_t instruction = 0;  // format of this version: an address or a number
   friend bool operator==(const PythonPosition&, const PythonPosition&) = default;
 };
 
-// Of the calling thread.
+// Returns the position of the calling thread.
 PythonPosition python_position(const PythonFunctions& python) noexcept;
-// Of the calling thread, the innermost first; how many, at most `most`. 0: it runs no Python.
+// Stores the positions of the calling thread, innermost first, at most `most`, and returns their number; 0 if it runs
+// no Python.
 std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept;
-// Of another thread, while it stands still (under the GIL).
+// The same for another thread that does not run meanwhile (under the GIL).
 std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept;
 
-// Of a thread that may go on meanwhile: what cannot be read ends it. What is found is true only where the thread stands still.
+// The same for a thread that may run meanwhile. Unreadable memory ends the stack. The result is valid only if the
+// thread did not run.
 std::size_t python_places_guarded(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept;
-// False: there is nothing at that address.
+// Reads a value. Returns false if the address is not readable.
 bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noexcept;
 
-// Names of a place, in UTF-8. They point into the code object, which must stay alive, or into `room`. Longer ones are cut.
+// Names of a position, in UTF-8. They point into the code object, which must stay alive, or into `room`. Longer names
+// are cut.
 struct PythonNames {
   static constexpr std::size_t kMostBytes = 1024;
   std::string_view function;  // qualified from 3.11 on
   std::string_view file;
-  std::int32_t line;  // 0: unknown
+  std::int32_t line;  // 0 if unknown
   char room[2][kMostBytes];
 };
 // Returns false if the code object's names are no texts.
@@ -75,11 +82,11 @@ bool has_code_numbers(const PythonFunctions& python) noexcept;
 // and line table. Code objects for which these are equal may share a value.
 std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept;
 
-// The name of an object's class, as long as that lives.
+// Returns the name of an object's class, valid as long as the class lives.
 const char* class_of(const void* object) noexcept;
 
-// Under the GIL: whether the frames of all threads are those that the C API tells. `compared`: how many frames that were; none prove
-// nothing.
+// Returns true if the frames of all threads equal those of the C API. Called under the GIL. Sets `compared` to the
+// number of compared frames; if it is 0, nothing is proved.
 bool check_python_frames(const PythonFunctions& python, std::size_t& compared) noexcept;
 
 }  // namespace agent

@@ -75,7 +75,7 @@ namespace {
 
 // Written under the GIL: `object` is set last and cleared first.
 struct KnownObject {
-  std::atomic<const void*> object;  // null: free
+  std::atomic<const void*> object;  // null if free
   std::atomic<std::uint64_t> number;
   std::atomic<bool> is_root;
 };

@@ -1,5 +1,6 @@
-// Python's objects by functions of the limited API (the same in all versions from 3.9 on), found in the process. All of it under the GIL,
-// on a thread that may have to wait for that for ever: never in a callback of CUDA or CUPTI. No function here leaves an error behind.
+// Accesses Python's objects through functions of the limited API (the same in all versions from 3.9 on), found in the
+// process. All functions need the GIL, on a thread that may wait for it forever: never in a callback of CUDA or CUPTI.
+// No function leaves a Python error set.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,28 +25,30 @@ struct PythonObjects {
   void (*clear_error)();
   void* (*import)(const char* module);                     // a new reference
   void* (*attribute)(void* object, const char* name);      // a new reference
-  int (*append)(void* list, void* object);                 // 0: done
+  int (*append)(void* list, void* object);  // 0 on success
   void* (*element)(void* tuple, std::intptr_t at);         // borrowed
   void* (*value_of)(void* dict, const char* key);          // borrowed
-  int (*next)(void* dict, std::intptr_t* at, void** key, void** value);  // borrowed; 0: there are no more
-  const char* (*text)(void* object, std::intptr_t* size);  // UTF-8, as long as the object lives
+  int (*next)(void* dict, std::intptr_t* at, void** key, void** value);  // borrowed; returns 0 at the end
+  const char* (*text)(void* object, std::intptr_t* size);  // UTF-8, valid as long as the object
   long (*number)(void* object);
   void* (*from_number)(long number);                       // a new reference
-  void* (*weak_reference)(void* object, void* callback);   // a new reference, which is handed to the callback when the object goes
+  // A new reference, passed to the callback when the object is destroyed
+  void* (*weak_reference)(void* object, void* callback);
   void* (*occurred)();                                     // PyErr_Occurred
   void* (*type)(void* object);                             // a new reference
   unsigned long (*type_flags)(void* type);
   void* (*function)(PythonMethod* method, void* self, void* module);  // a new reference
-  void* (*call)(void* function, ...);  // its arguments, and null behind them; a new reference
+  void* (*call)(void* function, ...);  // its arguments, followed by null; a new reference
   void* none;
 };
 
-// Of 3.x, with a GIL; 0: there is no such Python in this process.
+// Returns the minor version x of 3.x with a GIL; 0 if this process has no such Python.
 int python_minor() noexcept;
-// False: there is no Python, or one without these functions.
+// Returns false if there is no Python, or one without these functions.
 bool find_python_objects(PythonObjects& python) noexcept;
 
-// The GIL, from its begin to its end. Waits for it, maybe for ever; where Python ends meanwhile, the calling thread is ended by it.
+// Holds the GIL during its lifetime. Waits for it, possibly forever; if Python ends meanwhile, it ends the calling
+// thread.
 class PythonLock {
  public:
   explicit PythonLock(const PythonObjects& python) noexcept : python_(python), state_(python.gil_ensure()) {}
@@ -58,7 +61,7 @@ class PythonLock {
   int state_;
 };
 
-// A new reference, or null; then the error is cleared.
+// Holds a new reference, or null; the error is cleared then.
 class PythonReference {
  public:
   PythonReference(const PythonObjects& python, void* object) noexcept : python_(python), object_(object) {
@@ -77,22 +80,24 @@ class PythonReference {
   void* object_;
 };
 
-// "" where it is no text.
+// Returns "" if the object is no text.
 std::string_view text_of(const PythonObjects& python, void* object) noexcept;
-// False: it is none, or none that fits.
+// Returns false if the object is no number, or does not fit.
 bool number_of(const PythonObjects& python, void* object, long& number) noexcept;
 bool is_dict(const PythonObjects& python, void* object) noexcept;
 
-// Numbers for Python objects (torch.nn.Modules and code objects) that are unique in the process, unlike addresses. The callback of a weak
-// reference removes an object from the table before its memory can be reused.
+// Numbers for Python objects (torch.nn.Modules and code objects) that are unique in the process, unlike addresses. The
+// callback of a weak reference removes an object from the table before its memory can be reused.
 
-// Returns the object's number, or 0 if it has none. Lock-free, for any thread; a frame of the calling thread must hold the object.
+// Returns the object's number, or 0 if it has none. Lock-free, for any thread; a frame of the calling thread must hold
+// the object.
 std::uint64_t number_of_object(const void* object) noexcept;
 
-// Returns whether the modules below this one were named with it as the outermost module.
+// Returns true if the modules below this one were named with it as the outermost module.
 bool is_known_root(const void* module) noexcept;
 
-// Changes whenever a numbered object is about to be freed, and is never 0. While it stays the same, each number read before holds.
+// Changes whenever a numbered object is about to be freed, and is never 0. While it stays the same, numbers read before
+// are valid.
 std::uint64_t known_objects_proof() noexcept;
 
 // Both need the GIL. number_object() returns the object's number and sets `is_new` if it had none before. It returns 0 if the table is full or

@@ -15,14 +15,15 @@
 
 namespace agent {
 
-// False: there is no Python in this process whose frames are known.
+// Returns false if this process has no Python with supported frames.
 bool find_python_stacks() noexcept;
-// Under the GIL, after that: compares the frames of all threads with what the C API says. Until that has succeeded there are no stacks.
+// Compares the frames of all threads with the C API. Called under the GIL, after find_python_stacks(). Until it has
+// succeeded there are no stacks.
 void check_python_stacks() noexcept;
-// Under the GIL: the names of the modules that are called now (module_names.h).
+// Records the names of the modules that are called now (module_names.h). Called under the GIL.
 void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcept;
 
-// An address in the object that holds the interpreter. Null: there are no stacks of Python.
+// Returns an address in the object that contains the interpreter; null if there are no Python stacks.
 const void* interpreter_code() noexcept;
 
 class PythonStack {
@@ -33,7 +34,8 @@ class PythonStack {
   // The calling thread's stack, with the recording open. It is empty before read(), and if the thread runs no Python or its frames cannot be
   // read now.
   explicit PythonStack(const Guard& guard) noexcept;
-  // Returns where the thread is in its Python code, without its callers. The frame is null if the stack is empty.
+  // Returns the position of the thread in its Python code, without its callers. The frame is null if the stack is
+  // empty.
   PythonPosition position() const noexcept;
   void read() noexcept;
   // Takes the places of a paused thread, from python_places_of().

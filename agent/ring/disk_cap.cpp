@@ -28,17 +28,17 @@ struct Run {
   decltype(trace::FileHeader::run_id) id;
   std::int64_t newest_ns;  // of its files
   std::uint64_t bytes;     // on disk
-  bool in_use;             // known for local rings only
+  bool in_use;  // known only for local rings
 };
 
-// The thread may have next to no stack. One at a time uses these: the one that begins the recording, later that of
-// storage.cpp.
+// Static, because the thread may have a very small stack. Used by one thread at a time: the one that begins the
+// recording, later that of storage.cpp.
 constinit trace::FileHeader s_header{};
 constinit Run s_runs[512]{};
 constinit std::size_t s_run_count = 0;
 constinit std::atomic<std::uint64_t> s_removed_runs{0};
 
-// The run of this id, which is one of a header: made if it is new. Null: there are too many.
+// Returns the run with this id, which is from a header, adding it if it is new. Returns null if there are too many.
 Run* find_run(const char* id) {
   for (Run* run = s_runs; run < s_runs + s_run_count; ++run) {
     if (std::strcmp(run->id, id) == 0) return run;
@@ -56,7 +56,7 @@ void sort_newest_first() {
 
 bool is_ring_name(std::string_view name) { return !name.starts_with('.') && name.ends_with(".ring"); }
 
-// X of X.spool and .X.ring.part, which are beside X.ring; else empty.
+// Returns X for X.spool and .X.ring.part, which are next to X.ring; otherwise empty.
 std::string_view stem_beside_ring(std::string_view name) {
   const bool is_copy = name.starts_with('.');
   const std::string_view ending = is_copy ? ".ring.part" : ".spool";
@@ -70,8 +70,8 @@ int open_directory(int parent, const char* name) {
   return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// Calls `visit` with each name, also . and .., `most` of them. Returns whether these were all, and none made it return
-// false; false also for a `directory` of -1.
+// Calls `visit` with each name, including . and .., at most `most` of them. Returns true if these were all and `visit`
+// never returned false; false also for a `directory` of -1.
 template <typename Visit>
 bool for_each_name(int directory, int most, const Visit& visit) {
   const int own = open_directory(directory, ".");  // closedir() closes it
@@ -87,14 +87,14 @@ bool for_each_name(int directory, int most, const Visit& visit) {
   return go_on && entry == nullptr;
 }
 
-// A regular file of this user, opened without following or waiting.
+// A regular file of this user, opened without following links or waiting.
 class OwnFile {
  public:
   OwnFile(int directory, const char* name) noexcept
       : file_(openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
     is_ours_ = file_ >= 0 && fstat(file_, &info_) == 0 && S_ISREG(info_.st_mode) && info_.st_uid == geteuid();
   }
-  ~OwnFile() { close(file_); }  // no harm where it is -1
+  ~OwnFile() { close(file_); }  // harmless for -1
   OwnFile(const OwnFile&) = delete;
   OwnFile& operator=(const OwnFile&) = delete;
 
@@ -102,7 +102,7 @@ class OwnFile {
   bool is_fresh(time_t seconds) const { return time(nullptr) - info_.st_mtim.tv_sec <= seconds; }
   bool has_lock() const { return is_locked(file_); }
 
-  // Into s_header: zeros where the file is shorter, or is not ours.
+  // Reads into s_header: zeros if the file is shorter, or is not ours.
   void read_header() const {
     s_header = {};
     if (is_ours_ && pread(file_, &s_header, sizeof(s_header), 0) < 0) s_header = {};
@@ -117,23 +117,23 @@ class OwnFile {
 
 bool has_magic(const char (&magic)[8]) { return std::memcmp(s_header.magic, magic, sizeof(magic)) == 0; }
 
-// Whether it is the ring of any run, whose header is in s_header then.
+// Returns true if it is the ring of any run; its header is in s_header then.
 bool read_ring(int directory, const char* name) {
   OwnFile(directory, name).read_header();
   return has_magic(trace::kMagic);
 }
 
-enum class State { foreign, in_use, left };  // left: ours, of the run that was asked for, and nobody writes it
+enum class State { foreign, in_use, left };  // left: ours, of the requested run, and not in use
 
-// A copy has no lock. Its ring has one, where we can see it; elsewhere (another machine, another container's /tmp) a
-// fresh copy means that somebody makes copies.
+// A copy has no lock. Its ring has one if it is accessible; otherwise (another machine, another container's /tmp) a
+// recent copy means that it is still being updated.
 bool is_copy_in_use(const OwnFile& copy) {
   if (s_header.copied_real_ns == 0 || s_header.closed_real_ns != 0) return false;
   const OwnFile ring(AT_FDCWD, s_header.local_path);
   return ring.is_ours() ? ring.has_lock() : copy.is_fresh(kFresh_s);
 }
 
-// The magic is the last thing that a writer writes of a new file: without it nothing was recorded.
+// A writer writes the magic of a new file last, so nothing was recorded without it.
 State state_of_ring(int directory, const char* name, const char* run) {
   const OwnFile file(directory, name);
   if (!file.is_ours()) return State::foreign;
@@ -145,7 +145,7 @@ State state_of_ring(int directory, const char* name, const char* run) {
   return std::strcmp(s_header.run_id, run) == 0 ? State::left : State::foreign;
 }
 
-// A spool and a .part are as their ring; without it, which may come later, in use for an hour.
+// A spool or .part has the state of its ring. Without a ring, which may still be created, it is in use for an hour.
 State state_of(int directory, const char* name, const char* run) {
   if (is_ring_name(name)) return state_of_ring(directory, name, run);
   const std::string_view stem = stem_beside_ring(name);
@@ -171,14 +171,14 @@ void add_file(int directory, const char* name, Run& run) {
   run.newest_ns = std::max(run.newest_ns, std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec);
 }
 
-// Sums up a directory if it is a run's: one of its first rings says so. What somebody copied to a directory of another
-// name is theirs: not removed, not counted. Returns whether it is a directory.
+// Sums up a directory if one of its first rings shows that it is a run's. A directory that a user copied under another
+// name is neither removed nor counted. Returns true if it is a directory.
 bool add_run(int parent, const char* name, const char* current_run) {
   const int directory = open_directory(parent, name);
   if (directory < 0) return false;
   Run sum{};
   bool is_run = std::strcmp(name, current_run) == 0;
-  int left = 16;  // rings to ask
+  int left = 16;  // number of rings to examine
   for_each_name(directory, kMostNames, [&](const char* file) {
     const bool is_ring = is_ring_name(file);
     if (is_ring && !is_run && left-- > 0)
@@ -194,8 +194,8 @@ bool add_run(int parent, const char* name, const char* current_run) {
   return true;
 }
 
-// Of a run in which any rank may still record, the others' files stay too; and what was not seen whole is not known.
-// Rings go last: they prove that the directory is a run's, to the next process too if this one is killed in between.
+// Removes nothing if any rank may still record, or if not all files were examined. Rings are removed last, because they
+// identify the directory as a run's, also for the next process if this one is killed meanwhile.
 int remove_run(int parent, const char* run, int most) {
   const int directory = open_directory(parent, run);
   int removed = 0;
@@ -209,7 +209,7 @@ int remove_run(int parent, const char* run, int most) {
     });
   }
   close(directory);
-  if (removed > 0) unlinkat(parent, run, AT_REMOVEDIR);  // not where anything else is in it
+  if (removed > 0) unlinkat(parent, run, AT_REMOVEDIR);  // fails if it contains anything else
   return removed;
 }
 

@@ -75,7 +75,8 @@ Interner::Slot* Interner::find(std::uint64_t hash, trace::RecordKind kind, std::
   return nullptr;
 }
 
-// The slot of the same hash, else an empty one, else one whose definition has gone or will go with its block.
+// Returns the slot with the same hash, otherwise an empty one, otherwise one whose definition is, or will be, lost with
+// its block.
 Interner::Slot* Interner::victim(std::uint64_t hash) noexcept {
   Slot* set = slots_ + hash % kSets * kWays;
   Slot* oldest = nullptr;

@@ -1,6 +1,6 @@
-// Gives names and launch configurations their references. What is seen for the first time is defined in the block that uses
-// it; what comes back from another block is promoted to the definitions region. Memory is fixed: a table that forgets.
-// A hit is always verified byte by byte, so two names never become one.
+// Assigns references to names and launch configurations. A value seen for the first time is defined in the block that
+// uses it; one that recurs in another block is promoted to the definitions region. Memory is fixed, so the table
+// forgets entries. A hit is always verified byte by byte, so two names never become one.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -14,24 +14,25 @@
 
 namespace agent {
 
-// Caches that find frames (trace::FrameRecord) by key. A key must identify the same frame for the lifetime of the process: a key with an address
-// also needs an identity of the object at that address.
+// Caches that find frames (trace::FrameRecord) by key. A key must identify the same frame for the lifetime of the
+// process: a key with an address also needs an identity of the object at that address.
 struct FrameKey {
   static constexpr std::size_t kWords = 4;
   std::uint64_t words[kWords];
   friend bool operator==(const FrameKey&, const FrameKey&) = default;
 };
 
-// Frames of the definitions region. Fixed size; new entries replace old ones. Lock-free, for any thread; an entry being replaced is not found.
+// Frames of the definitions region. Fixed size; new entries replace old ones. Lock-free, for any thread; an entry being
+// replaced is not found.
 class FrameTable {
  public:
-  std::uint32_t find(const FrameKey& key) const noexcept;  // kNoRef if it is not there
+  std::uint32_t find(const FrameKey& key) const noexcept;  // kNoRef if not found
   void remember(const FrameKey& key, std::uint32_t ref) noexcept;
 
  private:
   struct Known {
     std::atomic<std::uint32_t> turn;  // odd while the entry is replaced
-    std::atomic<std::uint32_t> ref;   // 0: free. The region begins with other definitions, so none has reference 0
+    std::atomic<std::uint32_t> ref;  // 0 if free; the region begins with other definitions, so no frame has reference 0
     std::atomic<std::uint64_t> words[FrameKey::kWords];
   };
   static constexpr std::size_t kKnown = 1 << 14, kTries = 4;
@@ -40,10 +41,11 @@ class FrameTable {
   Known known_[kKnown]{};
 };
 
-// The frames that a thread had in its latest stacks. A training step has the same frames again and again, so that most of a stack is found
-// here, without a search and, while `proof` holds, without the frame's key. Zeroed memory is an empty cache.
+// The frames in a thread's latest stacks. A training step has the same frames repeatedly, so most frames of a stack are
+// found here, without a search and, while `proof` is unchanged, without computing the frame's key. Zeroed memory is an
+// empty cache.
 struct RecentFrames {
-  // A call of a module has the module's address and a hash of its class's name, another frame how far the code has come.
+  // For a module call: the module's address and a hash of its class name; for another frame, the offset in the code.
   struct Place {
     const void* code;
     const void* module;  // null if it is no module call
@@ -52,10 +54,11 @@ struct RecentFrames {
   };
   struct Known {
     Place place;
-    std::uint64_t proof;  // the objects of `place` are those of `key` while the caller's proof has this value; 0: never
+    // While the caller's proof has this value, the objects of `place` are those of `key`; 0 if never
+    std::uint64_t proof;
     FrameKey key;
-    std::uint64_t ticket;  // of the block that defines the frame; 0: the definitions region
-    std::uint32_t ref;     // 0: free
+    std::uint64_t ticket;  // of the block that defines the frame; 0 for the definitions region
+    std::uint32_t ref;  // 0 if free
 
     bool is_in(std::uint64_t block) const noexcept { return ref != 0 && (ticket == 0 || ticket == block); }
   };
@@ -72,30 +75,30 @@ struct RecentFrames {
 
 using Writer = trace::BlockWriter<>;
 
-// The longest name that is kept; a longer one is cut. Leaves room for its record in the smallest block.
+// Returns the maximum length of a name; longer ones are cut. Leaves room for its record in the smallest block.
 std::size_t longest_name(const trace::Ring& ring) noexcept;
 
-// The first `most` bytes. Not substr(), whose check of the place wants libstdc++ where it is not inlined.
+// Returns the first `most` bytes. Does not use substr(), whose range check requires libstdc++ if it is not inlined.
 inline std::string_view clipped(std::string_view text, std::size_t most) {
   return {text.data(), text.size() < most ? text.size() : most};
 }
 
-// Kept free in the region for identity, devices and API names, which have no other place.
+// Reserved in the region for identity, devices and API names, which cannot be stored elsewhere.
 inline constexpr std::size_t kNamesReserve = 8192;
-// Part of the region that frames, stacks, input lists and module names must leave free. Kernel and range names keep their room in programs that
-// create new code and models for days.
+// Part of the region that frames, stacks, input lists and module names must leave free, so that kernel and range names
+// have room in programs that create new code and models for days.
 inline std::size_t stacks_reserve(const trace::Ring& ring) { return ring.header->definitions_bytes / 2; }
 
-// What a definition and a reference to it need at most in a block: call Writer::make_room with this much before.
+// Maximum size of a definition and a reference to it in a block, to be passed to Writer::make_room before.
 constexpr std::size_t string_room(std::size_t length) { return sizeof(trace::StringRecord) + (length + 7) / 8 * 8; }
 
-// A launch configuration as the caller has it: name_ref is filled in by the interner.
+// A launch configuration; the interner sets name_ref.
 struct Shape {
   trace::LaunchShapeRecord record;
   std::string_view name;
 };
 
-// A frame as the caller has it: the interner fills in name_ref and file_ref. Names have at most kMost bytes; "" means none.
+// A frame; the interner sets name_ref and file_ref. Names have at most kMost bytes; "" means none.
 struct Frame {
   static constexpr std::size_t kMost = 1024;
   trace::FrameRecord record;
@@ -105,8 +108,8 @@ constexpr std::size_t frame_room(std::size_t names_bytes) { return sizeof(trace:
 
 class Interner {
  public:
-  // All three need room in the writer's block (string_room, plus sizeof(LaunchShapeRecord) for a shape; frame_room), and the lock held.
-  // Definitions that recur in another block go to the region if at least `keep_free` bytes remain.
+  // These three need room in the writer's block (string_room, plus sizeof(LaunchShapeRecord) for a shape; frame_room),
+  // and the lock held. Definitions that recur in another block go to the region if at least `keep_free` bytes remain.
   std::uint32_t string(const trace::Ring& ring, Writer& writer, std::string_view text, std::size_t keep_free = kNamesReserve) noexcept;
   std::uint32_t shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept;
   std::uint32_t frame(const trace::Ring& ring, Writer& writer, const Frame& frame) noexcept;
@@ -116,7 +119,7 @@ class Interner {
   Spinlock& lock() noexcept { return lock_; }
 
  private:
-  // Where a definition with this hash was last put. ticket 0: in the region.
+  // The last location of a definition with this hash. ticket is 0 if it is in the region.
   struct Slot {
     std::uint64_t hash;
     std::uint64_t ticket;
@@ -138,11 +141,11 @@ class Interner {
   Slot slots_[kSets * kWays]{};
 };
 
-// The same without a table, for a thread that could not get the lock: always a definition in the block.
+// The same without a table, for a thread that could not get the lock: always defines in the block.
 std::uint32_t define_string(Writer& writer, std::string_view text) noexcept;
 std::uint32_t define_frame(Writer& writer, const Frame& frame) noexcept;
 
-// Defines a string in the region, with `keep_free` bytes to remain. kNoRef: there is no room. Under the lock.
+// Defines a string in the region, leaving `keep_free` bytes. Returns kNoRef if there is no room. Needs the lock.
 std::uint32_t define_string(const trace::Ring& ring, std::size_t keep_free, std::string_view text) noexcept;
 
 }  // namespace agent

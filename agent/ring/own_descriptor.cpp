@@ -15,15 +15,15 @@ void close_quietly(int fd) {
   errno = error;
 }
 
-// A number of a file that was removed and closed is soon another's (st_ino), so the open file itself bears a mark: a
-// signal that is never sent, as the descriptor is not asynchronous.
+// The inode number of a removed and closed file is soon reused (st_ino), so the open file itself is marked: with a
+// signal that is never sent, because the descriptor is not asynchronous.
 constexpr int kMark = 61;
 
 bool mark(int fd) { return fcntl(fd, F_SETSIG, kMark) == 0; }
 bool is_marked(int fd) { return fcntl(fd, F_GETSIG) == kMark; }
 
-// Programs know their low numbers by heart and walk select(2)'s sets. Where so high a number is not available
-// (RLIMIT_NOFILE), any but the standard files' will do.
+// Programs rely on low numbers and scan the sets of select(2). If such a high number is not available (RLIMIT_NOFILE),
+// any number except those of the standard files is used.
 int move_up(int fd) {
   constexpr int kHigh = 64;
   constexpr int kFirst = 3;

@@ -15,7 +15,7 @@
 #include "agent/ring/trace_file.h"
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels refuse it, and nothing is lost but the head start
+#define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels refuse it, and only the early allocation is missing
 #endif
 
 namespace agent {
@@ -58,12 +58,13 @@ void close_recording() noexcept {
 }
 
 void touch_next_blocks() noexcept {
-  constexpr std::uint64_t kAheadBytes = 4u << 20, kMostAheadBytes = 64u << 20;  // the kernel holds up whoever maps memory meanwhile
-  static constinit std::uint64_t s_touched = 0;  // blocks, from the first one on
+  // The kernel blocks threads that map memory meanwhile
+  constexpr std::uint64_t kAheadBytes = 4u << 20, kMostAheadBytes = 64u << 20;
+  static constinit std::uint64_t s_touched = 0;  // number of blocks, from the first one
   static constinit std::uint64_t s_claimed = 0;  // at the last call
   const trace::FileHeader& header = *s_ring.header;
   const std::uint64_t claimed = trace::SharedMemory::load(header.claimed_blocks);
-  // What was written since the last call is written until the next one, too, and some more.
+  // As much as was written since the last call is expected until the next one, plus a margin.
   const std::uint64_t ahead = std::min(kAheadBytes / header.block_bytes + (claimed - s_claimed) * 3 / 2, kMostAheadBytes / header.block_bytes);
   s_claimed = claimed;
   const std::uint64_t wanted = std::min(header.block_count, claimed + 1 + ahead);
@@ -134,7 +135,7 @@ bool HostWriter::has(const Name& name) const noexcept {
 std::uint32_t HostWriter::name(std::string_view text) noexcept { return named(text, kNamesReserve); }
 std::uint32_t HostWriter::name_of_many(std::string_view text) noexcept { return named(text, stacks_reserve(s_ring)); }
 
-// The thread's own small table first; the shared one only when its lock is free.
+// Uses the thread's own small table first, and the shared one only if its lock is free.
 std::uint32_t HostWriter::named(std::string_view text, std::size_t keep_free) noexcept {
   if (text.empty()) return trace::kNoRef;
   const std::string_view whole = text;

@@ -25,7 +25,7 @@ struct Launcher {
   const char* world_size;
 };
 
-// The largest world seen: a communicator of a part of the ranks says nothing about who we are.
+// The largest world size seen: the rank in a communicator of some of the ranks does not identify the process.
 constinit std::atomic<std::int32_t> s_world_size{-1};
 
 constexpr Launcher kLaunchers[] = {
@@ -47,7 +47,7 @@ void write_identity(const trace::IdentityRecord& record) {
   if (!define(record)) say("the definitions region of the recording is full: rank %d is not recorded", record.rank);
 }
 
-// A container may be started with RANK, and torchrun in it: then its ranks have a LOCAL_RANK, which torchrun has not.
+// A container may be started with RANK, and torchrun in it: its ranks then have a LOCAL_RANK, which torchrun has not.
 bool is_of_recorded_rank(const Launcher& launcher) {
   return shares_with_ancestor(launcher.rank, is_recorded_in_run) &&
          (std::getenv(launcher.local_rank) == nullptr || shares_with_ancestor(launcher.local_rank, is_recorded_in_run));

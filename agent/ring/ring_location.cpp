@@ -60,7 +60,7 @@ namespace {
 using Memory = trace::SharedMemory;
 constexpr double kCopyBytesPerSecond = 64e6;
 
-// One copy in the making. Blocks first, then definitions, then the header: what is referred to is there.
+// Makes a copy: blocks first, then definitions, then the header, so that everything referenced exists.
 class Copy {
  public:
   Copy(const trace::Ring& ring, const OwnDescriptor& file, std::byte* block, Worker* worker) noexcept
@@ -99,7 +99,7 @@ class Copy {
     return false;
   }
 
-  // A block that keeps changing goes without its payload; what it held before stays counted.
+  // A block that changes repeatedly is copied without its payload; its earlier content is still counted.
   bool copy_block(std::uint64_t index) noexcept {
     trace::BlockHeader header;
     std::byte* payload = block_ + sizeof(header);
@@ -136,7 +136,7 @@ class Copy {
   std::uint64_t used_ = 0;
 };
 
-// Room for one block, kept for good.
+// Memory for one block, never freed.
 std::byte* block_room(std::uint64_t bytes) {
   static constinit std::byte* s_room = nullptr;
   if (s_room != nullptr) return s_room;
@@ -149,7 +149,7 @@ bool fill(const trace::Ring& ring, OwnDescriptor& file, Worker* worker) {
   std::byte* block = block_room(ring.header->block_bytes);
   bool made = block != nullptr && Copy(ring, file, block, worker).make();
   const int error = errno;
-  if (!file.drop()) return false;  // a network filesystem may say only here that it is full
+  if (!file.drop()) return false;  // a network filesystem may report only here that it is full
   errno = error;
   return made;
 }

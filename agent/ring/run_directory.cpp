@@ -26,8 +26,8 @@ bool make_directories(char* path) {
 
 constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
 
-// Some filesystems give every file one owner or the same rights, whoever makes it (NFS to root, CIFS): what we make there looks like the
-// directory itself then.
+// Some filesystems give all files one owner or the same permissions (NFS to root, CIFS). A file created there then has
+// the same as the directory itself.
 bool looks_like_ours(int directory, const struct stat& info) {
   char name[64];
   timespec now{};
@@ -43,7 +43,7 @@ bool looks_like_ours(int directory, const struct stat& info) {
   return known && same_owner && (made.st_mode & kOthersWrite) == (info.st_mode & kOthersWrite);
 }
 
-// Null: nobody but us and root can put something in place of our files.
+// Returns null if only we and root can replace our files.
 const char* unfit_for_us(int directory) {
   struct stat info;
   if (fstat(directory, &info) != 0) return "cannot be inspected";
@@ -68,7 +68,7 @@ struct flock whole_file() {
 
 }  // namespace
 
-// A rank of another run may be removing it, old and empty as it is (disk_cap.h): then it is made again.
+// A rank of another run may remove it because it is old and empty (disk_cap.h); it is then created again.
 OpenedRun open_run_directory(const char* dir, const char* run, char* path, std::size_t size) noexcept {
   OpenedRun opened;
   snprintf(path, size, "%s", dir);

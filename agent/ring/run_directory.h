@@ -1,28 +1,29 @@
-// The directory of a run, DIR/RUN: made on demand, mode 0700, by whichever of its processes comes first.
+// The directory of a run, DIR/RUN: created on demand with mode 0700 by the first of its processes.
 //
-// Its name can be guessed, so somebody may have put something else there. What counts is the directory that was opened, and not its name:
-// nobody but us and root may own it, and nobody else may write to it, but for a sticky one, where files of others stay theirs. Who may
-// write to DIR does not matter: our directory stays open, and what is done in it does not go by its name.
+// Its name can be guessed, so another user may have created something there. The directory that was opened is checked,
+// not its name: only we and root may own it, and no other user may write to it unless it is sticky, where files of
+// other users are protected. Write access to DIR does not matter, because our directory stays open and files in it are
+// not accessed by its name.
 #pragma once
 #include <cstddef>
 
 namespace agent {
 
 struct OpenedRun {
-  int directory = -1;           // -1: it is not open; errno, where `unfit` is null
-  bool made = false;            // RUN is new
-  const char* unfit = nullptr;  // what is wrong with what is there; it is left as it is
+  int directory = -1;  // -1 if it is not open; errno is set if `unfit` is null
+  bool made = false;  // RUN was created
+  const char* unfit = nullptr;  // problem of the existing directory, which is left unchanged
 };
 
-// Opens DIR/RUN, making it and what is missing above. `path` gets the name that was tried. A link is never followed.
+// Opens DIR/RUN, creating it and missing parents. Writes the name to `path`. Never follows a link.
 OpenedRun open_run_directory(const char* dir, const char* run, char* path, std::size_t size) noexcept;
 
-// In `directory`: a new file that is nobody else's. Descriptor, or -1 with errno.
+// Creates a new file in `directory` that belongs to no other process. Returns a descriptor, or -1 with errno.
 int make_own_file(int directory, const char* name) noexcept;
 
-// Holds a write lock on the whole file as long as the descriptor is open. False: somebody else does.
+// Holds a write lock on the whole file as long as the descriptor is open. Returns false if another process holds it.
 bool hold_lock(int file) noexcept;
-// Whether anybody holds one, through another descriptor.
+// Returns true if another descriptor holds a lock.
 bool is_locked(int file) noexcept;
 
 }  // namespace agent

@@ -1,4 +1,4 @@
-// Where the agent is built without a static libzstd: nothing is ever begun.
+// Used if the agent is built without a static libzstd: a spool is never started.
 #include "agent/ring/spool_chunk.h"
 
 namespace agent {

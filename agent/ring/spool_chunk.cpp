@@ -11,7 +11,7 @@
 namespace agent {
 namespace {
 
-// The fastest that still halves a ring of kernels more than twice; the disk is the slower part anyway.
+// The fastest level that reduces a ring of kernels to less than a quarter; the disk is slower anyway.
 constexpr int kLevel = 1;
 
 trace::SpoolChunk describe(const trace::BlockHeader& header, const std::byte* payload, std::size_t stored) {
@@ -43,7 +43,7 @@ bool ChunkMaker::begin(std::size_t most) noexcept {
   chunk_ = payload_ + payload_room + workspace;
   ZSTD_CCtx* zstd = ZSTD_initStaticCCtx(payload_ + payload_room, workspace);
   if (zstd == nullptr) return false;
-  ZSTD_CCtx_reset(zstd, ZSTD_reset_parameters);  // a static context begins without: no size in its frames
+  ZSTD_CCtx_reset(zstd, ZSTD_reset_parameters);  // a static context has none by default: no size in its frames
   ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, kLevel);
   ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
   zstd_ = zstd;

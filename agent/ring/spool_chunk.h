@@ -1,4 +1,5 @@
-// Makes chunks of the spool (common/spool_format.h) out of blocks. One implementation with zstd, and one for builds without.
+// Makes chunks of the spool (common/spool_format.h) from blocks. There is one implementation with zstd, and one for
+// builds without.
 #pragma once
 #include <cstddef>
 
@@ -8,13 +9,13 @@ namespace agent {
 
 class ChunkMaker {
  public:
-  // Takes all the memory that it will ever need, for payloads of up to `most` bytes. False: there is none, or this
-  // agent was built without zstd: can_spool().
+  // Allocates all memory that it will ever need, for payloads of up to `most` bytes. Returns false if there is none, or
+  // if this agent was built without zstd (can_spool()).
   bool begin(std::size_t most) noexcept;
-  std::byte* payload() noexcept { return payload_; }  // room for `most` bytes
+  std::byte* payload() noexcept { return payload_; }  // has `most` bytes
 
-  // The chunk of the block whose header is given and whose committed bytes stand at payload(); its size in `bytes`.
-  // Valid until the next call. Null: zstd refused.
+  // Makes the chunk of the block with this header, whose committed bytes are at payload(). Sets its size in `bytes`.
+  // The result is valid until the next call; null if zstd failed.
   const std::byte* make(const trace::BlockHeader& header, std::size_t& bytes) noexcept;
 
  private:

@@ -31,7 +31,7 @@ constinit OwnDescriptor s_spool_file{};
 constinit std::uint64_t s_bytes = 0;
 constinit std::uint64_t s_max_bytes = 0;
 
-// A block is worth a look before the ring can have gone round at 2 GB/s, which is more than records come.
+// Blocks are checked before the ring can be overwritten at 2 GB/s, which is faster than records arrive.
 double period_ms() {
   const double lap_ms = static_cast<double>(s_spooled.header->block_bytes * s_spooled.header->block_count) / 2e6;
   return std::clamp(lap_ms, 0.5, 50.0);
@@ -43,7 +43,7 @@ void set_state(trace::SourceState state, int error) {
   __atomic_store_n(&header.spool_state, static_cast<std::uint32_t>(state), __ATOMIC_RELEASE);
 }
 
-// What a failed write left behind is cut off, as far as the disk lets us; a reader finds the end without it.
+// Removes the remains of a failed write, if the disk permits; a reader finds the end without it.
 bool end_spool(int error, const char* why) {
   if (ftruncate(s_spool_file.get(), static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with an incomplete block");
   s_spool_file.drop();
@@ -56,7 +56,7 @@ bool end_spool(int error, const char* why) {
   return false;
 }
 
-// What a write left undone for good.
+// Ends the spool with errno of a failed write.
 bool end_by_errno() {
   const int error = errno;
   return end_spool(error, error == EBADF ? "the program has closed its file" : std::strerror(error));
@@ -65,7 +65,7 @@ bool end_by_errno() {
 bool write_whole(const std::byte* at, std::size_t bytes) {
   if (s_max_bytes != 0 && s_bytes + bytes > s_max_bytes) return end_spool(EFBIG, "TRACETOOL_MAX_DISK is reached");
   for (std::size_t left = bytes; left > 0;) {
-    errno = ENOSPC;  // of a write of nothing
+    errno = ENOSPC;  // for a write of zero bytes
     const ssize_t wrote = write(s_spool_file.get(), at, left);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) return end_by_errno();
@@ -89,7 +89,7 @@ bool write_head() {
   return write_whole(reinterpret_cast<const std::byte*>(&head), sizeof(head));
 }
 
-// A block that is recycled while we copy it is gone, and counted as overwritten by whoever recycled it.
+// A block that is recycled during the copy is lost, and counted as overwritten by the thread that recycled it.
 bool take(std::uint64_t index, std::uint64_t ticket) {
   trace::BlockHeader header;
   const bool whole = copy_whole_block(s_spooled, index, header, s_maker.payload()) && header.ticket == ticket;
@@ -105,7 +105,7 @@ std::uint64_t pass(bool every, bool last) {
   return waiting;
 }
 
-// Who is within an append at this moment is done in microseconds, or never.
+// An append in progress ends within microseconds, or never.
 void take_rest() {
   constexpr int kTries = 50;
   for (int i = 0; i < kTries && pass(true, true) > 0 && s_spool_file.held(); ++i) usleep(1000);
@@ -113,7 +113,7 @@ void take_rest() {
 
 void spool() {
   const double period = period_ms();
-  std::uint64_t looked_at_all = 0;  // tickets, when every block was looked at
+  std::uint64_t looked_at_all = 0;  // tickets when every block was last checked
   while (s_spool_file.held() && s_spooler.wait_ms(period)) {
     const std::uint64_t claimed = Memory::load(s_spooled.header->claimed_blocks);
     const bool every = claimed - looked_at_all > s_spooled.header->block_count / 8;
@@ -122,7 +122,7 @@ void spool() {
   }
   if (!s_spool_file.held()) return;
   take_rest();
-  // A network filesystem may say only here that it is full.
+  // A network filesystem may report only here that it is full.
   if (s_spool_file.held() && !s_spool_file.drop()) set_state(trace::SourceState::failed, errno);
 }
 

@@ -1,9 +1,9 @@
-// Which blocks of the ring are due for the spool, and which wait: the part of the spool that knows no disk.
+// Finds the blocks of the ring that are due for the spool, and those that wait. This part is independent of the disk.
 //
-// A block is taken when it is sealed, that is, full. One that its owner holds but does not write into is sealed for it
-// (owned -> sealed by compare-and-swap, as a claimer would do) once half a lap has gone by since it was claimed, so
-// that it is in the spool before it is recycled. Not earlier: the ring keeps it safe, and blocks that are sealed half
-// empty cost the ring its length. One that is being written at that instant is looked at again.
+// A block is due when it is sealed, that is, full. A block that is held but not written by its owner is sealed for it
+// (owned -> sealed by compare-and-swap, as a claimer would do) half a lap after it was claimed, so that it is in the
+// spool before it is recycled. It is not sealed earlier, because the ring keeps it safe and blocks sealed half empty
+// reduce the ring's capacity. A block that is being written at that moment is checked again later.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace agent {
 
 class SpoolWalk {
  public:
-  // `done` has room for ring.header->block_count words of zero.
+  // `done` has ring.header->block_count words, all zero.
   void begin(const trace::Ring& ring, std::uint64_t* done) noexcept;
 
   // Calls take(index, ticket) for each block that is due, in the order of tickets; take() returns false to end the
-  // walk. `every`: look at every block of the ring, not only at those since the last one that waits. `last`: nothing is
-  // claimed any more, so whatever is held is sealed. Returns how many blocks wait.
+  // walk. `every` checks every block of the ring, instead of only those since the last one that waits. `last` means
+  // that no more blocks are claimed, so all held blocks are sealed. Returns the number of blocks that wait.
   template <typename Take>
   std::uint64_t pass(bool every, bool last, const Take& take) noexcept;
 
-  // Every block up to this ticket was taken, or overwritten before.
+  // Returns the ticket up to which every block was taken, or overwritten before.
   std::uint64_t done_up_to() const noexcept { return next_ - 1; }
 
  private:
@@ -31,8 +31,8 @@ class SpoolWalk {
   Due look(std::uint64_t index, std::uint64_t claimed, bool last, std::uint64_t& ticket) noexcept;
 
   trace::Ring ring_;
-  std::uint64_t* done_ = nullptr;  // per block: the last ticket that was taken
-  std::uint64_t next_ = 1;         // the first ticket that waits, or was not seen yet
+  std::uint64_t* done_ = nullptr;  // by block: the last ticket taken
+  std::uint64_t next_ = 1;  // the first ticket that waits or was not seen yet
 };
 
 inline void SpoolWalk::begin(const trace::Ring& ring, std::uint64_t* done) noexcept {
@@ -63,7 +63,7 @@ std::uint64_t SpoolWalk::pass(bool every, bool last, const Take& take) noexcept 
   for (std::uint64_t at = every || next_ < lap ? lap : next_; at <= claimed; ++at) {
     std::uint64_t ticket;
     Due due = look(at % blocks, claimed, last, ticket);
-    // Drawn, but not claimed yet: or passed over by its claimer, which half a lap shows.
+    // Its ticket is drawn, but not claimed yet; or its claimer skipped it, which is certain after half a lap.
     if (due == Due::no && ticket < at && !last && claimed - at <= blocks / 2) due = Due::waits;
     if (due == Due::no) continue;
     if (due == Due::yes) {

@@ -32,7 +32,7 @@ struct Files {
 constexpr Files kVersion2 = {"/sys/fs/cgroup", "memory.max", "memory.current"};
 constexpr Files kVersion1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"};
 
-// False where the file is not there or says "max".
+// Returns false if the file does not exist or contains "max".
 bool read_number(const char* root, const char* base, const char* group, const char* name, std::uint64_t& value) {
   char path[1024], text[64];
   snprintf(path, sizeof(path), "%s%s%s/%s", root, base, group, name);
@@ -40,7 +40,7 @@ bool read_number(const char* root, const char* base, const char* group, const ch
   return length > 0 && std::from_chars(text, text + length, value).ec == std::errc();
 }
 
-// The group and every one above it. In a container the path may lead nowhere but at its end, the root that we see.
+// The group and all its parents. In a container only the end of the path may exist, the visible root.
 std::uint64_t room_of(const char* root, const Files& files, char* group) {
   std::uint64_t least = UINT64_MAX;
   for (;;) {
@@ -86,7 +86,7 @@ constinit Worker s_last_copy{};
 constinit std::atomic<bool> s_spool_begun{false};
 constinit std::atomic<bool> s_last_copy_made{false};
 constinit std::atomic<int> s_copy_error{0};
-constinit std::uint32_t s_own_tid = 0;  // of the agent's flushing thread
+constinit std::uint32_t s_own_tid = 0;  // the agent's flushing thread
 constinit bool s_hangs = false;  // the disk's thread did not end
 
 bool is_copied() { return run_file().local_path[0] != '\0'; }
@@ -114,7 +114,7 @@ void copy_once() {
   say("cannot copy the ring to %s (%s); it is in %s", trace_file_path(), std::strerror(errno), run_file().local_path);
 }
 
-// A copy is the whole ring, and the directory may be the network's: 2 MB/s at most in the long run.
+// A copy is the whole ring, and the directory may be on a network filesystem: at most 2 MB/s on average.
 double rest_ms() {
   constexpr double kBytesPerMs = 2000;
   constexpr double kLeast_ms = 3000;
@@ -123,7 +123,7 @@ double rest_ms() {
   return std::max(kLeast_ms, static_cast<double>(used * header.block_bytes) / kBytesPerMs);
 }
 
-// When something was recorded; every ten minutes when nothing was, for the heartbeat in it.
+// After something was recorded; otherwise every ten minutes, to update the heartbeat.
 void copy_now_and_then() {
   constexpr std::uint64_t kIdle_ns = 600'000'000'000;
   std::uint64_t last = 0, last_ns = 0;

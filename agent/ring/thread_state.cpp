@@ -21,7 +21,7 @@ constinit OwnKey s_key{};
 
 thread_local ThreadState* t_state __attribute__((tls_model("initial-exec"))) = nullptr;
 
-// At the thread's end. A destructor that runs later and records again takes a new state: the key is set again.
+// Called at the thread's end. A later destructor that records again takes a new state, and the key is set again.
 void give_back(void* state) {
   t_state = nullptr;
   if (!is_recorded_process()) return;
@@ -35,7 +35,8 @@ void add_chunk() {
   if (memory == MAP_FAILED) return;
   auto* states = static_cast<ThreadState*>(memory);
   for (std::size_t i = 0; i < kChunk / sizeof(ThreadState); ++i) {
-    auto* state = new (states + i) ThreadState;  // what has no value yet is zero, as the kernel hands it out
+    // Members without initial value are zero, because the kernel returns zeroed memory
+    auto* state = new (states + i) ThreadState;
     state->next = s_pool;
     s_pool = state;
   }
@@ -76,7 +77,7 @@ void ThreadState::remember_name(std::string_view text, std::uint32_t ref) noexce
   set[0] = {hash, trace::is_local(ref) ? writer.ticket() : 0, ref, true};
 }
 
-// Here, because a thread may be gone when the flush thread looks for its name.
+// Done here, because the thread may have ended when the flush thread queries its name.
 void write_own_name() {
   auto record = trace::make_record<trace::ThreadNameRecord>();
   record.tid = thread_id();

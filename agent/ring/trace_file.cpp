@@ -47,7 +47,7 @@ bool give_up(const char* what) {
   char* slash = std::strrchr(s_path, '/');
   if (s_made_run_directory && slash != nullptr) {
     *slash = '\0';
-    rmdir(s_path);  // the run's directory, when nobody else of the run is in it
+    rmdir(s_path);  // the run's directory, if no other process of the run uses it
   }
   return false;
 }
@@ -61,7 +61,7 @@ void name_file(char (&name)[size], int pid, int number) {
   snprintf(name, size, "%s-%.8s-%d-%llu%s.ring", host, boot, pid, static_cast<unsigned long long>(process_start_ticks(pid)), again);
 }
 
-// A program that replaces itself by exec(2) keeps its pid and its start: its second file gets a number.
+// A program that replaces itself by exec(2) keeps its pid and its start time, so its second file gets a number.
 int make_numbered_file(int directory) {
   int file = -1;
   for (int number = 0; file < 0 && number < 16; ++number) {
@@ -77,7 +77,7 @@ bool take_directory(const OpenedRun& opened) {
   return s_run.directory.take(opened.directory);
 }
 
-// A name that the other ranks of this user come to, too.
+// A name that other ranks of this user derive, too.
 void name_own_run() {
   char end[16];
   snprintf(end, sizeof(end), "-u%u", geteuid());
@@ -85,7 +85,7 @@ void name_own_run() {
   std::strcat(s_run.run, end);
 }
 
-// False: as give_up().
+// Returns false, like give_up().
 bool open_directory(const char* dir) {
   static constinit bool s_said = false;
   run_id(s_run.run, sizeof(s_run.run));
@@ -105,7 +105,7 @@ bool open_directory(const char* dir) {
   return take_directory(opened) || give_up("cannot create the directory");
 }
 
-// The directory may be removed before there is a file in it, by a rank of another run (disk_cap.h).
+// A rank of another run may remove the directory before it contains a file (disk_cap.h).
 bool open_file(const char* dir) {
   for (int tries = 0; tries < 3; ++tries) {
     if (!open_directory(dir)) return false;
@@ -117,7 +117,7 @@ bool open_file(const char* dir) {
   return s_file.held() || give_up("cannot create the file");
 }
 
-// Space that earlier runs take is worth less than this one.
+// This run has priority over disk space that earlier runs use.
 bool reserve(std::uint64_t bytes) {
   if (reserve_space(s_file.get(), bytes)) return true;
   if (errno != ENOSPC && errno != EDQUOT) return false;
@@ -147,7 +147,7 @@ bool make_local_file(const char* path, std::uint64_t bytes) {
   return false;
 }
 
-// The first place that will have it. Says which, because that is where it stays if this process is killed.
+// Selects the first suitable location. Prints it, because the ring stays there if this process is killed.
 bool move_to_local_storage(std::uint64_t bytes, const char* why) {
   remove_ring();
   for (int i = 0; const char* path = local_directory(i); ++i) {

@@ -8,7 +8,7 @@
 
 namespace agent {
 
-// By words, as they are written.
+// Copies word by word, as the writers write.
 inline void load_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   auto* word = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::uint64_t*>(from);
@@ -18,8 +18,8 @@ inline void load_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   }
 }
 
-// Copies the header and the committed payload of a block; `payload` has room for ring.payload_bytes(). False: the block
-// is being recycled, or was while we copied; then `header` is as it was at some moment, for its counts.
+// Copies the header and the committed payload of a block; `payload` has ring.payload_bytes() bytes. Returns false if
+// the block is or was being recycled during the copy; `header` then has the state of some moment, for its counters.
 inline bool copy_whole_block(const trace::Ring& ring, std::uint64_t index, trace::BlockHeader& header,
                              std::byte* payload) noexcept {
   using Memory = trace::SharedMemory;

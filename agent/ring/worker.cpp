@@ -8,7 +8,7 @@
 namespace agent {
 namespace {
 
-// With the thread-local storage of all libraries; where that is more, a thread gets what is usual there.
+// Includes the thread-local storage of all libraries. If that is larger, the thread gets the default stack size.
 constexpr std::size_t kStackBytes = 1 << 20;
 
 timespec in_ms(double ms) {

@@ -12,7 +12,7 @@ namespace {
 using trace::InputKind;
 using trace::OperatorInput;
 
-// What is the same in all versions.
+// The layout that is the same in all versions.
 constexpr std::uint32_t kNoneTag = 0, kTensorTag = 1, kDoubleTag = 3, kIntegerTag = 5;
 constexpr std::uint32_t kBooleanTags[] = {9, 10};
 constexpr std::uint32_t kListBehindBoolean = 4;
@@ -21,12 +21,12 @@ constexpr std::size_t kElementsBehind = 96, kTypeBehind = 104;
 constexpr std::size_t kInline = 5;
 constexpr std::size_t kMostDims = 64, kMostTypes = 64;
 constexpr std::size_t kVectorAt[] = {16, 24};
-constexpr std::uint64_t kFirstAddress = 1 << 16;  // below it there are counts, and no objects
+constexpr std::uint64_t kFirstAddress = 1 << 16;  // smaller values are counts, not objects
 
-// What the objects of this process have confirmed.
+// The layout that objects of this process have confirmed.
 struct Confirmed {
-  std::uint32_t sizes_at = 0;     // 0: not yet
-  std::uint32_t boolean_tag = 0;  // 0: not yet
+  std::uint32_t sizes_at = 0;  // 0 if not confirmed yet
+  std::uint32_t boolean_tag = 0;  // 0 if not confirmed yet
 };
 constinit Confirmed s_confirmed{};
 constinit const void* s_undefined = nullptr;
@@ -63,11 +63,11 @@ OperatorInput head_of(InputKind kind, std::uint32_t count = 0) { return {static_
 
 struct Dims {
   std::size_t count = 0;
-  const std::byte* sizes = nullptr;  // i64 each, and the strides behind the room for sizes
+  const std::byte* sizes = nullptr;  // i64 each; the strides follow the space for sizes
   const std::byte* strides = nullptr;
 };
 
-// False: there are no sizes at this place.
+// Returns false if there are no sizes at this offset.
 bool dims_at(const std::byte* sizes_and_strides, Dims& dims) {
   dims.count = word_at(sizes_and_strides);
   if (dims.count > kMostDims) return false;
@@ -78,7 +78,7 @@ bool dims_at(const std::byte* sizes_and_strides, Dims& dims) {
   return reinterpret_cast<std::uintptr_t>(dims.sizes) % 8 == 0 && dims.sizes != nullptr && is_there(its_sizes, dims.sizes, 16 * dims.count);
 }
 
-// The product of the sizes is the number of elements.
+// Returns true if the product of the sizes is the number of elements.
 bool is_tensor(const std::byte* tensor, std::size_t sizes_at, Dims& dims) {
   if (!dims_at(tensor + sizes_at, dims)) return false;
   std::uint64_t elements = 1;
@@ -88,7 +88,7 @@ bool is_tensor(const std::byte* tensor, std::size_t sizes_at, Dims& dims) {
   return elements == word_at(tensor + sizes_at + kElementsBehind);
 }
 
-// Of a place that is not known yet: two sizes of more than 1, none of them behind a pointer, are no chance.
+// For an unknown offset: two sizes larger than 1, stored inline, exclude chance.
 bool is_telling(const std::byte* tensor, std::size_t sizes_at) {
   const std::uint64_t count = word_at(tensor + sizes_at);
   if (count < 2 || count > kInline) return false;
@@ -100,7 +100,7 @@ bool is_telling(const std::byte* tensor, std::size_t sizes_at) {
   return is_tensor(tensor, sizes_at, dims);
 }
 
-// 0: not known yet.
+// Returns 0 if not known yet.
 std::size_t sizes_place(const std::byte* tensor) {
   if (const std::uint32_t known = learnt(s_confirmed.sizes_at)) return known;
   std::size_t found = 0, count = 0;
@@ -124,7 +124,8 @@ bool is_contiguous(const Dims& dims) {
   return true;
 }
 
-// Which of the two tags is that of a bool: the other one's value is a pointer, and no pointer is odd.
+// Determines which of the two tags is that of a bool: the value with the other tag is a pointer, and pointers are never
+// odd.
 std::uint32_t boolean_tag(const TorchValue& value) {
   const std::uint32_t known = learnt(s_confirmed.boolean_tag);
   const bool may_be = value.tag == kBooleanTags[0] || value.tag == kBooleanTags[1];
@@ -198,7 +199,7 @@ bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
   if (!is_there(a_tensor, tensor, (known != 0 ? known : kSizesAt[2]) + kTypeBehind + sizeof(std::uint16_t))) return false;
   const std::size_t sizes_at = sizes_place(tensor);
   Dims dims;
-  // Of tensors whose sizes are symbols, and of nested ones, they are no numbers.
+  // Sizes of tensors with symbolic sizes, and of nested tensors, are no numbers.
   if (sizes_at == 0 || !is_tensor(tensor, sizes_at, dims)) return add_head(head_of(InputKind::other));
   std::uint16_t type;
   std::memcpy(&type, tensor + sizes_at + kTypeBehind, sizeof(type));
@@ -210,8 +211,8 @@ bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
   return fits;
 }
 
-// A list of tensors or of numbers; of others only that it is there. What does not fit is left out. Nothing says of an empty one
-// what it would hold; most are of integers (the sizes of a scalar).
+// A list of tensors or of numbers; for other lists only their presence. What does not fit is omitted. The element type
+// of an empty list is unknown; most are integers (the sizes of a scalar).
 bool OperatorInputs::add_list(const std::byte* list) noexcept {
   if (!is_there(a_list, list, kVectorAt[1] + 3 * sizeof(std::uint64_t))) return false;
   const std::uint64_t first = word_at(list + kVectorAt[0]);

@@ -1,15 +1,20 @@
-// The inputs of an operator as bytes (trace::OperatorInput), read from PyTorch's own objects by offsets that they confirm:
+// Reads the inputs of an operator as bytes (trace::OperatorInput) from PyTorch's own objects, by offsets that the
+// objects confirm:
 //
-//   c10::TensorImpl: sizes and strides at 56 (2.15), 64 (2.3 to 2.12) or 72 (2.1), the number of elements 96 behind, the type 104.
-//     One place is right where the product of the sizes is the number of elements; it is asked of each tensor. Up to 5 sizes lie at
-//     8, with as many strides behind the fifth; more of them behind a pointer there.
-//   c10::IValue: the tag of bool is 9 up to 2.5 and 10 later; the value itself tells them apart, for the other one is a pointer.
-//     Lists of values are 4 behind.
-//   c10::detail::ListImpl: begin, end and end of room of a vector at 16, or, where two counts of 8 bytes lie before it, at 24.
+//   c10::TensorImpl: sizes and strides at 56 (2.15), 64 (2.3 to 2.12) or 72 (2.1), the number of elements 96 bytes
+//     later, the type 104 bytes later. An offset is right if the product of the sizes is the number of elements; this
+//     is checked for each tensor. Up to 5 sizes are at 8, followed by as many strides after the fifth; more of them are
+//     behind a pointer there.
+//   c10::IValue: the tag of bool is 9 up to 2.5 and 10 later; the value distinguishes them, because the other one is a
+//     pointer. Lists of values are 4 later.
+//   c10::detail::ListImpl: begin, end and end of capacity of a vector at 16, or, if two counts of 8 bytes precede it,
+//     at 24.
 //
-// The first few thousand objects of each kind are checked before they are read (agent/base/loaded_objects.h). An unreadable object or an unknown tag stops
-// the reading of inputs for good.
-// Source: c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h, ATen/core/ivalue.h, ATen/core/List.h of the same versions.
+// The first few thousand objects of each kind are checked before they are read (agent/base/loaded_objects.h). An
+// unreadable object or an unknown tag stops the reading of inputs permanently.
+//
+// Source: c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h, ATen/core/ivalue.h, ATen/core/List.h of the same
+// versions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +24,8 @@
 
 namespace agent {
 
-// The object that stands for a tensor that is not there (c10::UndefinedTensorImpl::singleton). Before the first operator.
+// Sets the object that represents an undefined tensor (c10::UndefinedTensorImpl::singleton). Called before the first
+// operator.
 void know_undefined_tensor(const void* tensor) noexcept;
 
 inline constexpr char kInputsUnknown[] =
@@ -29,7 +35,7 @@ inline constexpr char kInputsUnknown[] =
 void refuse_inputs() noexcept;
 bool inputs_are_refused() noexcept;
 
-// Of one operator; what does not fit is marked as cut.
+// The inputs of one operator. Inputs that do not fit are marked as cut.
 class OperatorInputs {
  public:
   static constexpr std::size_t kBytes = 1024;

@@ -20,7 +20,7 @@ namespace agent {
 
 namespace {
 
-// Laid out as an object of a class with a virtual destructor.
+// Has the layout of an object of a class with a virtual destructor.
 struct Context {
   const void* functions;
   std::uint32_t next;  // of a free context: 1 + index of the next free one in its part; 0 if it is the last
@@ -99,18 +99,18 @@ using trace::TorchLevel;
 constinit TorchFunctions s_torch{};
 constinit RecordFunctionReader s_reader{};
 constinit std::atomic<TorchLevel> s_level{TorchLevel::off};
-constinit std::uint64_t s_callback = 0;  // 0: none
+constinit std::uint64_t s_callback = 0;  // 0 if none
 constinit bool s_is_found = false;
-constinit std::atomic<bool> s_alone{false};  // operators alone begin the recording
+constinit std::atomic<bool> s_alone{false};  // a recording may begin with operators alone
 
-// The layouts were looked at on this processor alone.
+// The layouts were verified only on this processor.
 #ifdef __x86_64__
 constexpr bool kIsTried = true;
 #else
 constexpr bool kIsTried = false;
 #endif
 
-// A few may be of an object that was never ours; then its layout is another one than we know.
+// A few objects may not be ours; if there are more, the layout is unknown.
 constexpr std::uint32_t kMostWrong = 3;
 constinit std::atomic<std::uint32_t> s_wrong{0};
 bool is_given_up() { return s_wrong.load(std::memory_order_relaxed) >= kMostWrong; }
@@ -143,18 +143,19 @@ void give_up() {
   say("%s (TRACETOOL_TORCH=off hides this line)", kOperatorsUnknown);
 }
 
-// The operator of this thread that had its Python stack read last, while it runs. The Python code that called it stands still, and its
-// callers with it: what it calls without Python in between has the same stack.
+// The operator of this thread whose Python stack was read last, while it runs. The Python code that called it does not
+// continue, nor do its callers, so operators that it calls without Python in between have the same stack.
 struct OpenOperator {
-  std::uintptr_t function = 0;  // 0: none
-  std::uint32_t tid = 0;        // a forked child's is another
+  std::uintptr_t function = 0;  // 0 if none
+  std::uint32_t tid = 0;  // a forked child has another
   PythonPosition position;
   HostWriter::Name stack;
 };
 thread_local constinit OpenOperator t_open __attribute__((tls_model("initial-exec"))){};
 
-// Objects of ranges that Python enters and leaves lie on the heap: it goes on meanwhile. glibc has a thread's control block at the far end
-// of its stack (nptl/allocatestack.c), and that of the first thread below its stack.
+// Objects of ranges entered and left by Python are on the heap, because Python continues meanwhile. glibc places a
+// thread's control block at the far end of its stack (nptl/allocatestack.c), and that of the first thread below its
+// stack.
 bool is_on_stack(std::uintptr_t address) {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), control_block = static_cast<std::uintptr_t>(pthread_self());
   return address > here && (control_block < here || address < control_block);
@@ -174,7 +175,7 @@ std::uint32_t stack_of(const Guard& guard, const RecordFunction* function, HostW
   return ref;
 }
 
-// False: nothing was written.
+// Returns false if nothing was written.
 bool write_begin(const Guard& guard, const RecordFunction* function, std::uint32_t id, const OperatorCall& call, std::string_view inputs, bool has_stack) {
   const char* name = s_torch.name(function);
   if (name == nullptr) {
@@ -196,26 +197,26 @@ bool write_begin(const Guard& guard, const RecordFunction* function, std::uint32
   if (!writer) return false;
   record.name_ref = writer.name(text);
   record.inputs_ref = writer.name_of_many(inputs);
-  record.time_mono_ns = mono_ns();  // what came before is not the operator's
+  record.time_mono_ns = mono_ns();  // excludes the time of the preceding code
   writer.append(record);
   return true;
 }
 
-// By PyTorch's number of the thread, so that threads do not wait for each other.
+// By PyTorch's thread number, so that threads do not contend.
 struct alignas(64) Count {
   std::atomic<std::uint64_t> begun{0};
 };
 constexpr std::size_t kCounts = 16;
 constinit Count s_begun[kCounts];
 
-// For a process without a GPU the first range or operator begins the recording.
+// In a process without a GPU the first range or operator begins the recording.
 bool is_recording(const Guard& guard) {
   if (recording() == Recording::open) return true;
   return recording() == Recording::off && s_alone.load(std::memory_order_relaxed) && begin_recording(guard);
 }
 
-// While a level is exchanged for another one, an operator may have the callbacks of both: the one after the other is called at its
-// begin, and the first one records it. What this thread has begun last, and by which of the two.
+// While a level is replaced, an operator may have the callbacks of both levels. Both are called at its begin, and the
+// first one records it. This is the last operator begun on this thread, and the callback that recorded it.
 thread_local std::uintptr_t t_begun __attribute__((tls_model("initial-exec"))) = 0;
 
 std::uintptr_t mark_of(const RecordFunction* function, unsigned turn) { return reinterpret_cast<std::uintptr_t>(function) | turn; }
@@ -228,7 +229,7 @@ void note_refused(const Guard& guard) {
   note_unknown(guard);
 }
 
-// Callbacks of one level and those of the next differ in their turn.
+// Callbacks of successive levels are distinguished by their turn.
 template <unsigned turn>
 OperatorContext on_begin(const RecordFunction* function) {
   const Guard guard;
@@ -283,7 +284,8 @@ std::uint64_t add_callbacks(TorchLevel level) {
   return s_torch.add_callback(callback);
 }
 
-// The new one first, so that no operator is missed. Those that are open meanwhile keep the callbacks with which they began.
+// Adds the new callbacks first, so that no operator is missed. Operators that are open meanwhile keep the callbacks
+// with which they began.
 void set_level(TorchLevel level) {
   const std::uint64_t before = s_callback;
   s_level.store(level, std::memory_order_relaxed);
@@ -297,7 +299,7 @@ void look_for_refused() {
   if (has_inputs(level) && inputs_are_refused()) set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
 }
 
-// Before the first operator where its stack is asked for, else where there is something to record.
+// Called before the first operator if its stack is requested, otherwise when something can be recorded.
 void look_for_python() {
   const bool with_stacks = has_python_stacks(settings().torch);
   if (with_stacks || recording() == Recording::open) watch_python(with_stacks || settings().hang_stacks_s != 0);
@@ -333,7 +335,7 @@ void watch_torch() noexcept {
 
 bool wants_torch_alone() noexcept {
   if (!kIsTried || !is_set_by_hand()) return false;
-  // Python, or a program that is linked with PyTorch.
+  // Python, or a program linked with PyTorch.
   ObjectPaths found{};
   objects_named("libtorch_cpu.so", found);
   return found.count > 0 || symbol_in(handle_of(nullptr), "Py_IsInitialized") != nullptr;

@@ -1,5 +1,5 @@
-// PyTorch's operators as a source of events: callbacks of its own observers, which torch.profiler uses, too. What is asked for
-// is TRACETOOL_TORCH; at `steps` PyTorch calls us for ranges alone, so that an operator costs nothing.
+// PyTorch's operators as a source of events, using callbacks of its own observers, as torch.profiler does.
+// TRACETOOL_TORCH selects the level. At `steps` PyTorch calls us only for ranges, so operators have no cost.
 #pragma once
 #include <cstdint>
 
@@ -9,33 +9,34 @@
 
 namespace agent {
 
-// Contexts (at::ObserverContext) that begin callbacks return to PyTorch. Each has a number that is unique among open operators of all threads
-// and greenlets.
+// Contexts (at::ObserverContext) that begin callbacks return to PyTorch. Each has a number that is unique among open
+// operators of all threads and greenlets.
 
-// Returns null if too many operators are open. Threads with different `thread` numbers do not contend. PyTorch frees the context by deleting it, on
-// any thread.
+// Returns null if too many operators are open. Threads with different `thread` numbers do not contend. PyTorch frees
+// the context by deleting it, on any thread.
 const void* new_operator_context(std::uint32_t thread) noexcept;
 // Frees a context that was not returned to PyTorch.
 void free_operator_context(const void* context) noexcept;
 // Returns the number of a context from new_operator_context().
 std::uint32_t number_of_context(const void* context) noexcept;
 
-// Where libtorch_cpu is loaded by now: adds the callbacks of the level that is asked for. Later calls do nothing. What is not as
-// expected is one line, and this source stays off. For one thread at a time, ours: it takes the loader's lock and PyTorch's.
+// Adds the callbacks of the chosen level, if libtorch_cpu is loaded by now. Later calls do nothing. If anything differs
+// from the expected, one line reports it and this source stays off. For one of our threads at a time: it takes the
+// loader's lock and PyTorch's.
 void watch_torch() noexcept;
 
-// Whether this process shall be recorded for its operators alone, though it may never use a GPU: TRACETOOL_TORCH is set by hand,
-// and this is a process that may load PyTorch.
+// Returns true if this process is to be recorded for its operators alone, although it may never use a GPU:
+// TRACETOOL_TORCH is set explicitly, and the process may load PyTorch.
 bool wants_torch_alone() noexcept;
 
-// How many operators and ranges began so far. For any thread.
+// Returns the number of operators and ranges begun so far. For any thread.
 std::uint64_t operators_begun() noexcept;
-// Whether operators are recorded, and not steps alone.
+// Returns true if operators are recorded, and not only steps.
 bool torch_has_operators() noexcept;
-// From now on what this level asks for; what has begun ends as it began. Nothing happens where PyTorch is not observed. For one thread at
-// a time, not in a callback.
+// Changes the level for operators that begin from now on; those that have begun end as they began. Does nothing if
+// PyTorch is not observed. For one thread at a time, not in a callback.
 void change_torch_level(trace::TorchLevel level) noexcept;
-// No operators from now on, only steps.
+// Records only steps from now on, no operators.
 void reduce_torch() noexcept;
 
 }  // namespace agent

@@ -17,7 +17,7 @@ bool find(void* library, const char* name, Function& function) {
 }  // namespace
 
 TorchFound find_torch(TorchFunctions& functions) noexcept {
-  // By its file name, as the loader keeps it, whatever folder and scope it was loaded from.
+  // By its file name as known to the loader, independent of directory and scope.
   ObjectPaths found{};
   objects_named("libtorch_cpu.so", found);
   void* library = found.count > 0 ? handle_of(found.paths[0]) : nullptr;
@@ -28,7 +28,8 @@ TorchFound find_torch(TorchFunctions& functions) noexcept {
                      find(library, "_ZN2at14RecordFunction15currentThreadIdEv", functions.thread) &&
                      find(library, "_ZN2at15sequence_number4peekEv", functions.sequence);
   find(library, "_ZNK2at14RecordFunction10num_inputsEv", functions.inputs);
-  functions.undefined_tensor = symbol_in(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");  // of libc10, which it needs
+  // Defined in libc10, a dependency
+  functions.undefined_tensor = symbol_in(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");
   return whole ? TorchFound::found : TorchFound::unfit;
 }
 
@@ -36,10 +37,10 @@ namespace {
 
 constexpr std::size_t kThreadAt = 88, kScopeAt = 96;
 constexpr std::size_t kSequenceAt[] = {176, 200};
-constexpr std::uint32_t kVotes = 3;  // for one, and none for the other
+constexpr std::uint32_t kVotes = 3;  // votes for one offset, and none for the other
 constexpr std::size_t kInputsAt = 8, kInputCountAt = 16, kNamedInputsAt = 24, kMapBytes = 48, kForwardThreadAt[] = {48, 104};
 constexpr std::uint64_t kMostInputs = 1 << 20;
-constexpr std::uint32_t kTooMany = 1000;  // operators whose number of inputs differs
+constexpr std::uint32_t kTooMany = 1000;  // operators with a different number of inputs
 constexpr std::uint64_t kNoSequence = ~std::uint64_t{0};
 constexpr std::uint64_t kMostThreads = std::uint64_t{1} << 31;
 
@@ -47,7 +48,7 @@ bool may_have_inputs(const OperatorCall& call) {
   return call.scope == trace::OperatorScope::function || call.scope == trace::OperatorScope::backward_function;
 }
 
-// Behind the sequence number; 0: nothing has shown it so far. Without named inputs there is an empty list of outputs.
+// Relative to the sequence number; 0 if unknown so far. Without named inputs there is an empty list of outputs.
 std::uint32_t forward_thread_at(const std::byte* sequence, std::uint32_t& known) {
   if (learnt(known) != 0) return learnt(known);
   const std::byte* named = sequence + kNamedInputsAt;
@@ -65,8 +66,8 @@ void read_forward_thread(const std::byte* at, OperatorCall& call) {
 
 }  // namespace
 
-// Looks at both places until one is known: in operators that autograd numbers one of them has the number that comes next. Small
-// numbers stand anywhere, so they prove nothing.
+// Compares both offsets until one is confirmed: in operators numbered by autograd, one of them contains the next
+// number. Small numbers occur anywhere, so they prove nothing.
 bool RecordFunctionReader::has_sequence(const std::byte* at, std::uint64_t peeked) noexcept {
   constexpr std::uint64_t kTelling = 3;
   if (learnt(sequence_at_) != 0) return true;

@@ -10,7 +10,7 @@
 
 namespace agent {
 
-// Each in a translate_*.cpp.
+// Each is defined in a translate_*.cpp.
 using Translate = void(Translation& out, const CUpti_Activity* activity) noexcept;
 Translate translate_kernel, translate_memcpy, translate_memcpy_peer, translate_memset,
     translate_runtime, translate_driver, translate_sync, translate_cuda_event,
@@ -37,14 +37,14 @@ constexpr Translator kTranslators[] = {
 
 namespace {
 
-constexpr std::size_t kKinds = 64;  // as many as bits in Translation::wanted_
+constexpr std::size_t kKinds = 64;  // number of bits in Translation::wanted_
 
 struct ByKind {
   decltype(Translator::translate) translate[kKinds]{};
 };
 constexpr ByKind kByKind = [] {
   ByKind table;
-  // Not row->translate != nullptr: g++ 12 with -fsanitize=undefined does not take that for constant.
+  // row->translate != nullptr is not used, because g++ 12 with -fsanitize=undefined does not accept it as constant.
   for (const Translator* row = kTranslators; row->activity != CUPTI_ACTIVITY_KIND_INVALID; ++row)
     table.translate[row->activity] = row->translate;
   return table;
@@ -60,7 +60,7 @@ std::uint64_t wanted_kinds() {
 
 }  // namespace
 
-// A host that has no thread of its own in this: tid 0 names the agent's flushing.
+// These records belong to no host thread: tid 0 stands for the agent's flushing.
 bool Translation::begin() noexcept {
   ++buffer_;
   wanted_ = wanted_kinds();
@@ -125,7 +125,7 @@ void Translation::remember(KnownShape& known, const Launch& launch, std::uint32_
 std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept {
   constexpr std::uint64_t kOdd = trace::spread(1);
   const Launch launch = launch_of(kernel);
-  // One multiplication each, none waiting for another.
+  // One independent multiplication each, which the processor executes in parallel.
   std::uint64_t hash = reinterpret_cast<std::uintptr_t>(launch.name) * kOdd;
   for (std::uint64_t i = 0; i < 4; ++i) hash ^= (launch.dimensions[i] + i) * (kOdd + 2 * i * kOdd);
   const Cluster& cluster = launch.cluster;
@@ -162,7 +162,7 @@ std::uint32_t Translation::new_shape(const Launch& launch, std::size_t record_by
   return interner().shape(ring(), writer_, {record, name});
 }
 
-// Into the region while there is room; else again in every block that needs it.
+// Defined in the region while there is space, otherwise again in every block that needs it.
 template <typename Make>
 void Translation::write_once(Written& written, std::uint32_t key, const Make& make) noexcept {
   if (written.key == key && (written.in_region || written.ticket == writer_.ticket())) return;
@@ -184,7 +184,7 @@ void Translation::name_api(trace::RecordKind domain, std::uint32_t cbid) noexcep
 }
 
 void Translation::name_thread(std::uint32_t tid) noexcept {
-  // Two threads whose numbers meet in one slot must not push each other out at every call.
+  // Two threads whose numbers share a slot must not replace each other at every call.
   Written* slot = &threads_[tid % kThreads];
   for (std::size_t i = 0; i < kProbes && slot->key != tid && slot->key != 0; ++i) {
     slot = &threads_[(tid + i + 1) % kThreads];
@@ -214,7 +214,7 @@ void Translation::define_context(const trace::ContextRecord& record) noexcept {
   define_once(contexts_[record.context % kContexts], record, kIdentityReserve);
 }
 
-// A program that makes streams without end leaves half of the region to others.
+// A program that creates streams continually leaves half of the region for other definitions.
 void Translation::define_stream(const trace::StreamRecord& record) noexcept {
   define_once(streams_[(record.context * 61 + record.stream) % kStreams], record, ring().header->definitions_bytes / 2);
 }

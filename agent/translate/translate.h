@@ -1,10 +1,12 @@
-// CUPTI's records to ours, once, as early as possible. Each kind has one function and one row in kTranslators
-// (translate.cpp). CUPTI writes the newest layout of the installed library, so only what is common to all versions from
-// 11.8 on is read, through the oldest struct that has it (CUpti_ActivityKernel5, Memcpy4, MemcpyPtoP3, Memset3: graph
-// ids are their last members), and sizeof never steps through a buffer. gpu_work.h has the exceptions.
+// Converts CUPTI's records to ours, once and as early as possible. Each kind has one function and one row in
+// kTranslators (translate.cpp). CUPTI writes the newest layout of the installed library, so only fields common to all
+// versions from 11.8 on are read, through the oldest struct that has them (CUpti_ActivityKernel5, Memcpy4, MemcpyPtoP3,
+// Memset3: graph ids are their last members), and sizeof is never used to step through a buffer. gpu_work.h contains
+// the exceptions.
 //
-// Left out: DEVICE, whose facts the driver tells at any time, and with them the PCI bus id (cupti/devices.h); NAME and
-// MARKER, which CUPTI makes only where it is itself the process's NVTX tool: ours is (nvtx/).
+// Not used: DEVICE, because the driver provides the same data at any time, and the PCI bus id in addition
+// (cupti/devices.h); NAME and MARKER, which CUPTI creates only if it is itself the process's NVTX tool, which the agent
+// is (nvtx/).
 #pragma once
 #include <cupti.h>
 
@@ -20,39 +22,40 @@
 
 namespace agent {
 
-// Where translated records go, and what the translators remember. One per process, used under its owner's lock.
+// Receives translated records and stores the state of the translators. One per process, used under its owner's lock.
 class Translation {
  public:
-  // Begins and ends a buffer. False: no block is available.
+  // Begin and end a buffer. begin() returns false if no block is available.
   bool begin() noexcept;
   void end() noexcept;
-  // Appends one CUPTI record, or counts it as lost, or as unknown: a kind without a row, or one that TRACETOOL_EVENTS
-  // leaves out and another user of CUPTI in this process asked for.
+  // Appends a CUPTI record, or counts it as lost or as unknown. Unknown are kinds without a row, and kinds that
+  // TRACETOOL_EVENTS excludes and another CUPTI user in this process requested.
   void record(const CUpti_Activity* activity) noexcept;
 
-  // For the translators.
-  bool room(trace::RecordKind kind, std::size_t bytes) noexcept;  // false: counted as lost
+  // Functions for the translators.
+  bool room(trace::RecordKind kind, std::size_t bytes) noexcept;  // returns false if the record was counted as lost
   template <typename Record>
   void append(const Record& record) noexcept {
     writer_.append(&record, sizeof(record));
   }
-  // The shape's reference in the current block, where room has been made for the record that uses it; makes more room
-  // for a new shape. kNoRef: lost, and counted.
+  // Returns the shape's reference in the current block, in which room has been made for the record that uses it; makes
+  // more room for a new shape. Returns kNoRef if it is lost, and counts it.
   std::uint32_t kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept;
   void name_api(trace::RecordKind domain, std::uint32_t cbid) noexcept;
   void name_thread(std::uint32_t tid) noexcept;
-  // Into the region, once. Where that has no room (streams have half of it), into the block, for as long as it lives.
+  // Defines it once in the region; if there is no room (streams may use half of it), in the block, for the block's
+  // lifetime.
   void define_context(const trace::ContextRecord& record) noexcept;
   void define_stream(const trace::StreamRecord& record) noexcept;
-  // Of every record of work of the GPU, once.
+  // Called once for every record of GPU work.
   void note_gpu_work(std::uint64_t end_cupti_ns) noexcept { gpu_work_.note(end_cupti_ns); }
   const GpuWork& gpu_work() const noexcept { return gpu_work_; }
-  // A time of CUPTI's as it is recorded: in the clock that CUPTI had, also where somebody gave it another (cupti_clock.h).
-  // 0: CUPTI took none, or nobody can tell.
+  // Returns a CUPTI time as recorded: on CUPTI's original clock, even if it was replaced (cupti_clock.h). 0 if CUPTI
+  // recorded none, or it is unknown.
   std::uint64_t time(std::uint64_t cupti_ns) noexcept {
     return window_.has(cupti_ns) || cupti_ns == 0 ? cupti_ns : foreign_time(cupti_ns);
   }
-  // The same of both; counts those that are not 0 < start <= end then.
+  // The same for start and end; counts pairs without 0 < start <= end.
   struct Times {
     std::uint64_t start, end;
     bool are_odd() const noexcept { return start == 0 || end < start; }
@@ -62,11 +65,12 @@ class Translation {
     if (both.are_odd()) count_invalid_timestamps();
     return both;
   }
-  // A foreign time came while CUPTI's clock was taken for ours: it has to be read. Asking ends it.
+  // Returns true if a foreign time occurred while CUPTI's clock was assumed to be ours, so the clock has to be read.
+  // Resets the state.
   bool has_strange_times() noexcept { return std::exchange(strange_, false); }
 
  private:
-  // What tells launches apart, as it stands in CUPTI's record: grid, block and both shared sizes are neighbours there.
+  // The members of CUPTI's record that distinguish launches. Grid, block and both shared sizes are adjacent there.
   struct Launch {
     const char* name;
     std::uint64_t dimensions[4];
@@ -75,24 +79,23 @@ class Translation {
     std::uint32_t local_bytes_per_thread;
     Cluster cluster;
   };
-  // The shapes of the last launches, found without reading names: same name pointer, same launch, and once in every
-  // buffer the text behind the pointer is compared with what was written (a module that is unloaded leaves its
-  // addresses to the next).
+  // The shapes of the last launches, found without reading names: same name pointer and same launch. Once per buffer
+  // the text at the pointer is compared with the recorded one, because the addresses of an unloaded module are reused.
   struct KnownShape {
     Launch launch;
     std::uint32_t ref;
     std::uint32_t length;
-    std::uint64_t ticket;  // 0: in the region
+    std::uint64_t ticket;  // 0 if in the region
     std::uint64_t verified_in;
     const char* text;  // in the file
   };
-  // Where a small permanent thing was last written: in the region for good, or in the block of this ticket.
+  // The last location of a small permanent definition: in the region, or in the block with this ticket.
   struct Written {
     std::uint64_t ticket;
     std::uint32_t key;
     bool in_region;
   };
-  // Sets of four, chosen by half of a hash; the other half is looked at before the shape itself.
+  // Sets of four, selected by half of a hash; the other half is compared before the shape itself.
   static constexpr std::size_t kSets = 1024;
   static constexpr std::size_t kWays = 4;
   static constexpr std::size_t kApis = 2048;
@@ -113,8 +116,8 @@ class Translation {
   void define_once(Record& known, const Record& record, std::size_t keep_free) noexcept;
 
   Writer writer_;
-  std::uint64_t wanted_ = 0;  // kinds of CUPTI's records: bit 1 << kind
-  std::uint64_t buffer_ = 0;  // how many were begun
+  std::uint64_t wanted_ = 0;  // kinds of CUPTI records: bit 1 << kind
+  std::uint64_t buffer_ = 0;  // number of buffers begun
   GpuWork gpu_work_{};
   TimeWindow window_{};
   bool strange_ = false;
@@ -129,11 +132,11 @@ class Translation {
 
 struct Translator {
   CUpti_ActivityKind activity;
-  trace::RecordKind record;  // what asks for it, and as which a loss is counted
+  trace::RecordKind record;  // event that requests it, and as which a loss is counted
   void (*translate)(Translation&, const CUpti_Activity*) noexcept;
 };
 
-// The rows, ended by one without a function. The agent enables those whose event is wanted.
+// The rows, terminated by one without a function. The agent enables those whose event is wanted.
 extern const Translator kTranslators[];
 
 }  // namespace agent

@@ -1,12 +1,12 @@
-// Time in which nothing moves: waits of the host and of streams, the CUDA events that they wait for, and what CUPTI and the
-// driver take for themselves.
+// Translates records of waiting time: synchronizations of the host and of streams, the CUDA events that they wait for,
+// and overhead of CUPTI and the driver.
 #include "agent/translate/gpu_work.h"
 #include "agent/translate/translate.h"
 
 namespace agent {
 namespace {
 
-// What is meant depends on the kind of object: a process and its thread, or a device, its context, its stream.
+// The meaning depends on the kind of object: a process and its thread, or a device, its context, its stream.
 void set_object(trace::OverheadRecord& record, const CUpti_ActivityOverhead& overhead) {
   const auto& id = overhead.objectId;
   record.object = static_cast<std::uint16_t>(overhead.objectKind);
@@ -31,7 +31,7 @@ void set_object(trace::OverheadRecord& record, const CUpti_ActivityOverhead& ove
   }
 }
 
-// What a wait that is not for an event has here, in 32 bits or in 64.
+// The value for a synchronization that is not with an event, in 32 bits or in 64.
 std::uint64_t known_sync_id(std::uint64_t id) {
   constexpr std::uint64_t kNone = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
   return id == kNone || id == ~std::uint64_t{0} ? 0 : id;

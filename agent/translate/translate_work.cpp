@@ -1,4 +1,4 @@
-// Work of the GPU: kernels, copies, sets and graphs.
+// Translates GPU work: kernels, copies, memsets and graphs.
 #include "agent/cupti/graph_nodes.h"
 #include "agent/translate/translate.h"
 
@@ -49,7 +49,7 @@ void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept
 
 namespace {
 
-// What a copy and a set have in common, by the same names in CUPTI's structs.
+// Members with equal names in CUPTI's structs for copies and memsets.
 template <typename Record, typename Activity>
 Record begin_record(Translation& out, const Activity& activity) {
   const Translation::Times times = out.times(activity.start, activity.end);

@@ -69,8 +69,8 @@ class WithAsyncSlices : public Exporter {
   const Catalog* catalog_ = nullptr;
   std::map<Key, std::vector<Open>> open_;
   std::vector<std::int64_t> durations_;  // of the spans, in the order of their begins
-  std::vector<bool> ends_joined_;        // of the ends, in their order
-  std::size_t spans_ = 0, ends_ = 0;     // that event() has seen
+  std::vector<bool> ends_joined_;  // by end, in order
+  std::size_t spans_ = 0, ends_ = 0;  // seen by event()
   std::uint64_t joined_ends_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// Async spans of the Trace Event Format ("b" and "e", "S" and "F", joined by process, category and id) as slices: for
-// formats that know slices only. An exporter that is given one gets a slice with the span's length in place of its begin, and
-// its end is counted with it. Other async events ("n") stay instants, and so do ends without a begin; a begin without an end
-// is a slice without an end. Memory: 8 bytes a span.
+// Converts async spans of the Trace Event Format ("b" and "e", "S" and "F", joined by process, category and id) to
+// slices, for formats without async spans. The exporter gets a slice with the span's length for the begin; the end is
+// counted with it. Other async events ("n"), and ends without a begin, remain instants. A begin without an end is a
+// slice without an end. Memory: 8 bytes per span.
 #pragma once
 #include <memory>
 

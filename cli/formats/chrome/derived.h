@@ -1,5 +1,6 @@
-// Computed tracks in Chrome trace JSON: slices on tracks of their own, beneath the streams of their device (what was lost:
-// on top of the process), with lanes where they overlap; counters by name, which is unique in the process. Described when they are first used.
+// Derived tracks in Chrome trace JSON. Slices are on separate tracks below the streams of their device (lost data: at
+// the top of the process), with lanes if they overlap. Counters are identified by a name that is unique in the process.
+// A track is described when it is first used.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,18 +16,20 @@ namespace cli::chrome {
 
 class ChromeDerived {
  public:
-  // All outlive it. Takes ids from the processes' next_tid. `home` is the track that stands for each process.
+  // All arguments have to outlive it. Allocates ids from the processes' next_tid. `home` contains the track that
+  // represents each process.
   ChromeDerived(const Catalog& catalog, const std::vector<TrackLayout>& tracks, std::vector<ProcessLayout>& processes,
                 const std::vector<std::string>& home);
 
-  // Nothing is written before `origin_ns`: what begins before it begins there, what ends before it is left out.
+  // Writes a slice or counter value. A slice that begins before `origin_ns` begins there; one that ends before it is
+  // skipped.
   void draw(Derived derived, std::int64_t origin_ns, ChromeText& text, ExportSummary& summary);
 
  private:
   struct Location {
     std::vector<std::string> where;  // chrome_ids(), by lane
     Lanes lanes{LaneRule::nest};
-    std::string name;  // of a counter, as a JSON string
+    std::string name;  // for a counter, as a JSON string
   };
   void counter(const Derived& derived, ChromeText& text);
   const std::string& lane(const Derived& slice, ChromeText& text);
@@ -37,8 +40,9 @@ class ChromeDerived {
   std::vector<ProcessLayout>& processes_;
   const std::vector<std::string>& home_;
   std::map<DerivedTrackKey, Location> locations_;
-  std::map<std::pair<ProcessId, std::int64_t>, std::size_t> last_streams_;  // of a device: the order of its last stream
-  std::vector<std::size_t> devices_;                                        // by ProcessId: how many
+  // By device: the sort position of its last stream
+  std::map<std::pair<ProcessId, std::int64_t>, std::size_t> last_streams_;
+  std::vector<std::size_t> devices_;  // number of devices by ProcessId
 };
 
 }  // namespace cli::chrome

@@ -5,8 +5,8 @@
 namespace cli::chrome {
 namespace {
 
-constexpr std::size_t kSearched = 256;       // of the slices that start at one time, for the one that a flow belongs to
-constexpr std::size_t kFarthest = 64 << 10;  // bytes that a flow is moved across
+constexpr std::size_t kSearched = 256;  // limit of slices with equal start searched for that of a flow
+constexpr std::size_t kFarthest = 64 << 10;  // maximum number of bytes across which a flow is moved
 
 }  // namespace
 
@@ -81,7 +81,7 @@ ChromeFlows::Bound ChromeFlows::bind(const Event& flow, TrackId track, Tracks& t
   return {&tracks[track]->base(), flow.start_ns, flow.start_ns, fresh_.size()};
 }
 
-// What was written since `since` goes directly behind that slice.
+// Moves the text written since `since` directly after that slice.
 void ChromeFlows::move_behind(std::size_t fresh, std::size_t since, ChromeText& text) {
   if (fresh == fresh_.size() || since - fresh_[fresh].position > kFarthest) return;
   const std::size_t length = text.position() - since;
@@ -106,7 +106,7 @@ void ChromeFlows::begin_flow(std::uint64_t flow_id, StringId kind, const TrackLa
   early_.erase(early);
 }
 
-// An end that comes before its start is written with it, at the start's time if its slice lasts until then.
+// An end that precedes its start is written together with it, at the start's time if its slice lasts until then.
 void ChromeFlows::end_flow(FlowTable::End end, const End& drawn, ChromeText& text, ExportSummary& summary) {
   if (!end.started) return early_[end.flow_id].push_back(drawn);
   text.flow(drawn.phase, end.flow_id, drawn.category, drawn.bound.lane->where,

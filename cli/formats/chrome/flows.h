@@ -1,11 +1,11 @@
-// The flows of Chrome trace JSON: from a launch to its GPU work, by correlation or by the flow events of the input.
+// Writes the flows of Chrome trace JSON: from a launch to its GPU work, by correlation or by the flow events of the
+// input.
 //
-// A viewer binds the end of a flow to what it finds at its time on its lane: Perfetto takes the slice that was opened
-// there last, so an instant or a nested slice between a slice and its flow steals the flow. So each end is written
-// directly behind the slice that it belongs to, or, when other things were opened on the lane meanwhile, at the slice's
-// start. Which slices and flow events belong together is FlowPlan's.
+// A viewer binds a flow endpoint to a slice by time and lane. Perfetto uses the slice opened there last, so an instant
+// or a nested slice between a slice and its flow event would get the flow. Each endpoint is therefore written directly
+// after its slice or, if the lane has newer slices, at the slice's start. FlowPlan assigns flow events to slices.
 //
-// Memory: FlowPlan; the slices of one instant; ends that come before their start.
+// Memory: FlowPlan; the slices of one instant; ends that precede their start.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
@@ -20,16 +20,16 @@ namespace cli::chrome {
 
 class ChromeFlows {
  public:
-  using Tracks = std::vector<std::unique_ptr<TrackLanes>>;  // by TrackId; null where nothing is written
+  using Tracks = std::vector<std::unique_ptr<TrackLanes>>;  // by TrackId; null if nothing is written
 
   explicit ChromeFlows(const Catalog& catalog) : plan_(catalog) {}
 
-  // The first pass: every event, then end_prepare().
+  // First pass: called for every event, then end_prepare().
   void prepare(const Event& event, const Facts& facts) { plan_.prepare(event, facts); }
   void end_prepare() { plan_.end_prepare(); }
 
-  // The second pass. time() before each event; slice() behind each written slice; flow() for each flow event; moved()
-  // after each flush of `text`; finish() at the end.
+  // Second pass: time() before each event; slice() after each written slice; flow() for each flow event; moved() after
+  // each flush of `text`; finish() at the end.
   void time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
     if (now_ns != now_ns_) next_time(now_ns, text, tracks, summary);
   }
@@ -43,7 +43,7 @@ class ChromeFlows {
   struct Fresh {  // a slice that starts now
     std::uint64_t correlation;
     const TrackLanes::Lane* lane;
-    std::size_t position;  // behind it in the text
+    std::size_t position;  // the end of the slice in the text
     std::int64_t end_ns;
     TrackId track;
   };
@@ -52,7 +52,7 @@ class ChromeFlows {
     std::int64_t start_ns, end_ns;
     std::size_t fresh;  // index, or fresh_.size()
 
-    // Where on the slice a flow of `time_ns` finds it.
+    // Returns the time at which a flow of `time_ns` binds to the slice.
     std::int64_t drawn_ns(std::int64_t time_ns) const { return lane->top_ns == start_ns ? time_ns : start_ns; }
   };
   struct End {

@@ -72,13 +72,13 @@ class ChromeJson : public Exporter {
   }
 
  private:
-  // What is written first may begin before the first event.
+  // Derived slices may begin before the first event.
   void start(std::int64_t first_ns) {
     started_ = true;
-    text_.emplace(*catalog_, *sink_);  // made here and not earlier, because thousands of segments may be prepared at once
+    text_.emplace(*catalog_, *sink_);  // created late, because thousands of segments may be prepared at once
     args_.emplace(*catalog_);
     origin_ns_ = origin_ns_.value_or(first_ns);
-    if (!census_->empty()) origin_ns_ = std::min(*origin_ns_, census_->first_ns());  // also of events that are in no span
+    if (!census_->empty()) origin_ns_ = std::min(*origin_ns_, census_->first_ns());  // also for events in no span
     flows_->end_prepare();
     collectives_->end_prepare();
     processes_ = process_layouts(*catalog_, *census_);
@@ -143,7 +143,8 @@ class ChromeJson : public Exporter {
     }
   }
 
-  static constexpr std::uint64_t kCollectiveIds = std::uint64_t{1} << 40;  // beyond FlowTable's: chrome://tracing knows ids alone
+  // Above FlowTable's ids, because chrome://tracing distinguishes flows only by id
+  static constexpr std::uint64_t kCollectiveIds = std::uint64_t{1} << 40;
   const Catalog* catalog_ = nullptr;
   ByteSink* sink_ = nullptr;
   std::optional<std::int64_t> origin_ns_;
@@ -155,7 +156,7 @@ class ChromeJson : public Exporter {
   std::vector<ProcessLayout> processes_;
   std::vector<TrackLayout> track_layouts_;
   std::optional<ChromeDerived> derived_;
-  std::vector<std::string> home_;  // by ProcessId: the lane that stands for the process
+  std::vector<std::string> home_;  // by ProcessId: the lane that represents the process
   ChromeFlows::Tracks tracks_;
   ExportSummary summary_;
   bool started_ = false;

@@ -1,5 +1,5 @@
-// Chrome trace JSON: ranks as processes, host threads above, GPU streams below, launch -> work flows; for
-// ui.perfetto.dev and chrome://tracing. Times are microseconds with three decimals since the first event;
+// Writes Chrome trace JSON for ui.perfetto.dev and chrome://tracing: ranks as processes, host threads above GPU
+// streams, flows from launches to work. Times are microseconds with three decimals since the first event;
 // baseTimeNanoseconds is the wall clock of that moment.
 #pragma once
 #include <memory>

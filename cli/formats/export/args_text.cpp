@@ -15,19 +15,19 @@
 namespace cli {
 namespace {
 
-constexpr std::uint32_t kMostCalls = 4096;     // CUPTI numbers the calls of an API one after the other: about 900
+constexpr std::uint32_t kMostCalls = 4096;  // CUPTI numbers the calls of an API sequentially: about 900
 constexpr std::size_t kKernelTexts = 1 << 12;  // about 300 bytes each
 
-// Hashes and addresses use all 64 bits, more than a viewer's numbers keep: text.
+// Hashes and addresses use all 64 bits, more than a viewer's numbers have, so they are text.
 std::string wide_hex(std::uint64_t value) { return fmt::format("{:#018x}", value); }
 
-// JSON has no infinity and no NaN: text.
+// JSON has no infinity and no NaN, so they are text.
 template <typename Real>
 std::string real(Real value) {
   return std::isfinite(value) ? fmt::format("{}", value) : fmt::format("\"{}\"", value);
 }
 
-// nvtxPayloadType_t; "" where there is none.
+// Names of nvtxPayloadType_t; "" if there is none.
 std::string payload_text(std::uint8_t type, std::uint64_t payload) {
   const auto low = static_cast<std::uint32_t>(payload);
   switch (type) {
@@ -189,7 +189,7 @@ void ArgsText::graph(const GraphNode& graph) {
 
 void ArgsText::collective(const Collective& c) {
   const auto word = [this](std::string_view name, std::string_view text, std::uint32_t value) {
-    text.empty() ? number(name, value) : quoted(name, text);  // the number where there is no word yet
+    text.empty() ? number(name, value) : quoted(name, text);  // the number if there is no name yet
   };
   if ((c.has & Collective::kCommunicator) != 0) quoted("communicator", wide_hex(c.communicator));
   if (c.epoch != 0) number("epoch", c.epoch);
@@ -259,7 +259,7 @@ void ArgsText::say(const Event&, const EventRecordFacts& facts) {
   number("event_stream", facts.stream);
 }
 
-// A wait's words are Kineto's, with its -1 for what is not known.
+// The names of a synchronization are Kineto's, with its -1 for unknown values.
 void ArgsText::say(const Event&, const SyncFacts& facts) {
   quoted("cuda_sync_kind", sync_name(facts.type));
   number("device", facts.device);
@@ -311,7 +311,7 @@ void ArgsText::say(const Event&, const NoticeFacts& facts) {
   number("value", facts.value);
 }
 
-// Of Kineto, whose own words are kept.
+// For Kineto events, whose own terms are kept.
 void ArgsText::say(const Event&, const AllocatorFacts& facts) {
   signed_number("Device Type", facts.device_type);
   if ((facts.has & AllocatorFacts::kDeviceId) != 0) signed_number("Device Id", facts.device);
@@ -319,7 +319,7 @@ void ArgsText::say(const Event&, const AllocatorFacts& facts) {
   if ((facts.has & AllocatorFacts::kReserved) != 0) signed_number("Total Reserved", facts.reserved_bytes);
 }
 
-// PyTorch's words, as of all that only profiles have.
+// PyTorch's terms, as for all data that only profiles have.
 void ArgsText::collective_op(CollectiveOpId id, std::uint64_t sequence) {
   const auto word = [this](std::string_view key, StringId text) {
     if (text != 0) string(key, text);

@@ -1,8 +1,9 @@
-// What an event says, as the body of a JSON object: the words that every format of ours has for a payload. Foreign
-// arguments come back as they stand. The only place that knows these keys.
+// Writes the arguments of an event as the body of a JSON object, with the same keys for every payload in all of our
+// formats. Foreign arguments are copied verbatim. These keys are defined only here.
 //
-// Launch configurations and captures are put into words once; so are the places of GPU work (device, context, stream), calls
-// by their number, and kernels that were lately launched in the same way on the same stream.
+// The texts of launch configurations and captures are made once and kept. So are those of the location of GPU work
+// (device, context, stream), of calls by their number, and of kernels recently launched with the same configuration on
+// the same stream.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,8 +16,8 @@
 
 namespace cli {
 
-// `id`: of a text that comes again, so that what is made of it can be kept; no other text of this ArgsText has it, and it
-// is less than kMostSaid. 0: it has none.
+// `id` identifies a text that repeats, so that results derived from it can be kept. It is unique within this ArgsText
+// and less than kMostSaid; 0 if there is none.
 struct SaidArgs {
   SaidArgs(std::string_view said, std::uint32_t its_id = 0) : text(said), id(its_id) {}
   operator std::string_view() const { return text; }
@@ -28,10 +29,10 @@ inline constexpr std::uint32_t kMostSaid = 1 << 14;
 
 class ArgsText {
  public:
-  // Outlives it; may grow meanwhile, as while a file is read.
+  // The catalogue has to outlive this. It may grow meanwhile, for example while a file is read.
   explicit ArgsText(const Catalog& catalog) : catalog_(&catalog) {}
 
-  // Lives until the next call.
+  // The result is valid until the next call.
   SaidArgs operator()(const Event& event, const Facts& facts);
 
  private:
@@ -65,7 +66,7 @@ class ArgsText {
   const std::string& launch(LaunchId id);
   const std::string& capture(CaptureId id);
 
-  void key(std::string_view key);  // with ", " before it unless it is the first
+  void key(std::string_view key);  // preceded by ", " unless it is the first
   void number(std::string_view key, std::uint64_t value);
   void signed_number(std::string_view key, std::int64_t value);
   void quoted(std::string_view key, std::string_view plain);  // needs no escapes
@@ -73,10 +74,10 @@ class ArgsText {
 
   struct Place {
     std::uint32_t context = 0;
-    std::string text;  // "" : not asked for yet
+    std::string text;  // "" if not made yet
   };
   struct KeptText {
-    std::string text;  // "": of nothing yet
+    std::string text;  // "" if not made yet
     std::uint32_t id = 0;
   };
   struct KernelText {
@@ -85,7 +86,7 @@ class ArgsText {
     LaunchId launch = 0;
     KeptText kept;
   };
-  // Of these facts alone. Null: they are of a kind whose words are made anew for each event.
+  // Returns the text that depends only on these facts; null if texts of this kind are made for each event.
   const KeptText* known(const Event& event, const Facts& facts);
   const KeptText& call(const Event& event, const CallFacts& facts);
   const KeptText& kernel(const Event& event, const KernelFacts& facts);
@@ -93,13 +94,14 @@ class ArgsText {
   const KeptText& keep(KeptText& kept, const Event& event, const P& facts);
 
   const Catalog* catalog_;
-  std::unordered_map<std::uint32_t, std::pair<std::string, std::string>> stacks_;  // by StackId: the module and the frames, as JSON
+  // By StackId: the module and the frames, as JSON
+  std::unordered_map<std::uint32_t, std::pair<std::string, std::string>> stacks_;
   std::string out_;
-  std::vector<std::string> launches_, captures_;  // by id; "": not asked for yet
-  std::vector<KeptText> calls_;                   // by cbid, of those that succeeded
-  std::vector<KernelText> kernels_;               // by a hash of what it is of
+  std::vector<std::string> launches_, captures_;  // by id; "" if not made yet
+  std::vector<KeptText> calls_;  // by cbid, of successful calls
+  std::vector<KernelText> kernels_;  // by a hash of the key members
   std::uint32_t last_id_ = 0;
-  std::vector<Place> places_;                     // by TrackId, of the context that was asked for last
+  std::vector<Place> places_;  // by TrackId, for the last context
 };
 
 }  // namespace cli

@@ -106,7 +106,7 @@ void ChromeText::instant(const Event& event, std::string_view ids, std::string_v
   arguments(event, args, nullptr);
 }
 
-// The members of a counter's args are its series: nothing of ours goes there.
+// The members of a counter's args are its series, so no other data is added.
 void ChromeText::counter(const Event& event, std::string_view ids, std::string_view args) {
   open("{\"ph\":\"C\",");
   names(event, ids, nullptr);

@@ -22,7 +22,7 @@ bool FlowTable::begins_another(State seen, FlowStart role) {
   }
 }
 
-// `all` is what the first pass saw of the flow, and whether its start is written.
+// `all` is the state from the first pass, and whether the flow's start is written.
 bool FlowTable::begins_here(State all, FlowStart role) {
   if ((all & bit(kDrawn)) != 0 || (all & bit(kEnded)) == 0) return false;
   return role != FlowStart::driver || (all & bit(kRuntime)) == 0;
@@ -198,7 +198,7 @@ TrackId FlowPlan::track_of(const Event& flow) const {
   return twin != kNoTrack && reach_[twin] >= flow.start_ns ? twin : kNoTrack;
 }
 
-// Correlations of process p are group p; the categories of flows follow behind the processes.
+// Group p contains the correlations of process p. The categories of flows follow after the processes.
 FlowTable::Group FlowPlan::group(const Event& event) {
   if (event.kind != Kind::flow) return process(event);
   const std::uint64_t key = std::uint64_t{process(event)} << 32 | category(event);
@@ -256,7 +256,7 @@ std::uint64_t FlowPlan::start(const Event& event) {
 
 FlowTable::End FlowPlan::end(const Event& flow) { return table_.end(group(flow), flow.correlation); }
 
-// So that an end never comes before a start of the same time.
+// Ensures that no end precedes a start at the same time.
 void FlowPlan::starts_first() {
   std::stable_partition(held_.begin(), held_.end(), [](const Event& flow) { return flow.phase == 's'; });
 }

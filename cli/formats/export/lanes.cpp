@@ -48,7 +48,7 @@ std::vector<std::uint32_t> by_rank(const Catalog& catalog) {
   return sorted_ids(catalog.processes.size(), [&](auto a, auto b) { return place(a) < place(b); });
 }
 
-// Threads with the main one first, streams by device with their waits behind them, then others.
+// Order: threads with the main one first, streams by device followed by their waits, then others.
 auto track_place(const Catalog& catalog, const Track& t) {
   const bool main_thread = t.kind == TrackKind::thread && t.id == catalog.processes[t.process].pid;
   const std::int64_t group = t.kind == TrackKind::stream ? t.group : 0;
@@ -89,7 +89,7 @@ std::vector<std::set<std::int64_t>> devices_of(const Catalog& catalog, const Cen
   return devices;
 }
 
-// A thread id equal to the process id would make a viewer take the track for the main thread.
+// If a thread id equals the process id, a viewer would take the track for the main thread.
 bool keeps_id(const Track& t, const ProcessLayout& process, const std::unordered_set<std::int64_t>& used) {
   return t.kind != TrackKind::other && t.id > 0 && t.id <= kLargestRealTid && t.id != process.pid &&
          used.find(t.id) == used.end();
@@ -203,7 +203,7 @@ void Lanes::expire_crowd(std::int64_t start) {
   }
 }
 
-// Takes the lane out of busy_ or idle_, or opens one.
+// Removes the lane from busy_ or idle_, or adds a new one.
 std::size_t Lanes::choose_in_crowd(std::int64_t end) {
   const auto enclosing = rule_ == LaneRule::nest ? busy_.lower_bound({end, 0}) : busy_.end();
   if (enclosing != busy_.end()) {

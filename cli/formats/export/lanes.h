@@ -1,4 +1,4 @@
-// Puts the slices of one track on lanes so that no viewer meets an overlap that it would draw wrongly or drop.
+// Assigns the slices of a track to lanes, so that no viewer sees an overlap that it would show wrongly or drop.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,32 +16,32 @@
 
 namespace cli {
 
-// How tracks are laid out in a viewer: traced processes become Chrome processes in the order of their ranks, their threads and
-// streams become Chrome threads with ids that are positive, unique in the process and, where possible, the real ones.
+// Layout of tracks in a viewer. Traced processes become Chrome processes, sorted by rank. Their threads and streams
+// become Chrome threads, with ids that are positive, unique in the process and, if possible, the real ones.
 
-// Ids from here on are given out by us: above Linux's largest thread id, 2^22.
+// The first of our own ids, above Linux's largest thread id, 2^22.
 inline constexpr std::uint32_t kFirstOwnTid = 5'000'000;
 
 struct ProcessLayout {
-  bool shown = false;                     // has an event, or lost all that it had
-  std::uint32_t pid = 0;                  // rank + 1 where that is unique: never 0, which viewers give to the idle task
+  bool shown = false;  // has an event, or lost all events
+  std::uint32_t pid = 0;  // rank + 1 if unique; never 0, which viewers use for the idle task
   std::size_t order = 0;                  // by rank, unknown ranks last
   std::string name;                       // "rank 3 node1:NVIDIA H100"
-  std::uint32_t next_tid = kFirstOwnTid;  // for lanes that are opened later
+  std::uint32_t next_tid = kFirstOwnTid;  // for lanes that are added later
 };
 
 struct TrackLayout {
   bool shown = false;
   std::uint32_t tid = 0;
-  std::size_t order = 0;  // within the process: threads, streams by device, others
+  std::size_t order = 0;  // in the process: threads, streams by device, others
   std::string name;       // "thread 4242 (python)", "stream 20 NCCL", "GPU 1 stream 7"
 };
 
-// By ProcessId and by TrackId. track_layouts() takes ids from the processes' next_tid.
+// The results are indexed by ProcessId and by TrackId. track_layouts() allocates ids from the processes' next_tid.
 std::vector<ProcessLayout> process_layouts(const Catalog& catalog, const Census& census);
 std::vector<TrackLayout> track_layouts(const Catalog& catalog, const Census& census, std::vector<ProcessLayout>& processes);
 
-// What is shown, from top to bottom.
+// The shown processes and tracks, from top to bottom.
 struct DisplayOrder {
   std::vector<ProcessId> processes;
   std::vector<TrackId> tracks;
@@ -50,18 +50,19 @@ DisplayOrder display_order(const Catalog& catalog, const std::vector<ProcessLayo
                            const std::vector<TrackLayout>& tracks);
 
 enum class LaneRule : std::uint8_t {
-  nest,   // host calls: a slice may lie within another, or beside it
-  apart,  // GPU work: two kernels at the same time are two lanes, nested or not (PDL, concurrent copies)
+  nest,  // host calls: a slice may be nested in another or follow it
+  apart,  // GPU work: two simultaneous kernels are on two lanes, nested or not (PDL, concurrent copies)
 };
 
-// Online and greedy: slices come by start ascending, the longer first at equal starts, and take the first lane where
-// they fit. A slice ends before the instant `end`; one of zero length covers nothing. Time per slice: O(1) for the
-// first kScanned lanes, O(log lanes) beyond them, where the tightest enclosing slice wins. Memory: the open slices.
+// Greedy online assignment. Slices are added by start, the longer one first at equal starts, and get the first lane
+// with space. A slice does not include the instant `end`; one of zero length occupies nothing. Time per slice: O(1) for
+// the first kScanned lanes, O(log lanes) for further lanes, of which the one with the tightest enclosing slice is used.
+// Memory: the open slices.
 class Lanes {
  public:
   explicit Lanes(LaneRule rule) : rule_(rule) {}
 
-  // The lane of [start, end); a new one is size() before the call.
+  // Returns the lane of [start, end). A new lane is equal to size() before the call.
   std::size_t place(std::int64_t start, std::int64_t end);
   std::size_t size() const { return lanes_.size(); }
 
@@ -69,8 +70,8 @@ class Lanes {
     std::size_t lane;
     std::int64_t start, end;
   };
-  // The placed slice with start <= time <= end that started last: what a flow at `time` binds to. `time` is not
-  // before the last start placed.
+  // Returns the slice with start <= time <= end that started last, to which a flow at `time` binds. `time` is not
+  // before the last start added.
   std::optional<Slice> covering(std::int64_t time) const;
 
  private:
@@ -93,7 +94,7 @@ class Lanes {
   std::set<std::size_t> idle_;
 };
 
-// The lanes of one track: slices that may not share a lane get lanes of their own, each directly beneath the last.
+// The lanes of one track. Slices that cannot share a lane get additional lanes, each directly below the previous one.
 class TrackLanes {
  public:
   static constexpr std::int64_t kNoSlice = std::numeric_limits<std::int64_t>::min();
@@ -103,30 +104,30 @@ class TrackLanes {
     std::uint32_t tid = 0;
     std::string name;
     std::size_t sort_index = 0;
-    std::size_t output = 0;          // the exporter's own number of it
-    bool fresh = true;               // its metadata is not written yet
-    std::int64_t top_ns = kNoSlice;  // start of the slice that was opened here last; none after an instant
+    std::size_t output = 0;  // number of the lane in the exporter
+    bool fresh = true;  // its metadata is not written yet
+    std::int64_t top_ns = kNoSlice;  // start of the slice opened here last; kNoSlice after an instant
   };
 
   TrackLanes(TrackKind kind, const TrackLayout& track, ProcessLayout& process);
 
-  // The lane of a slice that ends at `end_ns`. Lanes do not move.
+  // Returns the lane of a slice that ends at `end_ns`. Addresses of lanes are stable.
   Lane& place(const Event& event, std::int64_t end_ns);
-  // Where instants, counters and flows without a slice go.
+  // Returns the lane for instants, counters and flows without a slice.
   Lane& base() { return *families_[main].opened.front(); }
 
   struct Bound {
     const Lane* lane;
     std::int64_t start_ns, end_ns;
   };
-  // A sort index: beneath the stream at place `order`, whose last family is never used.
+  // Returns a sort index below the stream with sort position `order`, whose last family is never used.
   static std::size_t index_beneath(std::size_t order);
-  // The slice that a flow at `time_ns` binds to (lanes.h).
+  // Returns the slice to which a flow at `time_ns` binds (lanes.h).
   std::optional<Bound> covering(std::int64_t time_ns) const;
 
  private:
-  // On a stream only GPU work shares the first lane: annotations enclose kernels and waits overlap them. GPU work that
-  // an input puts elsewhere stays apart there, too.
+  // On a stream only GPU work uses the first lane: annotations enclose kernels and waits overlap them. GPU work that an
+  // input has on other tracks is also kept separate there.
   enum FamilyId : std::size_t { annotations, main, waits, work, family_count };
   struct Family {
     std::optional<Lanes> lanes;

@@ -37,7 +37,7 @@ DerivedText loss_words(const DerivedFacts& facts, const Process& process) {
   }
 }
 
-// Names have the length in bytes last: viewers take those for alike that differ in digits alone.
+// Names have the length in bytes last, because viewers treat names that differ only in digits as equal.
 DerivedText collective_text(const DerivedFacts& facts) {
   const JoinedCollective& c = *facts.collective;
   const bool waits = facts.part == CollectivePart::wait;

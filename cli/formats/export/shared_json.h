@@ -1,4 +1,4 @@
-// JSON and words that all formats share: computed slices, losses, and inputs of operators.
+// JSON and texts shared by all formats: derived slices, losses, and inputs of operators.
 #pragma once
 #include <string>
 
@@ -7,31 +7,33 @@
 
 namespace cli {
 
-// What a computed slice says, in words and as JSON: the same in every format.
+// The text of a derived slice, in words and as JSON; equal in every format.
 struct DerivedText {
   std::string name;  // "idle 12.345 us"
-  std::string args;  // the body of a JSON object; "": none
+  std::string args;  // the body of a JSON object; may be empty
 };
 
-// Of its process.
+// `process` is that of the slice.
 DerivedText derived_text(const Derived& slice, const Process& process);
 
-// Of slices: "idle", "communicator 0 default_pg".
+// Returns the track name of derived slices: "idle", "communicator 0 default_pg".
 std::string derived_track_name(const Derived& slice);
 
-// What a recording does not hold (cli/trace/losses.h), as JSON.
+// Data missing from a recording (cli/trace/losses.h), as JSON.
 
-// Members of a JSON object, each with a comma before it: ,"overwritten":{"kernel":12345},"lost":{...}; "" for none.
+// Returns members of a JSON object, each preceded by a comma: ,"overwritten":{"kernel":12345},"lost":{...}; "" if
+// nothing is missing.
 std::string loss_json(const Process& process);
-// Its parts.
+// Return the two parts of it.
 std::string overwritten_json(const Process& process);
 std::string unrecorded_json(const Process& process);
 
-// The inputs of an operator as JSON, without blanks: a list with an entry for each input. "" where no input has it.
+// The inputs of an operator as JSON without white space: a list with an entry for each input. "" if no input has the
+// property.
 struct InputsText {
   InputsText(const Catalog& catalog, OperatorInputId inputs);
 
-  std::string dims, strides;  // [[8,4],[],[[2,3],[4]]]: of a tensor, of a scalar, of a list of tensors
+  std::string dims, strides;  // [[8,4],[],[[2,3],[4]]]: of a tensor, a scalar, a list of tensors
   std::string types, values;  // ["float","Scalar",""]
 };
 

@@ -74,7 +74,7 @@ TracePeek peek_trace(const std::string& path) {
     peek.form = format->form;
     return format->peek(path);
   } catch (const Error& error) {
-    // What cannot be opened is for the reader to say, and so is a recording or a merged file that is damaged.
+    // The reader reports files that cannot be opened, and damaged recordings and merged files.
     if (peek.form == Form::no_trace) peek.form = Form::kineto;
     if (peek.form != Form::kineto || error.exit() != Exit::bad_content) return peek;
     peek.form = Form::no_trace;
@@ -114,7 +114,7 @@ std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& 
                                      "torch.profiler (*.json, *.json.gz, *.json.zst); omit this file");
 }
 
-// Standard input, by the name that its user knows it by.
+// Returns standard input under its name for the user.
 class StdinReader : public Reader {
  public:
   explicit StdinReader(const ReaderOptions& options) : path_(stdin_as_file()) {
@@ -155,7 +155,7 @@ const std::vector<InputFormat>& input_formats() {
 }
 
 std::unique_ptr<Reader> open_trace(const std::string& name, const ReaderOptions& options) {
-  // Opening a pipe would wait for its writer; readers go back and forth in their files.
+  // Opening a pipe would wait for its writer, and readers need random access.
   std::error_code error;
   if (name != "-" && std::filesystem::is_fifo(name, error)) {
     throw Error(Exit::cannot_open, name + ": a pipe; pass the trace on stdin and use - as its name");

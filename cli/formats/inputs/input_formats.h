@@ -1,5 +1,5 @@
-// The input formats, in the order in which they are tried: open_trace() of reader.h asks each whether a file is its
-// own. A new one is a line in the table of input_formats.cpp.
+// The input formats, in the order in which open_trace() (reader.h) tries them. A new format is a line in the table of
+// input_formats.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,25 +12,25 @@
 
 namespace cli {
 
-// What a file is at first sight, and whose, without reading its events: enough to group the files of a directory into
-// runs and to tell what is no trace.
+// The type and origin of a file, found without reading its events: enough to group the files of a directory into runs
+// and to skip files that are no traces.
 struct TracePeek {
   enum class Form : std::uint8_t { recording, merged, kineto, kineto_export, chrome_export, no_trace };
 
   Form form = Form::no_trace;
-  std::string run_id;         // "" where the file does not say
-  std::int64_t start_ns = 0;  // of the recording, of a merged file's or a profile's first event; 0: unknown
-  // A recording's, as far as its header and definitions tell, with what its blocks count as overwritten; a merged
-  // file's, whole; none of JSON.
+  std::string run_id;  // "" if the file does not contain it
+  std::int64_t start_ns = 0;  // of the recording, or of the first event of a merged file or profile; 0 if unknown
+  // For a recording: from its header and definitions, with the overwritten records counted in its blocks. For a merged
+  // file: complete. Empty for JSON.
   std::vector<Process> processes;
-  std::string reason;  // of no_trace: why, as a sentence without the file's name
+  std::string reason;  // for no_trace: the reason, as a sentence without the file's name
 };
 
-// A file that cannot be opened or that is damaged keeps its form, so that reading it says what is wrong; JSON of which
-// not even the beginning can be read is no trace. Throws nothing of Error.
+// Examines a file. A file that cannot be opened or is damaged keeps its form, so that reading it reports the error.
+// JSON whose beginning cannot be read is no trace. Does not throw Error.
 TracePeek peek_trace(const std::string& path);
 
-// One per entry of input_formats(); they throw Error.
+// One function per entry of input_formats(). They throw Error.
 TracePeek peek_recording(const std::string& path);
 TracePeek peek_merged(const std::string& path);
 TracePeek peek_json(const std::string& path);
@@ -39,7 +39,7 @@ struct InputFormat {
   std::string_view name;
   bool (*matches)(std::string_view first_bytes);  // up to kProbeBytes of the file
   std::unique_ptr<Reader> (*open)(const std::string& path, const ReaderOptions& options);
-  TracePeek::Form form;  // what it is before more is known
+  TracePeek::Form form;  // form assumed until more is known
   TracePeek (*peek)(const std::string& path);
 };
 
@@ -47,7 +47,7 @@ inline constexpr std::size_t kProbeBytes = 4096 + 8;
 
 const std::vector<InputFormat>& input_formats();
 
-// A recording, also one whose header was destroyed.
+// Returns true for a recording, also if its header was destroyed.
 bool is_ring(std::string_view first_bytes);
 
 }  // namespace cli

@@ -125,7 +125,7 @@ std::string readable_file(const std::string& path) {
 
 std::vector<FoundFile> find_files(const std::vector<std::string>& paths) {
   std::vector<FoundFile> files;
-  std::unordered_map<std::string, std::size_t> seen;  // the same file given twice is read once
+  std::unordered_map<std::string, std::size_t> seen;  // a file given twice is read once
   for (const std::string& path : paths) {
     const FoundFile standard_input{path, FoundBy::name, {}};
     for (FoundFile& file : path == "-" ? std::vector{standard_input} : expand(path)) {

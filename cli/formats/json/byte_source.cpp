@@ -28,7 +28,7 @@ std::string compressed_damage(std::uint64_t at, std::string_view what, std::uint
 
 bool is_gzip(std::string_view first_bytes) { return first_bytes.starts_with("\x1f\x8b"); }
 
-// A frame, or a skippable one.
+// Skips a frame, or a skippable one.
 bool is_zstd(std::string_view first_bytes) {
   if (first_bytes.size() < 4) return false;
   const bool skippable = (first_bytes[0] & 0xf0) == 0x50 && first_bytes.substr(1, 3) == "\x2a\x4d\x18";
@@ -40,7 +40,7 @@ namespace {
 constexpr std::size_t kMagicBytes = 4;
 constexpr int kMostLayers = 4;
 
-// A source whose first bytes were looked at.
+// A source whose first bytes were already read.
 class BegunSource : public ByteSource {
  public:
   explicit BegunSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)), begin_(kMagicBytes, '\0') {
@@ -69,7 +69,7 @@ class BegunSource : public ByteSource {
 
 }  // namespace
 
-// What is in the compressed file may be compressed again: by a program, and by the server that it was loaded from.
+// Compressed data may be compressed twice: by a program, and by the server from which it was downloaded.
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
   auto file = std::make_unique<PlainFile>(path);
   std::string magic = file->peek(kMagicBytes);
@@ -88,7 +88,7 @@ std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
 
 Window::Window(std::unique_ptr<ByteSource> source, std::size_t capacity)
     : source_(std::move(source)), capacity_(capacity), bytes_(std::make_unique_for_overwrite<char[]>(capacity + kPadding)) {
-  std::memset(bytes_.get(), 0, kPadding);  // which stand at end() from the first on
+  std::memset(bytes_.get(), 0, kPadding);  // kept at end() from the first read on
 }
 
 bool Window::more() {
@@ -176,7 +176,7 @@ bool GzipSource::refill() {
   return got != 0;
 }
 
-// Zeros may follow a member: tar and block devices pad so, and gzip(1) accepts it.
+// Zeros may follow a member as padding of tar and block devices; gzip(1) accepts them.
 bool GzipSource::next_member() {
   bool padded = false;
   for (;; padded = true) {

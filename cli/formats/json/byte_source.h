@@ -1,5 +1,5 @@
-// Where the bytes of a trace come from: a plain file, or the inside of a gzip or zstd file (any number of members or
-// frames, also compressed twice), in one forward pass of bounded memory.
+// Sources of the bytes of a trace: a plain file, or the content of a gzip or zstd file (any number of members or
+// frames, even if compressed twice), read in one forward pass with bounded memory.
 #pragma once
 #include <isa-l/igzip_lib.h>
 
@@ -19,48 +19,48 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  // Fills `out` with up to `size` bytes (size > 0) and returns how many; 0 only at the end.
-  // Throws Error (cannot_open) when the system refuses. A compressed file that is cut or corrupt ends where it is.
+  // Fills `out` with up to `size` bytes (size > 0) and returns their number; 0 only at the end. Throws Error
+  // (cannot_open) on a system error. A truncated or corrupt compressed file ends at the damage.
   virtual std::size_t read(char* out, std::size_t size) = 0;
 
-  // After the end: what is wrong with the compressed file, with the offset in it; "" when nothing is.
+  // Returns the damage of the compressed file with its offset; "" if there is none. Valid after the end.
   virtual std::string damage() const { return {}; }
 };
 
-// What damage() says: at byte `at` of the compressed file something is wrong, so that `unread` bytes behind it tell
-// nothing; `program` -t checks it.
+// Returns the text for damage(): there is an error at byte `at` of the compressed file, so the remaining `unread` bytes
+// cannot be read. `program` -t checks the file.
 std::string compressed_damage(std::uint64_t at, std::string_view what, std::uint64_t unread, std::string_view program);
 
-// By the first bytes of a file (4 are enough): gzip (RFC 1952), zstd (RFC 8878).
+// Detect gzip (RFC 1952) and zstd (RFC 8878) by the first bytes of a file (4 are enough).
 bool is_gzip(std::string_view first_bytes);
 bool is_zstd(std::string_view first_bytes);
 
-// Opens by these, not by the name. Throws Error (cannot_open).
+// Opens a file, detecting compression by its content, not by its name. Throws Error (cannot_open).
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path);
 
-// A sliding view of a byte source: what lies between begin() and end() is in memory, followed by kPadding bytes that
-// may be read and hold zeros. It grows only for a single item that does not fit.
+// A sliding view of a byte source. The bytes from begin() to end() are in memory, followed by kPadding zero bytes that
+// may be read. It grows only for a single item that does not fit.
 class Window {
  public:
-  static constexpr std::size_t kPadding = 64;  // what block-wise scanners and simdjson may read beyond the end
+  static constexpr std::size_t kPadding = 64;  // readable bytes after the end, for block-wise scanners and simdjson
 
-  // `capacity` > 0: bytes held before it has to grow.
+  // `capacity` > 0 is the initial size in bytes.
   Window(std::unique_ptr<ByteSource> source, std::size_t capacity);
 
   const char* begin() const { return bytes_.get() + begin_; }
   const char* end() const { return bytes_.get() + end_; }
   std::size_t size() const { return end_ - begin_; }
-  bool at_end() const { return at_end_; }                         // the source has nothing more
+  bool at_end() const { return at_end_; }  // the source has no more bytes
   std::uint64_t offset() const { return base_offset_ + begin_; }  // of begin() in the source
 
-  // The `bytes` before begin(); nullptr when they are no longer in memory.
+  // Returns the address `bytes` before begin(); nullptr if they are no longer in memory.
   const char* behind(std::size_t bytes) const { return bytes <= begin_ ? begin() - bytes : nullptr; }
-  // Why the source ended too early (ByteSource::damage); "" when it did not, or has not ended.
+  // Returns the reason why the source ended too early (ByteSource::damage); "" if it did not, or has not ended.
   std::string damage() const { return at_end_ ? source_->damage() : std::string(); }
 
   void skip(std::size_t bytes) { begin_ += bytes; }  // bytes <= size()
 
-  // Fills the window behind end(), after doubling it when it was full. False at the end of the source.
+  // Reads more bytes after end(); doubles the window first if it is full. Returns false at the end of the source.
   // Invalidates pointers.
   bool more();
 
@@ -69,14 +69,14 @@ class Window {
 
   std::unique_ptr<ByteSource> source_;
   std::size_t capacity_;
-  std::unique_ptr<char[]> bytes_;  // and kPadding behind; what was not read is not touched
+  std::unique_ptr<char[]> bytes_;  // followed by kPadding; unread parts are not touched
   std::size_t begin_ = 0, end_ = 0;
-  std::uint64_t base_offset_ = 0;  // in the source, of bytes_[0]
+  std::uint64_t base_offset_ = 0;  // offset of bytes_[0] in the source
   bool at_end_ = false;
 };
 
-// The inside of a gzip file (RFC 1952: members back to back), decompressed by ISA-L as it is asked for. Checksums and
-// lengths of every member are verified. What was decompressed before damage is handed out.
+// The content of a gzip file (RFC 1952: concatenated members), decompressed by ISA-L on demand. Checksums and lengths
+// of every member are verified. Bytes decompressed before damage are returned.
 class GzipSource : public ByteSource {
  public:
   // `compressed` begins with a gzip member.
@@ -93,14 +93,13 @@ class GzipSource : public ByteSource {
 
   std::unique_ptr<ByteSource> compressed_;
   std::unique_ptr<unsigned char[]> input_;
-  std::uint64_t input_end_offset_ = 0;  // in the compressed file, of the end of what input_ holds
+  std::uint64_t input_end_offset_ = 0;  // offset in the compressed file of the end of input_
   inflate_state state_;
   bool done_ = false;
   std::string damage_;
 };
 
-// The inside of a zstd file (RFC 8878: frames back to back, skippable ones among them), decompressed as it is asked
-// for.
+// The content of a zstd file (RFC 8878: concatenated frames, including skippable ones), decompressed on demand.
 class ZstdSource : public ByteSource {
  public:
   explicit ZstdSource(std::unique_ptr<ByteSource> compressed);
@@ -117,15 +116,15 @@ class ZstdSource : public ByteSource {
   std::unique_ptr<ByteSource> compressed_;
   std::unique_ptr<Context> context_;
   std::vector<char> input_;
-  std::size_t at_ = 0, end_ = 0;    // what input_ holds
-  std::uint64_t input_offset_ = 0;  // in the compressed file, of input_[0]
+  std::size_t at_ = 0, end_ = 0;  // range of unused bytes in input_
+  std::uint64_t input_offset_ = 0;  // offset of input_[0] in the compressed file
   bool frame_open_ = false, done_ = false;
   std::string damage_;
 };
 
-// The files that bytes come from: one with a name, or standard input.
+// Files that bytes come from: a named file, or standard input.
 
-// A file read by read(2). Owns its descriptor.
+// A file read with read(2). Owns its descriptor.
 class PlainFile : public ByteSource {
  public:
   explicit PlainFile(const std::string& path);  // throws Error (cannot_open)
@@ -135,7 +134,8 @@ class PlainFile : public ByteSource {
 
   std::size_t read(char* out, std::size_t size) override;
 
-  // The first bytes of the file, fewer where it is shorter; the position stays. Throws Error (cannot_open).
+  // Returns the first bytes of the file, fewer if it is shorter. The read position does not change. Throws Error
+  // (cannot_open).
   std::string peek(std::size_t size) const;
 
  private:
@@ -143,18 +143,19 @@ class PlainFile : public ByteSource {
   int fd_ = -1;
 };
 
-// Standard input as a file that can be opened by name, more than once, from its start: readers sniff, scan and map.
+// Standard input as a file that can be opened by name, repeatedly and from its start, because readers probe, scan and
+// map files.
 
-// A path under /proc/self/fd, good until the program ends. A pipe is first copied whole to an unlinked file in $TMPDIR
-// (else /tmp), never into memory. Throws Error (cannot_open).
+// Returns a path under /proc/self/fd, valid until the program ends. A pipe is first copied to an unlinked file in
+// $TMPDIR (or /tmp), never into memory. Throws Error (cannot_open).
 std::string stdin_as_file();
 
 inline constexpr const char* kStdinName = "<stdin>";
 
-// The path of stdin_as_file() in a message becomes kStdinName.
+// Replaces the path of stdin_as_file() in a message by kStdinName.
 std::string with_stdin_named(std::string message);
 
-// Calls f; what it throws names standard input as its user does.
+// Calls f. Errors that it throws name standard input as kStdinName.
 template <typename F>
 void naming_stdin(F&& f) {
   try {

@@ -1,4 +1,4 @@
-// Sixty-four bytes of JSON as bit masks, bit i for byte i: what a structural scanner needs to know of them.
+// Classifies 64 bytes of JSON as bit masks for a structural scanner; bit i stands for byte i.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -13,19 +13,19 @@ namespace cli {
 
 struct JsonBlock {
   std::uint64_t quote = 0;      // "
-  std::uint64_t backslash = 0;  // the character before which an escape starts
+  std::uint64_t backslash = 0;  // begins an escape
   std::uint64_t open = 0;       // { [
   std::uint64_t close = 0;      // } ]
 };
 
-// Any processor, 8 bytes at a time; also what the test compares the vector form with.
+// For any processor, 8 bytes at a time. Tests compare the vector version with it.
 inline JsonBlock classify_by_words(const char* bytes) {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::uint64_t ones = 0x0101010101010101u, low7 = 0x7f * ones, high = 0x80 * ones;
   const auto equal = [](std::uint64_t word, std::uint64_t byte) {
     const std::uint64_t x = word ^ (ones * byte);
     const std::uint64_t zero_bytes = ~(((x & low7) + low7) | x) & high;  // 0x80 in each byte of x that is 0
-    return (zero_bytes >> 7) * 0x0102040810204080u >> 56;                // those eight bits side by side
+    return (zero_bytes >> 7) * 0x0102040810204080u >> 56;  // packs these eight bits
   };
   JsonBlock block;
   for (unsigned at = 0; at < 64; at += 8) {

@@ -11,8 +11,8 @@ namespace {
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 unsigned byte_of(char c) { return static_cast<unsigned char>(c); }
 
-// Each method reads one piece at at_; false where it is not what it must be: fault() then tells. Nothing is thrown, as
-// damaged files are judged very often.
+// Each method reads one element at at_ and returns false if it is invalid; fault() then describes it. No exceptions are
+// used, because damaged files are checked very often.
 class Judge {
  public:
   explicit Judge(std::string_view text) : text_(text) {}

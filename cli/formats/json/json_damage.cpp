@@ -67,7 +67,7 @@ bool is_known_member(std::string_view key) { return among(kMembers, key); }
 
 namespace {
 
-constexpr std::size_t kLookAhead = 1 << 10;  // that is enough for a key, or what is behind ']'
+constexpr std::size_t kLookAhead = 1 << 10;  // enough for a key, or the text after ']'
 
 bool begins_event(std::string_view text, std::size_t at, std::string_view gap) {
   const std::string_view key = key_at(text, after_space(text, at + 1));
@@ -133,7 +133,7 @@ bool resume_members(Window& window) {
 
 namespace {
 
-// Only texts that are kept are made: a file may have millions of faults.
+// Only texts that are kept are built, because a file may have millions of faults.
 template <typename MakeText>
 void name(std::vector<std::string>& named, MakeText make_text) {
   if (named.size() < JsonDamage::kNamed) named.push_back(make_text());
@@ -141,7 +141,7 @@ void name(std::vector<std::string>& named, MakeText make_text) {
 
 std::string text(const Damage& damage) { return fmt::format("byte {}: {}", damage.byte, damage.what); }
 
-// "(the first 5 are named)"; "" when all are.
+// Returns "(the first 5 are named)"; "" if all are.
 std::string unnamed(std::uint64_t count) {
   return count > JsonDamage::kNamed ? fmt::format(" (the first {} are listed)", JsonDamage::kNamed) : "";
 }
@@ -222,7 +222,7 @@ constexpr std::string_view kBareNumber = "a number that JSON does not allow", kB
                            kControl = "a raw control character in a string", kBytes = "bytes in a string that are not UTF-8",
                            kQuote = "a quote in a string is not escaped";
 
-// A block of a file that was never written, which may hold the string's end.
+// A block of a file that was never written, which may include the string's end.
 constexpr std::string_view kHole("\0\0", 2);
 
 // N/A or ncclFloat32 as the value of an argument.
@@ -231,7 +231,7 @@ bool is_bare_word(std::string_view word) {
   return !is_digit(word.front()) && std::all_of(word.begin(), word.end(), is_part) && word != "true" && word != "false" && word != "null";
 }
 
-// The size of the character of UTF-8 at the begin of `text`; 0: there is none.
+// Returns the size of the UTF-8 character at the beginning of `text`; 0 if it is invalid.
 std::size_t utf8_size(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -282,7 +282,7 @@ class EventMender {
     at_ = end;
   }
 
-  // Whether what follows a string stands at `at`.
+  // Returns true if valid text after a string is at `at`.
   bool follows_string(std::size_t at) const {
     at = after_space(text_, at);
     if (at == text_.size()) return false;
@@ -294,13 +294,13 @@ class EventMender {
     return brackets_.size() > 1 ? !key.empty() : is_event_key(key);
   }
 
-  // Writers that escape no backslashes write \" for a quote all the same; a path may end in a backslash.
+  // Writers that escape no backslashes still write \" for a quote; a path may end in a backslash.
   std::size_t end_of_string() const {
     for (std::size_t at = at_ + 1; at < text_.size(); ++at) {
       const bool escaped = text_[at] == '\\';
       if (escaped) ++at;
       if (at >= text_.size() || text_[at] != '"') continue;
-      if (is_key_ && !escaped) return at;  // nobody names members after what a program says
+      if (is_key_ && !escaped) return at;  // keys do not contain quotes
       if (escaped ? !is_key_ && text_.substr(at + 1).starts_with(',') && follows_string(at + 1) : follows_string(at + 1)) return at;
     }
     return text_.npos;
@@ -329,7 +329,7 @@ class EventMender {
     return false;
   }
 
-  // Returns how many bytes it took.
+  // Returns the number of bytes consumed.
   std::size_t take_character(std::string_view rest, std::size_t at, bool all_literal) {
     if (rest[0] == '\\') {
       if (!all_literal || rest.starts_with("\\\"")) {
@@ -358,7 +358,7 @@ class EventMender {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::string brackets_;  // that are open
+  std::string brackets_;  // open ones
   bool is_key_ = false;   // the next string is a key
   MendedJson mended_;
 };

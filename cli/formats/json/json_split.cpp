@@ -9,7 +9,8 @@
 namespace cli {
 namespace {
 
-// Bits of the characters that a backslash escapes. `carry`: the block before ended in an escaping backslash.
+// Returns the bits of characters escaped by a backslash. `carry` is true if the previous block ended in an escaping
+// backslash.
 std::uint64_t escaped_bits(std::uint64_t backslash, bool& carry) {
   std::uint64_t escaped = carry ? 1 : 0;
   backslash &= ~escaped;
@@ -24,13 +25,13 @@ std::uint64_t escaped_bits(std::uint64_t backslash, bool& carry) {
   return escaped;
 }
 
-// Bit i: the number of quotes up to and including bit i is odd.
+// Bit i is set if the number of quotes up to and including bit i is odd.
 std::uint64_t prefix_xor(std::uint64_t bits) {
   for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
 }
 
-// std::popcount is a call of a library where the compiler may not assume the processor's instruction.
+// std::popcount is a library call if the compiler may not assume the processor's instruction.
 int count_of(std::uint64_t bits) {
   bits -= (bits >> 1) & 0x5555555555555555u;
   bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
@@ -38,7 +39,7 @@ int count_of(std::uint64_t bits) {
   return static_cast<int>(bits * 0x0101010101010101u >> 56);
 }
 
-// Walks the brackets of one block. Returns the index of the one that makes `depth` 0, or -1.
+// Processes the brackets of one block. Returns the index of the one at which `depth` becomes 0, or -1.
 int closing_bracket(std::uint64_t open, std::uint64_t close, std::int64_t& depth) {
   if (const int closing = count_of(close); closing < depth) {
     depth += count_of(open) - closing;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-constexpr std::size_t kCutToken = 12;  // a fault this close to the end of what is held may only be a cut token
+constexpr std::size_t kCutToken = 12;  // a fault at this distance from the end of the data may be a cut token
 
 
 }  // namespace
@@ -45,7 +45,7 @@ char JsonStream::open() {
                                      "expected '{' or '[': a trace in JSON; copy or record it again");
 }
 
-// '\0' at the end, where ended() says so.
+// Returns '\0' at the end; ended() is then true.
 char JsonStream::peek() {
   for (;;) {
     const char *at = window_.begin(), *end = window_.end();
@@ -81,23 +81,23 @@ void JsonStream::cut(std::string_view expected) {
   window_.skip(window_.size());
 }
 
-// What is wrong with a text of which perhaps only the begin is here.
+// Describes the fault of a text that may be incomplete.
 std::optional<JsonFault> JsonStream::judge_begun(std::size_t size) const {
   const auto fault = find_json_fault({window_.begin(), size});
   return fault && fault->at + kCutToken < size ? fault : std::nullopt;
 }
 
-// The members of the top-level object.
+// Members of the top-level object.
 
 namespace {
 
-// As of events: a value longer than this is looked at before its end is searched for further.
+// Like for events: a longer value is checked before searching further for its end.
 constexpr std::size_t kFirstMemberLook = 64 << 10;
 constexpr std::size_t kCloseMemberLook = 4 << 10;  // after damage
 
 const char* after(const char* last) { return last == nullptr ? nullptr : last + 1; }
 
-// The end of a number or word: the first byte that cannot be in one.
+// Returns the end of a number or word: the first byte that cannot be part of one.
 const char* find_scalar_end(const char* begin, const char* end) {
   const auto* at = begin;
   while (at < end && std::strchr(" \n\r\t,]}:[{\"", *at) == nullptr) ++at;
@@ -110,12 +110,12 @@ const char* find_value_end(const char* begin, const char* end) {
   return *begin == '"' ? after(find_quote(begin + 1, end)) : find_scalar_end(begin, end);
 }
 
-// Of the next character that is no space; the text's size.
+// Returns the index of the next character that is not white space; the text's size if there is none.
 std::size_t next_place(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
 }
 
-// A bracket is missing, so that the events seem to be inside.
+// A missing bracket makes the events seem to be inside.
 bool swallows_events(std::string_view text) {
   const std::size_t at = text.find("\"traceEvents\"");
   return at != text.npos && at > 0 && find_known_member(text.substr(at - 1)) == 1;
@@ -144,7 +144,7 @@ bool JsonStream::next_member(std::string& key) {
   return false;
 }
 
-// Stands at the quote of a key. False: the object is closed, or cut.
+// Moves to the quote of a key. Returns false if the object is closed or cut.
 bool JsonStream::reach_member() {
   for (key_.clear();; settle()) {
     const char next = peek();
@@ -167,7 +167,7 @@ bool JsonStream::reach_member() {
   }
 }
 
-// `follows`: characters of which one must be next, where the window has it.
+// `follows` contains the characters of which one has to be next, if the window has it.
 JsonValue JsonStream::value_before(std::string_view follows) {
   peek();
   text_offset_ = window_.offset();
@@ -188,12 +188,12 @@ JsonValue JsonStream::value_before(std::string_view follows) {
   }
 }
 
-// Is what follows the next `size` bytes in the window?
+// Returns true if the window has the character after the next `size` bytes.
 bool JsonStream::has_next(std::size_t size) const {
   return next_place({window_.begin(), window_.size()}, size) < window_.size();
 }
 
-// A bracket may be missing where the text ends behind the value, and the events be inside.
+// A bracket may be missing if the text ends after the value, so that the events are inside.
 JsonValue JsonStream::ended_value(std::size_t size, std::string_view follows) {
   const std::string_view all(window_.begin(), window_.size()), text = all.substr(0, size);
   const auto fault = find_json_fault(text);
@@ -221,7 +221,7 @@ JsonValue JsonStream::unfinished_value() {
   return {JsonValue::Form::damaged, begun};
 }
 
-// `extent`: up to what seems to close it.
+// `extent` is the size up to its apparent end.
 JsonValue JsonStream::damaged_value(const JsonFault& fault, std::optional<std::size_t> extent) {
   const std::string_view all(window_.begin(), window_.size());
   const std::size_t next = next_place(all, extent.value_or(all.size()));
@@ -241,7 +241,7 @@ void JsonStream::lose_member(std::uint64_t at, std::string_view expected) {
   pending_ = Pending::find_member;
 }
 
-// Unchecked: brackets and quotes are followed to its end.
+// Without checking: only brackets and quotes are followed to its end.
 void JsonStream::pass_large() {
   std::size_t depth = 0;
   bool in_string = false;

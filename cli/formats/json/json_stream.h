@@ -1,10 +1,10 @@
-// Walks the outer shape of a trace file in one forward pass and a bounded window: the members of the top-level object
-// and the elements of its event array, each handed out whole, with its offset. What is inside an element is the
-// parser's to check; everything between them is checked here.
+// Walks over the outer structure of a trace file in one forward pass with a bounded window: returns the members of the
+// top-level object and the elements of its event array, each complete and with its offset. The text between elements is
+// checked here; the parser checks the content of an element.
 //
-// A damaged event is lost alone where line breaks stand between events, and mostly where they do not: the walk goes on at
-// the next line or the next object that begins as events do (json_damage.h). damage() tells of it. Only a text that is no
-// JSON from its first byte on is refused.
+// A damaged event affects no other event if events are separated by line breaks, and usually not otherwise: the walk
+// continues at the next line or the next object that begins like an event (json_damage.h). damage() reports it. Only
+// text that is no JSON from the first byte on is refused.
 //
 //   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
 //   if (stream.open() == '{') while (stream.next_member(key)) ... value() or enter_array() + next_element() ...
@@ -26,50 +26,52 @@ namespace cli {
 struct JsonValue {
   enum class Form : unsigned char { good, damaged, large };
   Form form;
-  std::string_view text;  // damaged: what there is of it, perhaps with something else behind; large: ""
+  std::string_view text;  // damaged: its remains, possibly followed by other text; large: ""
 };
 
-// Elements that are known by their bytes.
+// Recognizes elements by their bytes.
 class KnownElements {
  public:
   virtual ~KnownElements() = default;
-  // The size of the element at `begin`, which is '{', where it is known and ends before `end`; else
-  // 0. The bytes behind `end` are those of Window. Offsets only grow.
+  // Returns the size of the element at `begin`, which is '{', if it is known and ends
+  // before `end`; otherwise 0. Bytes after `end` are those of Window. Offsets only increase.
   virtual std::size_t match(const char* begin, const char* end) = 0;
 };
 
 class JsonStream {
  public:
   static constexpr std::size_t kWindow = 1 << 20;
-  static constexpr std::size_t kMaxEvent = 16 << 20;  // bytes; what goes on beyond is damaged
-  static constexpr std::size_t kMaxMember = 4 << 20;  // beyond, a member is passed over unread
+  static constexpr std::size_t kMaxEvent = 16 << 20;  // bytes; longer events are damaged
+  static constexpr std::size_t kMaxMember = 4 << 20;  // longer members are skipped without reading
 
   JsonStream(std::unique_ptr<ByteSource> source, std::string path, std::size_t window);
 
-  // Takes the first bracket and returns it: '{' or '['. Throws Error (bad_content) when there is none.
+  // Reads the first bracket and returns it: '{' or '['. Throws Error (bad_content) if there is none.
   char open();
-  bool next_member(std::string& key);               // in the top-level object; false: it is closed, or cut
+  bool next_member(std::string& key);  // in the top-level object; returns false at its end or if cut
   JsonValue value() { return value_before(",}"); }  // of the member
-  bool enter_array();                               // the value; false: it is no array of events, which damage() says
-  bool at_object() { return peek() == '{'; }        // what comes next
-  bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed, or cut
-  // The same; `known`: `elements` matched it.
+  bool enter_array();  // the value; returns false if it is no array of events, which damage() contains
+  bool at_object() { return peek() == '{'; }  // next value
+  // A complete unchecked object; returns false at the end of the array or if cut
+  bool next_element(std::string_view& text);
+  // Same; sets `known` if `elements` matched it.
   bool next_element(std::string_view& text, KnownElements* elements, bool& known);
-  void refuse(std::size_t at, std::string_view expected);        // the element handed out last is damaged at this index
-  void refuse_whole(std::size_t at, std::string_view expected);  // the same, but it is sound JSON: passed by its size
-  // Instead of these: mends what is handed out, or what stands before the next line break between events (json_damage.h). False:
-  // nothing changed.
+  void refuse(std::size_t at, std::string_view expected);  // reports damage at this index of the last element
+  // Same, but the element is valid JSON, which is skipped by its size
+  void refuse_whole(std::size_t at, std::string_view expected);
+  // Alternative to these: repairs the last element, or the text before the next line break between events
+  // (json_damage.h). Returns false if nothing changed.
   bool mend(std::string_view& text);
-  void finish();                                                 // nothing but white space should follow
+  void finish();  // nothing but white space should follow
 
-  // A view lives until the next call. Its offset, as all offsets, counts uncompressed bytes.
+  // A view is valid until the next call. Its offset, like all offsets, counts uncompressed bytes.
   std::uint64_t text_offset() const { return text_offset_; }
   std::uint64_t bytes_read() const { return window_.offset() + window_.size(); }
   const JsonDamage& damage() const { return damage_; }
   JsonDamage& damage() { return damage_; }
 
  private:
-  // What becomes of what was handed out, when the walk goes on.
+  // What happens to the last result when the walk continues.
   enum class Pending : unsigned char { none, pass, pass_to_element, pass_to_member, pass_large, pass_lost, find_member, find_event };
 
   char peek();
@@ -105,17 +107,17 @@ class JsonStream {
   std::string path_;
   JsonDamage damage_;
   std::uint64_t text_offset_ = 0;
-  std::size_t text_size_ = 0;  // of what is handed out, from the window's begin
+  std::size_t text_size_ = 0;  // size of the last result, from the window's begin
   Pending pending_ = Pending::none;
-  bool comma_seen_ = true;       // no other is needed before the next member or element
-  bool events_seen_ = false;     // an array of them has begun
-  bool bare_array_ = false;      // the text is an array of events: its ']' is optional
-  bool after_damage_ = false;  // the last element was broken: so may be the next
-  bool lost_member_ = false;   // the same of members
-  bool behind_lost_ = false;   // the last element was lost up to where it seemed to end
+  bool comma_seen_ = true;  // no comma is needed before the next member or element
+  bool events_seen_ = false;  // an array of events has begun
+  bool bare_array_ = false;  // the text is an array of events, whose ']' is optional
+  bool after_damage_ = false;  // the last element was broken, so the next one may be
+  bool lost_member_ = false;  // the last member was broken, so the next one may be
+  bool behind_lost_ = false;  // the last element was lost up to its apparent end
   std::size_t max_event_ = kMaxEvent;
   std::string key_, gap_;
-  std::string mended_;  // the element handed out, and Window::kPadding behind it
+  std::string mended_;  // the last element, followed by Window::kPadding bytes
   bool plain_gap_ = false;  // gap_ is white space and one comma
   std::size_t refused_at_ = 0;
   std::string refusal_;

@@ -9,7 +9,8 @@
 namespace cli {
 namespace {
 
-// An event longer than this is looked at before its end is searched for further: one quote too many would hide it.
+// An event longer than this is checked before searching further for its end, because one additional quote would hide
+// it.
 constexpr std::size_t kFirstLook = 16 << 10;
 constexpr std::size_t kCloseLook = 512;  // after damage
 constexpr std::size_t kMendLook = 64 << 10;
@@ -42,7 +43,7 @@ bool JsonStream::next_element(std::string_view& text, KnownElements* elements, b
     if (!is_blank_end(text)) return true;
     settle();
   }
-  comma_seen_ = comma_seen_ && !ended() && *window_.begin() == '"';  // a member follows, without the ']'
+  comma_seen_ = comma_seen_ && !ended() && *window_.begin() == '"';  // a member follows without the ']'
   return false;
 }
 
@@ -59,20 +60,20 @@ bool JsonStream::take_known(std::string_view& text, KnownElements& elements) {
   return true;
 }
 
-// Do the bytes that separate events stand behind the next `size`, and an event behind them?
+// Returns true if the bytes that separate events are after the next `size` bytes, followed by an event.
 bool JsonStream::is_gap_behind(std::size_t size) const {
   const std::size_t gap = gap_.size();
   const char* const at = window_.begin() + size;
   return plain_gap_ && window_.size() > size + gap && at[gap] == '{' && std::memcmp(at, gap_.data(), gap) == 0;
 }
 
-// Do they stand within what was handed out, on lines of its own? Then it is several events: one quote too many hid the end of
-// the first, and another one, in a later event, brought the brackets back.
+// Returns true if they are within the element, on separate lines. It is then several events: one additional quote hid
+// the end of the first, and another one, in a later event, balanced the brackets.
 bool JsonStream::holds_gap() const {
   return gap_.find('\n') != gap_.npos && std::string_view(window_.begin(), text_size_).find('}' + gap_ + '{') != std::string_view::npos;
 }
 
-// Stands at the '{' of an element. False: the array is closed, or cut.
+// Moves to the '{' of an element. Returns false if the array is closed or cut.
 bool JsonStream::reach_element() {
   if (!comma_seen_ && is_gap_behind(0)) {
     window_.skip(gap_.size());
@@ -114,7 +115,7 @@ bool JsonStream::reach_element() {
   }
 }
 
-// Does this ']' close the array? One that damage put there stands before an event, or within one.
+// Returns true if this ']' closes the array. One caused by damage precedes an event, or is within one.
 bool JsonStream::closes_array() {
   for (;;) {
     const std::string_view text(window_.begin(), window_.size());
@@ -125,7 +126,7 @@ bool JsonStream::closes_array() {
   }
 }
 
-// What stands here belongs to the top-level object: the ']' behind the last event is missing.
+// Returns true if the text here belongs to the top-level object, because the ']' after the last event is missing.
 bool JsonStream::ends_without_bracket() {
   if (bare_array_ || after_damage_) return false;
   while (window_.size() < kLookBehind && window_.more()) continue;
@@ -135,7 +136,7 @@ bool JsonStream::ends_without_bracket() {
   return text.starts_with('}') && after_space(text, 1) == text.size() && window_.at_end();
 }
 
-// `text` is the empty object that some writers put behind the last event of a bare array, after its comma.
+// `text` is the empty object that some writers add after the last event of a bare array and its comma.
 bool JsonStream::is_blank_end(std::string_view& text) {
   if (!bare_array_ || text.find_first_not_of(" \t\r\n{}") != text.npos) return false;
   for (;;) {
@@ -147,7 +148,7 @@ bool JsonStream::is_blank_end(std::string_view& text) {
   }
 }
 
-// False: it was broken, and the walk is behind it.
+// Returns false if it was broken; the walk has then passed it.
 bool JsonStream::take_element(std::string_view& text) {
   text_offset_ = window_.offset();
   for (std::size_t look = after_damage_ ? kCloseLook : kFirstLook;;) {
@@ -171,7 +172,8 @@ bool JsonStream::take_element(std::string_view& text) {
   }
 }
 
-// Can what stands behind the next `size` bytes stand behind an element? Else a bracket or quote too many ended it too early.
+// Returns true if the text after the next `size` bytes may follow an element. Otherwise an additional bracket or quote
+// ended it too early.
 bool JsonStream::is_followed_well(std::size_t size) {
   while (window_.size() < size + kLookBehind && window_.more()) continue;
   const std::string_view text(window_.begin(), window_.size());
@@ -181,10 +183,10 @@ bool JsonStream::is_followed_well(std::size_t size) {
   if (at == text.size() || text[at] == '{' || text[at] == ']' || text[at] == ',') return true;
   if (text[at] == '}') return after_space(text, at + 1) == text.size();
   const std::string_view key = key_at(text, at), first = key_at(text, after_space(text, 1));
-  return comma && (key == first || !is_event_key(key));  // an event that has lost its '{' begins as others do
+  return comma && (key == first || !is_event_key(key));  // an event that has lost its '{' begins like others
 }
 
-// An element that is not handed out. `otherwise`: where no fault is found in it.
+// Reports an element that is not returned. `otherwise` is used if no fault is found in it.
 bool JsonStream::give_up(const JsonFault& otherwise) {
   const auto fault = find_json_fault({window_.begin(), std::min(otherwise.at, window_.size())});
   if (otherwise.at > kSmallestMaxEvent) max_event_ = std::max(kSmallestMaxEvent, max_event_ / 2);
@@ -195,8 +197,9 @@ bool JsonStream::give_up(const JsonFault& otherwise) {
   return false;
 }
 
-// A quote too many may have ended the element too early or too late: what stands before the next line break between events is tried, too.
-// What holds such a break is more than one event: one has lost its end, and those behind it are sound.
+// An additional quote may have ended the element too early or too late, so the text before the next line break between
+// events is tried, too. An element with such a break is more than one event: one has lost its end, and those after it
+// are valid.
 bool JsonStream::mend(std::string_view& text) {
   const bool handed_out = pending_ == Pending::pass || pending_ == Pending::pass_to_element;
   const std::string_view held(window_.begin(), std::min(window_.size(), std::max(handed_out ? text_size_ : 0, kMendLook)));
@@ -238,7 +241,7 @@ void JsonStream::lose_whole() {
   behind_lost_ = true;
 }
 
-// What is no event and stands behind a lost one is the rest of that: a quote too many ended it too early.
+// Text after a lost event that is no event is its rest: an additional quote ended it too early.
 void JsonStream::go_on_at_event() {
   const std::uint64_t from = text_offset_;
   const bool rest = behind_lost_ && *window_.begin() != '{';
@@ -251,7 +254,7 @@ void JsonStream::go_on_at_event() {
   behind_lost_ = false;
 }
 
-// What stands between two events, for resume_events.
+// Stores the text between two events, for resume_events().
 void JsonStream::learn_gap(std::uint64_t from) {
   const auto size = static_cast<std::size_t>(window_.offset() - from);
   const char* begin = window_.behind(size);

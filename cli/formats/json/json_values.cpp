@@ -60,7 +60,7 @@ bool read_scalar(od::value& value, JsonScalar& scalar) {
   std::string_view token = without_trailing_space(value.raw_json_token());
   if (token.empty()) return false;
   if (token[0] == '"') {
-    od::raw_json_string consumed;  // else simdjson passes over `"a":` as if it were a key
+    od::raw_json_string consumed;  // otherwise simdjson skips `"a":` like a key
     if (token.size() < 2 || token.back() != '"' || value.get_raw_json_string().get(consumed)) return false;
     scalar = {JsonScalar::Form::string, token.substr(1, token.size() - 2)};
     return escapes_are_valid(scalar.text);
@@ -122,7 +122,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
   follow(0);
 }
 
-// Takes the four digits after \u.
+// Reads the four digits after \u.
 std::uint32_t take_unit(std::string_view& text) {
   std::uint32_t unit = kReplacement;
   std::from_chars(text.data(), text.data() + std::min<std::size_t>(4, text.size()), unit, 16);
@@ -186,7 +186,7 @@ struct Decimal {
   int exponent = 0;                  // of ten
 };
 
-constexpr int kFarAway = 100'000;  // an exponent beyond it is zero or overflow
+constexpr int kFarAway = 100'000;  // a larger exponent means zero or overflow
 
 
 std::string_view take_digits(std::string_view& text) {
@@ -226,11 +226,11 @@ std::optional<Decimal> split(std::string_view text) {
   return number;
 }
 
-// The decimal point moved right by `shift`: the integer before it, and what is behind it compared with one half.
+// The decimal point moved right by `shift`: the integer before it, and the rest compared with one half.
 struct Rounded {
   std::uint64_t integer = 0;
   bool overflow = false;
-  bool any = false;     // something but zeros is behind the point
+  bool any = false;  // a digit other than zero is after the point
   int half_order = -1;  // -1, 0, 1: less than, equal to, more than a half
 };
 
@@ -268,7 +268,7 @@ std::optional<std::int64_t> with_sign(bool negative, std::uint64_t magnitude) {
   return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
 }
 
-// What nearly every time stamp looks like: up to 15 digits and up to 3 decimals.
+// The form of nearly all time stamps: up to 15 digits and up to 3 decimals.
 std::optional<std::int64_t> plain_micros(std::string_view text) {
   const std::string_view whole = take_digits(text);
   if (whole.empty() || whole.size() > 15) return std::nullopt;

@@ -1,4 +1,4 @@
-// Values of JSON as they stand in the text: strings, numbers and words.
+// Parses values of JSON from their text: strings, numbers and words.
 #pragma once
 #include <simdjson.h>
 
@@ -14,48 +14,49 @@
 
 namespace cli {
 
-// Strings, numbers and words of JSON as they stand in the text, so that a number is never rounded by a double.
+// A string, number or word of JSON as in the text, so that no number is rounded to a double.
 struct JsonScalar {
   enum class Form : unsigned char { absent, string, number, word };  // word: true, false, null
   Form form = Form::absent;
-  std::string_view text;  // of a string: between the quotes, still escaped
+  std::string_view text;  // for a string: the text between the quotes, still escaped
 
   bool is_string() const { return form == Form::string; }
   bool is_number() const { return form == Form::number; }
   bool empty() const { return form == Form::absent || (form == Form::word && text == "null"); }
 };
 
-// A string, number or word that is whole and valid. False for anything else.
+// Reads a complete and valid string, number or word. Returns false for anything else.
 bool read_scalar(simdjson::ondemand::value& value, JsonScalar& scalar);
 
-// The key as it is spelled in the text, which ends at `end`.
+// Returns the key as spelled in the text, which ends at `end`.
 std::string_view key_text(simdjson::ondemand::field& field, const char* end);
 
-// Consumes a value of any form and checks all of it: simdjson itself does not look into what it passes over.
-// `depth`: of brackets around it. Bytes that this accepts find_json_fault accepts.
+// Consumes a value of any type and checks it completely, because simdjson does not check skipped values. `depth` is the
+// number of brackets around it. find_json_fault() accepts all bytes accepted here.
 bool check_value(simdjson::ondemand::value& value, int depth, const char* end);
 
-// The text that a JSON string stands for.
+// Unescaping of JSON strings.
 
-// `raw` is what lies between the quotes, with valid escapes (has_valid_escapes). Returns `raw` itself when nothing is
-// escaped, else a view of `scratch`. A lone surrogate, which no UTF-8 can hold, becomes U+FFFD.
+// Returns the text of a JSON string. `raw` is the content between the quotes, with valid escapes (has_valid_escapes).
+// Returns `raw` itself if it has no escapes, otherwise a view of `scratch`. A lone surrogate, which UTF-8 cannot
+// represent, becomes U+FFFD.
 std::string_view unescape_json(std::string_view raw, std::string& scratch);
 
-// Decimal text to exact integers, never by way of a double: 53 bits do not hold nanoseconds since 1970.
+// Converts decimal text to exact integers without doubles, because 53 bits are not enough for nanoseconds since 1970.
 
-// Microseconds ("12", "-0.5", "1.5e3") to nanoseconds. Further decimals round half to even. nullopt: not a decimal
-// number, or outside the 64 bits (about 292 years).
+// Converts microseconds ("12", "-0.5", "1.5e3") to nanoseconds. Further decimals are rounded half to even. Returns
+// nullopt if it is no decimal number, or outside of 64 bits (about 292 years).
 std::optional<std::int64_t> micros_to_ns(std::string_view text);
 
-// An integer, also spelled "3.0" or "1e3". nullopt: not one, or outside the type.
+// Converts an integer, also if spelled "3.0" or "1e3". Returns nullopt if it is none, or outside of the type.
 std::optional<std::int64_t> to_int64(std::string_view text);
 std::optional<std::uint64_t> to_uint64(std::string_view text);
 
-// Numbers as nearly all of a profile are written, read in one pass: their end is found by reading them.
+// Parses the number formats that nearly all numbers of a profile have, in one pass: parsing finds the end.
 
-// The digits that a text begins with, of its first eight bytes.
+// The leading digits of a text, within its first eight bytes.
 struct PlainDigits {
-  std::uint64_t values;  // one in each byte; what is behind the digits is no matter
+  std::uint64_t values;  // one in each byte; bytes after the digits are undefined
   unsigned count;
 };
 
@@ -63,15 +64,16 @@ inline PlainDigits plain_digits(const char* at) {
   static_assert(std::endian::native == std::endian::little);
   std::uint64_t word;
   std::memcpy(&word, at, sizeof word);
-  // Each byte but for digits has a bit of 0xf0 that '0' has not, or gets one when 6 is added to it. What that carries into
-  // the next byte is behind the digits.
+  // A byte that is no digit has a bit of 0xf0 that '0' has not, or gets one when 6 is added. The carry of that affects
+  // only bytes after it.
   const std::uint64_t values = word ^ 0x3030303030303030u;
   const std::uint64_t others = (values | (values + 0x0606060606060606u)) & 0xf0f0f0f0f0f0f0f0u;
   return {values, static_cast<unsigned>(std::countr_zero(others)) / 8};
 }
 
 inline std::uint64_t number_of(PlainDigits digits) {
-  // What is behind the digits is pushed out, and zeros come before the first; in two steps, as there may be none.
+  // Shifts out the bytes after the digits and puts zeros before the first digit. Two shifts, because there may be no
+  // digit.
   const unsigned half = 32 - 4 * digits.count;
   const std::uint64_t all = digits.values << half << half;
   const std::uint64_t pairs = (all * 10 + (all >> 8)) & 0x00ff00ff00ff00ffu;
@@ -79,8 +81,8 @@ inline std::uint64_t number_of(PlainDigits digits) {
   return (fours * 10'000 + (fours >> 32)) & 0xffffffffu;
 }
 
-// Moves `at` behind the digits there and appends them to `number`, which wraps around beyond 64 bits. Reads up to 8 bytes
-// behind them.
+// Appends the digits at `at` to `number`, which wraps around beyond 64 bits, and advances `at` past them. Reads up to 8
+// bytes after them.
 inline void append_plain_digits(const char*& at, std::uint64_t& number) {
   static constexpr std::uint64_t kPowers[] = {1, 10, 100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
   for (PlainDigits digits{0, 8}; digits.count == 8; at += digits.count) {
@@ -93,10 +95,11 @@ inline bool has_leading_zero(PlainDigits digits) { return (digits.values & 0xff)
 
 inline bool continues_number(char c) { return c == '.' || c == 'e' || c == 'E' || is_digit(c); }
 
-// The next two read the number at `at` and move `at` behind it; up to 8 bytes behind the number are read. False where it is
-// another number or none; `at` and the value are then undefined. What they take is a number by JSON's grammar.
+// The next two functions parse the number at `at` and advance `at` past it. They read up to 8 bytes after the number.
+// They return false for other numbers or text; `at` and the value are then undefined. Accepted text is a number by
+// JSON's grammar.
 
-// Microseconds that are not negative, are below 9 * 10^15, and have at most three decimals and no exponent.
+// Microseconds that are not negative, below 9 * 10^15, with at most three decimals and without exponent.
 inline bool take_plain_time(const char*& at, std::int64_t& ns) {
   const char* const begin = at;
   const PlainDigits first = plain_digits(at);
@@ -119,7 +122,7 @@ inline bool take_plain_time(const char*& at, std::int64_t& ns) {
   return !continues_number(*at);
 }
 
-// An integer of 64 bits without needless zeros, that would be written the same way again.
+// An integer of 64 bits in its canonical form, without redundant zeros.
 inline bool take_plain_integer(const char*& at, std::int64_t& value) {
   const bool negative = *at == '-';
   const char* const begin = at += negative;
@@ -137,7 +140,7 @@ inline bool take_plain_integer(const char*& at, std::int64_t& value) {
   return !continues_number(*at);
 }
 
-// Any number by JSON's grammar; its value is not looked at.
+// Skips any number by JSON's grammar without converting it.
 inline bool pass_json_number(const char*& at) {
   const auto pass_digits = [&] {
     const char* const begin = at;

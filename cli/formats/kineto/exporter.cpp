@@ -27,7 +27,7 @@ class ProfileExporter : public Exporter {
  public:
   explicit ProfileExporter(const FormatOptions& options) : options_(options) {}
 
-  // Only recordings need one, for their flows.
+  // Only recordings need a first pass, for their flows.
   bool needs_two_passes() const override {
     if (catalog_ == nullptr) return true;
     for (const Process& p : catalog_->processes) {
@@ -70,17 +70,17 @@ class ProfileExporter : public Exporter {
   std::optional<ArgsText> args_;
   std::optional<Tracks> tracks_;
   std::optional<Recording> recording_;
-  std::optional<Frames> frames_;  // of a recording with stacks
+  std::optional<Frames> frames_;  // for a recording with stacks
   FlowTable flows_;
   const Steps* steps_ = nullptr;
   ExportSummary summary_;
   std::uint64_t backward_flows_ = 0;
   std::string metadata_;
   Contents contents_;
-  std::optional<TrackId> step_track_;  // where steps are written
-  const std::vector<Step>* written_steps_ = nullptr;  // those that are to begin, from next_step_ on
+  std::optional<TrackId> step_track_;  // track for steps
+  const std::vector<Step>* written_steps_ = nullptr;  // steps not begun yet, from next_step_ on
   std::size_t next_step_ = 0;
-  bool names_steps_ = false;  // the recording holds ranges ProfilerStep#N of its own
+  bool names_steps_ = false;  // the recording contains its own ranges ProfilerStep#N
 };
 
 void ProfileExporter::prepare(const Event& event, const Facts&) {
@@ -188,7 +188,7 @@ std::string_view ProfileExporter::ids(const Event& event) {
   return where;
 }
 
-// From the outermost call with the correlation to each piece of its work; a graph's launch has many.
+// From the outermost call with the correlation to each piece of its work; a graph launch has many.
 void ProfileExporter::flows(const Event& event, std::string_view ids) {
   if (!by_correlation(event)) return;
   const ProcessId id = catalog_->tracks[event.track].process;
@@ -203,7 +203,7 @@ void ProfileExporter::flows(const Event& event, std::string_view ids) {
   ++summary_.flows_out;
 }
 
-// Both ends are written where the second is known.
+// Both endpoints are written when the second is known.
 void ProfileExporter::backward_flow(const Event& event, const Facts& facts, std::string_view ids) {
   const auto forward = recording_->forward_of(event, facts, ids);
   if (!forward) return;

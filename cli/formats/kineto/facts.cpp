@@ -24,13 +24,14 @@
 namespace cli::kineto {
 namespace {
 
-// What stands within the brackets of a JSON object or list, which is valid but for its holes. kReadBehind bytes behind it are readable.
+// Iterates over the content of a JSON object or list, which is valid except for its holes. kReadBehind bytes after it
+// are readable.
 class Inside {
  public:
   static constexpr std::size_t kReadBehind = Window::kPadding;
 
   explicit Inside(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
-  // The next member of an object: the key as it is spelled; the value with its quotes or brackets.
+  // Returns the next member of an object: the key as spelled; the value with its quotes or brackets.
   bool member(std::string_view& key, std::string_view& value) {
     while (at_ < end_ && *at_ != '"') ++at_;
     key = string();
@@ -39,7 +40,7 @@ class Inside {
     while (at_ < end_ && (*at_ == ':' || is_json_space(*at_))) ++at_;
     return take_value(value);
   }
-  // The next entry of a list.
+  // Returns the next entry of a list.
   bool entry(std::string_view& value) {
     while (at_ < end_ && (*at_ == ',' || is_json_space(*at_))) ++at_;
     return take_value(value);
@@ -75,7 +76,7 @@ class Inside {
 
 bool is_list(std::string_view json) { return json.size() > 1 && json[0] == '['; }
 bool is_string(std::string_view json) { return json.size() > 1 && json[0] == '"'; }
-// Of a string or list.
+// For a string or list.
 std::string_view inside(std::string_view json) { return json.substr(1, json.size() - 2); }
 
 template <typename To>
@@ -83,16 +84,17 @@ void keep(std::int64_t value, To& to) {
   if (std::in_range<To>(value)) to = static_cast<To>(value);
 }
 
-// Names of groups, operations and types, interned. Real ones are short and few; what is longer, and what is beyond the
-// total of a file, stays unknown, for the arguments have it anyway.
+// Names of groups, operations and types, interned. Real ones are short and few. Longer ones, and those beyond the limit
+// of a file, are unknown here; the arguments contain them anyway.
 constexpr std::size_t kMostText = 1024, kMostTexts = 4 << 20;
-// Of the text that tells of operators' inputs, which is read once for each shape.
+// Limit of the text about operators' inputs, which is read once per shape.
 constexpr std::size_t kMostInputText = 64 << 20;
 
-// The lists of operators' inputs, an entry for each input: read once for each text, for most are those of other operators, too.
+// The lists of operators' inputs, with an entry for each input. Each text is read once, because most texts are shared
+// by several operators.
 struct Sizes {
   DimsId dims;
-  std::vector<DimsId> of_elements;  // of a list of tensors
+  std::vector<DimsId> of_elements;  // for a list of tensors
   bool has_elements = false;
 };
 template <typename Entry>
@@ -103,7 +105,7 @@ struct InputList {
 template <typename Entry>
 class InputLists {
  public:
-  // `read` makes what is not known. Valid until the next call.
+  // Returns the list of a text; `read` creates it if it is new. Valid until the next call.
   template <typename Read>
   const InputList<Entry>& find(std::string_view text, Read&& read) {
     if (text.size() > left_bytes_) {
@@ -124,14 +126,14 @@ class InputLists {
   InputList<Entry> other_;
 };
 
-// The members that tell of an operator's inputs, as they stand; "": there is none.
+// The members about an operator's inputs, verbatim; "" if missing.
 struct InputsJson {
   std::string_view dims, strides, types, values;
 };
 
 struct Texts {
   explicit Texts(Catalog& of) : catalog(&of) {}
-  // A copy with what may be read behind it. Valid until the next call.
+  // Returns a copy followed by readable bytes. Valid until the next call.
   std::string_view readable(std::string_view text) {
     if (copy.size() < text.size() + Inside::kReadBehind) copy.resize(text.size() + Inside::kReadBehind);
     text.copy(copy.data(), text.size());
@@ -140,8 +142,8 @@ struct Texts {
 
   Catalog* catalog;
   std::string copy, scratch;
-  std::vector<std::int64_t> numbers;  // of a list that is being read
-  InputsJson inputs_json;  // of the text that is being read
+  std::vector<std::int64_t> numbers;  // of the current list
+  InputsJson inputs_json;  // of the current text
   std::size_t left_bytes = kMostTexts;
   std::size_t left_inputs = kMostInputText;
   bool is_exhausted = false;
@@ -149,7 +151,7 @@ struct Texts {
   InputLists<StringId> words;
 };
 
-// What a member says: an integer in one way or the other, or the text of its value.
+// The value of a member: an integer of either kind, or its text.
 template <typename Draft>
 struct Known {
   std::string_view key;
@@ -173,7 +175,8 @@ StringId string_of(std::string_view json, Texts& texts) {
   return intern_text(unescape_json(inside(json), texts.scratch), texts);
 }
 
-// Groups of one name are told apart by their ranks: of a list that is too long to be kept, its beginning and a digest (FNV-1a) are.
+// Groups with one name are distinguished by their ranks. For a list that is too long to be kept, its beginning and a
+// digest (FNV-1a) are used.
 StringId rank_list_of(std::string_view json, Texts& texts) {
   if (json.size() <= kMostText || json[0] != '"') return string_of(json, texts);
   constexpr std::size_t kBeginning = 64;
@@ -203,7 +206,7 @@ class InputsReader {
  public:
   explicit InputsReader(Texts& texts) : texts_(texts) {}
 
-  // 0: there are none, they do not fit each other, or are no lists as PyTorch writes them.
+  // Returns 0 if there are none, they are inconsistent, or are no lists in PyTorch's format.
   OperatorInputId read(const InputsJson& json) {
     std::vector<OperatorInput> inputs;
     const bool good = sizes(json.dims, inputs, &OperatorInput::dims) && sizes(json.strides, inputs, &OperatorInput::strides) &&
@@ -212,7 +215,7 @@ class InputsReader {
   }
 
  private:
-  // f(its entry, input) for each; inputs are added by the first list that is not empty.
+  // Calls f(its entry, input) for each input; the first list that is not empty adds the inputs.
   template <typename Entry, typename F>
   static bool each(const std::vector<Entry>& entries, std::vector<OperatorInput>& inputs, F&& f) {
     if (entries.empty()) return true;
@@ -304,24 +307,25 @@ OperatorInputId read_inputs_json(const InputsJson& json, Texts& texts) {
   return InputsReader(texts).read(json);
 }
 
-// The first input of record_param_comms, behind its tensors where it has these: in PyTorch before 2.5 the sequence number; since
-// then a pair that also tells a send or receive from a collective, of which profiles write nothing. (RECORD_PARAM_COMMS and
-// RECORD_PARAM_COMMS_DATA in torch/csrc/distributed/c10d/ParamCommsUtils.hpp.) The process group's number or name follows, and the
-// rank: both are written, so that a number that stands before neither is none.
+// Finds the first input of record_param_comms after its tensors, if it has any. Before PyTorch 2.5 it is the sequence
+// number; since then it is a pair that also distinguishes sends and receives from collectives, which profiles do not
+// contain. (RECORD_PARAM_COMMS and RECORD_PARAM_COMMS_DATA in torch/csrc/distributed/c10d/ParamCommsUtils.hpp.) It is
+// followed by the process group's number or name and by the rank. Both are written, so a number that precedes neither
+// is no sequence number.
 std::uint64_t sequence_of_inputs(OperatorInputId id, Texts& texts) {
   const std::vector<OperatorInput> inputs = inputs_of(*texts.catalog, id);
   const auto word = [&](StringId text) { return texts.catalog->strings[text]; };
   const std::size_t at = !inputs.empty() && word(inputs[0].type) == "Scalar" ? 0 : 1;
   constexpr std::size_t kBehind = 5;  // group, rank, name, and both split sizes
   if (inputs.size() <= at + kBehind || word(inputs[at].type) != "Scalar") return kNoOrdinal;
-  if (at == 1 && word(inputs[0].type).empty()) return kNoOrdinal;  // the pair: the scalar is the group's
+  if (at == 1 && word(inputs[0].type).empty()) return kNoOrdinal;  // the pair: the scalar belongs to the group
   const std::string_view text = word(inputs[at].value);
   std::uint64_t sequence = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sequence);
   return error == std::errc() && end == text.data() + text.size() ? sequence : kNoOrdinal;
 }
 
-// Members of a collective are those of operators and of kernels.
+// Members of a collective, in operators and in kernels.
 template <typename D>
 constexpr Known<D> kCollective[] = {
     {"Collective name", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.name = string_of(v, c); }},
@@ -375,7 +379,7 @@ struct KernelDraft {
   }
 };
 
-// Where GPU work other than kernels was done.
+// The location of GPU work other than kernels.
 template <typename D>
 constexpr Known<D> kWork[] = {
     {"context", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
@@ -483,7 +487,7 @@ struct CallDraft {
 
 struct SyncDraft {
   SyncFacts facts;
-  std::int64_t call = -1;  // -1: unknown
+  std::int64_t call = -1;  // -1 if unknown
 
   SyncDraft() { facts.producer_stream = kNoNumber; }
   static const std::vector<Known<SyncDraft>>& known() {
@@ -516,7 +520,7 @@ struct AllocatorDraft {
   }
 };
 
-// What is constant in a shape, and which of its integers say the rest. Of a text without a shape: all of it.
+// The constant part of a shape's facts, and the integers with the rest. For a text without a shape: all facts.
 template <typename Draft>
 struct Plan {
   struct Step {
@@ -556,7 +560,7 @@ struct Plan {
 template <typename Draft>
 class Plans {
  public:
-  // Until the next call.
+  // Valid until the next call.
   Draft& draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Texts& texts) {
     if (shape == nullptr) {
       Plan<Draft> plan;
@@ -579,12 +583,12 @@ class Plans {
   Draft draft_;
 };
 
-// CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, 0: unknown.
+// CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind; 0 if unknown.
 struct CopyKinds {
   std::uint8_t direction = 0, from_memory = 0, to_memory = 0;
 };
 
-// By the name that says them; other names say nothing.
+// From the name; unknown for other names.
 CopyKinds copy_kinds(const std::string& name) {
   static const auto known = [] {
     std::unordered_map<std::string, CopyKinds> known;
@@ -607,7 +611,7 @@ std::uint8_t set_memory(std::string_view name) {
   return 0;
 }
 
-constexpr std::size_t kMostSequences = 1 << 20;  // of a file; 32 MB
+constexpr std::size_t kMostSequences = 1 << 20;  // per file; 32 MB
 
 class FactsOfShapes : public EventFacts {
  public:
@@ -665,7 +669,7 @@ class FactsOfShapes : public EventFacts {
     const CallDraft& draft = calls_.draft(text, shape, integers, texts_);
     return draft.has_cbid ? Facts(draft.facts) : Facts();
   }
-  // Whom it waits for, where that is known.
+  // What it waits for, if known.
   Facts wait(std::string_view text, const Shape* shape, const std::int64_t* integers) {
     SyncDraft& draft = waits_.draft(text, shape, integers, texts_);
     if (draft.call <= 0 || draft.call > std::numeric_limits<std::uint32_t>::max()) return {};
@@ -692,7 +696,7 @@ class FactsOfShapes : public EventFacts {
     return counted_;
   }
 
-  // Mostly that of the last kernel of this shape.
+  // Usually the entry of the last kernel with this shape.
   LaunchId launch_of(const KernelDraft& draft, const Shape* shape) {
     Launch launch = draft.launch;
     if (launch.grid[0] == 0 || launch.block[0] == 0) return 0;

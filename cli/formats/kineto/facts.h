@@ -1,8 +1,8 @@
-// What analyses compute with, from the arguments of Kineto's events: once for each shape where it is constant in it, else
-// from the event's integers. Only here stand the keys of these arguments.
+// Extracts the data used by analyses from the arguments of Kineto's events: once per shape if it is constant in the
+// shape, otherwise from the integers of the event. The keys of these arguments are defined only here.
 //
-// Where a kernel does not say the number of its collective, but its operator does, it gets that one: events come as they stand in
-// the file, where operators are before kernels.
+// A kernel without the sequence number of its collective gets that of its operator, if it has one. Operators precede
+// kernels in the file.
 //
 // Source of the members: libkineto/src/output_json.cpp and CuptiActivity.cpp, torch/csrc/profiler/collection.cpp.
 #pragma once
@@ -17,12 +17,12 @@ namespace cli::kineto {
 class EventFacts {
  public:
   virtual ~EventFacts() = default;
-  // With another file's catalogue, which has what was interned so far by the same ids.
+  // Continues with the catalogue of another file, which contains everything interned so far with the same ids.
   virtual void go_on_in(Catalog& catalog) = 0;
-  // Something was left unknown because there was too much before it.
+  // Returns true if a value is unknown because a table was full.
   virtual bool is_exhausted() const = 0;
-  // The payload of an event, none where its arguments say nothing; lives until the next call. `text` is that of the shape,
-  // or the event's own where `shape` is null. What does not fit the payload's field is left unknown.
+  // Returns the payload of an event, or none if its arguments contain no known data. Valid until the next call. `text`
+  // is that of the shape, or that of the event if `shape` is null. A value that does not fit its field remains unknown.
   virtual Facts find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) = 0;
 };
 

@@ -42,10 +42,10 @@ bool is_nested(od::value& value) {
 
 bool is_sound_key(std::string_view key) { return key.find('\\') == key.npos || has_valid_escapes(key); }
 
-// Members that we know and that hold a string, number or word are kept; all others are only checked.
+// Keeps known members with a string, number or word; all others are only checked.
 bool keep_member(RawEvent& event, std::string_view key, od::value& value, const char* end) {
   JsonScalar* const wanted = member_named(event, key);
-  if (wanted == &event.ph && !event.ph.empty()) return false;  // damage made one event of two
+  if (wanted == &event.ph && !event.ph.empty()) return false;  // damage joined two events
   if (wanted != nullptr && !is_nested(value)) return read_scalar(value, *wanted);
   return is_sound_key(key) && check_value(value, 1, end);
 }
@@ -117,7 +117,7 @@ bool EventParser::parse(std::string_view text, RawEvent& event) {
       if (!check_value(value, 1, end)) return false;
     }
   }
-  const char* rest = nullptr;  // nothing may follow; simdjson would not mind
+  const char* rest = nullptr;  // nothing may follow, which simdjson does not check
   return document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS;
 }
 
@@ -165,7 +165,7 @@ constexpr std::array kEntries{
     Entry{"cpu_instant_event", Kind::other, OnTrack::thread},
 };
 
-// "async" is the word of 2020, before "async_cpu_to_gpu" and "ac2g".
+// "async" was used in 2020, before "async_cpu_to_gpu" and "ac2g".
 bool is_launch_flow(std::string_view text) { return text == "ac2g" || text == "async_cpu_to_gpu" || text == "async"; }
 
 }  // namespace
@@ -200,7 +200,7 @@ const Category& Categories::find(std::string_view text) {
 
 namespace {
 
-// Missing, negative and absurd ones (CUPTI's clock overflowed, or the end is beyond that of time) become 0.
+// Missing, negative and absurd durations (CUPTI's clock overflowed, or the end is not representable) become 0.
 std::optional<Refusal> read_duration(const JsonScalar& dur, Times& times) {
   const auto ns = dur.empty() ? std::nullopt : micros_to_ns(dur.text);
   if (!dur.empty() && !ns && dur.form != JsonScalar::Form::number) {

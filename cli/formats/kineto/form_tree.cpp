@@ -20,17 +20,17 @@ constexpr std::size_t kPadding = 16;
 constexpr char kFirstHole = FormTree::kTimeHole, kLastHole = FormTree::kAnyNumberHole;
 constexpr bool is_hole(char c) { return c >= kFirstHole && c <= kLastHole; }
 
-// Of the hole that `text`, which is not empty, begins with.
+// Returns the hole with which `text`, which is not empty, begins.
 constexpr std::size_t hole_bytes(std::string_view text) { return is_hole(text[0]) ? 1 : 0; }
 
 #if defined(__SSE2__)
-// Which of the 16 bytes there are the same: bit i for byte i.
+// Returns the equal bytes of 16: bit i for byte i.
 unsigned equal_bytes(const char* a, const char* b) {
   const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)), y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
   return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(x, y)));
 }
 
-// Are they the same? May read up to 16 bytes behind both.
+// Returns true if the bytes are equal. May read up to 16 bytes after both.
 inline bool same(const char* a, const char* b, std::size_t size) {
   for (; size > 16; a += 16, b += 16, size -= 16) {
     if (equal_bytes(a, b) != 0xffff) return false;
@@ -41,7 +41,7 @@ inline bool same(const char* a, const char* b, std::size_t size) {
 bool same(const char* a, const char* b, std::size_t size) { return std::memcmp(a, b, size) == 0; }
 #endif
 
-// The text's size where it has none.
+// Returns the text's size if it has none.
 std::size_t next_hole(std::string_view text) {
   std::size_t at = 0;
 #if defined(__SSE2__)
@@ -55,7 +55,7 @@ std::size_t next_hole(std::string_view text) {
   return at;
 }
 
-// How many bytes are the same at the begin of both.
+// Returns the number of equal bytes at the beginning of both.
 std::size_t common_bytes(std::string_view a, std::string_view b) {
   const std::size_t size = std::min(a.size(), b.size());
   std::size_t at = 0;
@@ -113,7 +113,7 @@ FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t
     NodeId next = from.next;
     const bool is_first = is_hole(from.child_first) ? take_number(from.child_first, place) : from.child_first == *place;
     if (!is_first) {
-      // A damaged text may hold the byte of a hole.
+      // A damaged text may contain the byte of a hole.
       next = from.has_more && !is_hole(*place) ? more_[slot_of(parent, *place)] : 0;
       if (next == 0) return {};
     }
@@ -133,14 +133,14 @@ void FormTree::add(std::string_view text, std::uint32_t form) {
   put(id, node);
 }
 
-// 0: there is none.
+// Returns 0 if there is none.
 FormTree::NodeId FormTree::child_of(NodeId parent, char first) const {
   const Node node = at(parent);
   if (node.next != 0 && node.child_first == first) return node.next;
   return node.has_more ? more_[slot_of(parent, first)] : 0;
 }
 
-// Its own, or the free one for it.
+// Returns its slot, or the free one for it.
 inline std::size_t FormTree::slot_of(NodeId parent, char first) const {
   const std::size_t mask = more_.size() - 1;
   const std::uint64_t key = std::uint64_t{parent} << 8 | static_cast<unsigned char>(first);
@@ -164,7 +164,7 @@ void FormTree::put_more(NodeId id) {
   slot = id;
 }
 
-// The node at which `text` ends, which is made where there is none.
+// Returns the node at which `text` ends, creating it if necessary.
 FormTree::NodeId FormTree::node_of(std::string_view text) {
   NodeId node = 0;
   while (!text.empty()) {
@@ -184,8 +184,8 @@ FormTree::NodeId FormTree::node_of(std::string_view text) {
   return node;
 }
 
-// Of what `text` begins with up to the next hole. One with a hole is the first child: a number that it does not take may be
-// part of a text.
+// Returns the child for `text` up to the next hole. A child with a hole is first; a number that it does not accept may
+// be part of a text.
 FormTree::NodeId FormTree::add_child(NodeId parent, std::string_view text) {
   const std::string_view behind = text.substr(hole_bytes(text)), literal = behind.substr(0, next_hole(behind));
   Node node;
@@ -207,7 +207,7 @@ FormTree::NodeId FormTree::add_child(NodeId parent, std::string_view text) {
   return added;
 }
 
-// The text of `node` up to `at_byte`, with the hole before it, becomes that of a new node above it, which is returned.
+// Moves the text of `node` up to `at_byte`, with its leading hole, to a new parent of it, which is returned.
 FormTree::NodeId FormTree::split(NodeId node, std::uint32_t at_byte) {
   Node lower = at(node), upper = lower;
   upper.length = at_byte;

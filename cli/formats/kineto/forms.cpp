@@ -12,8 +12,8 @@ namespace {
 
 constexpr char kTimeHole = FormTree::kTimeHole, kIntegerHole = FormTree::kIntegerHole, kAnyNumberHole = FormTree::kAnyNumberHole;
 
-// The first forms are taken as they come. Then one has to come twice, so that a file whose texts never repeat is not
-// remembered; and there is an end. A training on H100s has 2,000 forms of 0.5 MB a rank.
+// The first forms are stored immediately. Later ones have to occur twice, so that files whose texts never repeat do not
+// use memory, and their number is limited. A training on H100s has 2,000 forms with 0.5 MB per rank.
 constexpr std::size_t kFreeForms = 4096, kFreeFormText = 2 << 20;
 constexpr std::size_t kMostForms = 1 << 15, kMostFormText = 8 << 20;
 struct Hole {
@@ -25,7 +25,7 @@ struct Hole {
 // The holes of an event, in the order of its text.
 class Holes {
  public:
-  // Of which the text is one number of this kind, and plain. 8 bytes behind it are readable.
+  // Adds a hole if the text is a plain number of this kind. 8 bytes after it are readable.
   bool add(std::string_view number, char kind) {
     const char* at = number.data();
     std::int64_t value;
@@ -36,12 +36,12 @@ class Holes {
   void sort() {
     std::sort(holes_.data(), holes_.data() + count_, [](const Hole& a, const Hole& b) { return a.at < b.at; });
   }
-  // Which one has this text; Form::kNone.
+  // Returns the index of the hole with this text, or Form::kNone.
   std::int8_t index_of(const JsonScalar& scalar) const {
     const auto at = std::find_if(begin(), end(), [&](const Hole& hole) { return hole.at == scalar.text.data(); });
     return scalar.is_number() && at != end() ? static_cast<std::int8_t>(at - begin()) : Form::kNone;
   }
-  // `event` with them instead of its numbers.
+  // Returns the text of `event` with holes instead of its numbers.
   void put_text(std::string_view event, std::string& text) const {
     text.clear();
     const char* from = event.data();
@@ -59,7 +59,7 @@ class Holes {
   std::size_t count_ = 0;
 };
 
-// False where they cannot be found in the text of another event by what stands around them.
+// Returns false if the numbers cannot be found in the text of another event by their surrounding text.
 bool find_args(const RawEvent& raw, Form& form) {
   const auto args_at = static_cast<std::size_t>(raw.args.data() - raw.text.data());
   const std::size_t key_at = raw.text.rfind("\"args\"", args_at);

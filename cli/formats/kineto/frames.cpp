@@ -10,7 +10,8 @@
 namespace cli::kineto {
 namespace {
 
-// Readers keep times as doubles of microseconds since Kineto's base, which tell one nanosecond from the next, but not the sum of two.
+// Readers store times as doubles of microseconds since Kineto's base. These distinguish successive nanoseconds, but are
+// not exact enough for sums of two.
 constexpr std::int64_t kWider_ns = 4;
 
 bool is_same_function(const StackFrame& a, const StackFrame& b) {
@@ -67,7 +68,7 @@ void Frames::end_ranges(Thread& thread, std::int64_t now_ns) {
   }
 }
 
-// Such an operator has ended at the latest where its callers are gone: what followed it was lost.
+// Such an operator has ended at the latest when its callers have; its end was lost.
 void Frames::drop_unfinished(Thread& thread, std::size_t kept) {
   while (!thread.ranges.empty() && thread.ranges.back().is_unfinished && thread.ranges.back().calls > kept) thread.ranges.pop_back();
 }
@@ -82,13 +83,13 @@ void Frames::end_calls(Thread& thread, std::size_t kept, std::int64_t latest_ns)
   for (Range& range : thread.ranges) range.calls = std::min(range.calls, thread.calls.size());
 }
 
-// What is called in an operator does not end what called it.
+// The calls in an operator do not end its callers.
 std::size_t Frames::calls_around(const Thread& thread) {
   const auto around = std::find_if(thread.ranges.rbegin(), thread.ranges.rend(), [](const Range& range) { return range.is_operator; });
   return around == thread.ranges.rend() ? 0 : around->calls;
 }
 
-// Those that are kept, and those of the path behind them.
+// The calls that are kept, followed by those of the path.
 void Frames::change_calls(Thread& thread, std::size_t kept, std::int64_t now_ns) {
   const std::int64_t room_ns = std::max<std::int64_t>(now_ns - thread.last_ns, 0);
   const std::int64_t begun = static_cast<std::int64_t>(std::max(path_.size(), kept) - kept);
@@ -113,7 +114,7 @@ void Frames::begin_calls(Thread& thread, std::int64_t border_ns, std::int64_t no
   }
 }
 
-// Of a module its object tells which it is, of native code nothing is written.
+// A module is identified by its object; native frames are not written.
 void Frames::take_path(StackId stack) {
   path_.clear();
   for (; stack != 0; stack = catalog_.stacks[stack].outer) {
@@ -122,7 +123,7 @@ void Frames::take_path(StackId stack) {
   std::reverse(path_.begin(), path_.end());
 }
 
-// How many calls go on in the path: those at the same lines, and the next one whatever its line.
+// Returns the number of calls that continue in the path: those at the same lines, and the next one at any line.
 std::size_t Frames::common(const Thread& thread) const {
   const std::size_t most = std::min(thread.calls.size(), path_.size());
   std::size_t same = 0;

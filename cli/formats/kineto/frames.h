@@ -1,7 +1,8 @@
-// Calls of Python and of torch.nn.Modules as torch.profiler writes them, from the stacks that operators were called by. What is known of a
-// call is the operators in it: it begins with the first of them and ends with the last before an operator that was called from elsewhere,
-// or whose stack is unknown, and is wider than what lies in it by some nanoseconds, where there is room, so that readers see which is the
-// outer one. A frame goes on as the same call while those around it stand at the same lines; calls that follow each other from one line are one.
+// Derives the calls of Python functions and torch.nn.Modules, as torch.profiler writes them, from the stacks of
+// operators. Only the operators in a call are known: a call begins with its first operator and ends with the last one
+// before an operator that has another caller or an unknown stack. It is some nanoseconds wider than its content, if
+// there is space, so that readers recognize the outer call. A frame continues as the same call while its callers are at
+// the same lines. Successive calls from one line are one call.
 //
 //   stacks of operators     main 3 > f 9     main 3 > f 12 > g 1     main 4 > f 9     main 4 > f 9
 //   calls                   [ main                                                               ]
@@ -29,20 +30,21 @@ class Frames {
  public:
   struct Call {
     std::string_view name;  // "train.py(12): step", "nn.Module: Linear_0"
-    std::string_view ids;   // of its operators
+    std::string_view ids;  // those of its operators
     std::int64_t start_ns = 0, end_ns = 0;
     std::uint64_t id = 0;
-    std::optional<std::uint64_t> parent_id, module_id;  // the module's number among those of its class
+    std::optional<std::uint64_t> parent_id, module_id;  // module_id: number of the module in its class
   };
-  // A call that is over, those in it before; lives during the call.
+  // Called at the end of a call, inner calls first. The argument is valid only during the call.
   using OnCall = std::function<void(const Call&)>;
 
   Frames(const Catalog& catalog, OnCall on_call) : catalog_(catalog), on_call_(std::move(on_call)) {}
 
-  // Each operator and annotation of one process, by time. `ids`: where it is written, until finish(); "": it is not. Calls that hold no
-  // operator that is written are not told.
+  // Adds an operator or annotation; all of one process have to be added, by time. `ids` is its location in the output
+  // and has to be valid until finish(); "" if it is not written. Calls without a written operator are not reported.
   void operation(const Event& event, const OperatorFacts& op, std::int64_t end_ns, std::string_view ids);
-  // Another range of a thread: calls that began in it end in it, so that they nest. By time, with operation().
+  // Adds another range of a thread, in order of time with operation(). Calls that begin in it end in it, so that they
+  // nest.
   void range(TrackId track, std::int64_t start_ns, std::int64_t end_ns);
   void finish();
 
@@ -51,22 +53,22 @@ class Frames {
     StackId stack = 0;
     std::uint64_t id = 0;
     std::int64_t start_ns = 0, end_ns = 0;
-    std::int32_t line = 0;  // at its begin
+    std::int32_t line = 0;  // at its beginning
     std::optional<std::uint64_t> module_id;
     bool holds_any = false;
   };
   struct Range {  // an operator, annotation or other range that has not ended
     std::int64_t end_ns = 0;
-    std::size_t calls = 0;  // that go on from its begin to its end
+    std::size_t calls = 0;  // number that continue from its begin to its end
     bool is_operator = false;
-    bool is_unfinished = false;  // its end is not known
-    bool holds_any = false;  // is an operator that is written, or holds one
+    bool is_unfinished = false;  // its end is unknown
+    bool holds_any = false;  // is or contains an operator that is written
   };
   struct Thread {
     std::string_view ids;
-    std::vector<Open> calls;    // the outermost first
-    std::vector<Range> ranges;  // likewise
-    std::int64_t last_ns = 0;   // what was seen last began or ended
+    std::vector<Open> calls;  // outermost first
+    std::vector<Range> ranges;  // outermost first
+    std::int64_t last_ns = 0;  // last begin or end on the thread
   };
 
   void end_ranges(Thread& thread, std::int64_t now_ns);
@@ -85,8 +87,8 @@ class Frames {
   OnCall on_call_;
   std::unordered_map<TrackId, Thread> threads_;
   std::map<std::pair<StringId, std::uint64_t>, std::uint64_t> modules_;  // by class and object
-  std::unordered_map<StringId, std::uint64_t> classes_;                  // how many of each
-  std::vector<StackId> path_;                                            // of the operator, the outermost first
+  std::unordered_map<StringId, std::uint64_t> classes_;  // number of modules by class
+  std::vector<StackId> path_;  // of the operator, outermost first
   std::string name_;
   std::uint64_t last_id_ = 0;
 };

@@ -60,7 +60,7 @@ void take_distributed(Header& header, std::string_view text) {
   });
 }
 
-// `"rank": 3`, as HTA finds it.
+// Returns `"rank": 3` in the form that HTA finds.
 bool take_damaged_rank(Header& header, std::string_view text) {
   constexpr std::string_view key = "\"rank\":";
   const std::size_t at = text.find(key);
@@ -109,7 +109,8 @@ void Header::take(JsonStream& stream, std::string_view key) {
   if (good && key != "baseTimeNanoseconds") keep(key, value.text);
 }
 
-// Of what is damaged only the rank is taken, wherever it stands: without it the ranks of a run cannot be told apart.
+// Reads only the rank from damaged text, at any position, because the ranks of a run cannot be distinguished without
+// it.
 bool Header::use(std::string_view key, std::string_view text, bool good) {
   if (key == "distributedInfo") {
     take_distributed(*this, text);
@@ -135,8 +136,8 @@ void Header::keep(std::string_view key, std::string_view text) {
 
 namespace {
 
-// `check_events`: else events are passed by their brackets, which is enough where nothing is damaged. Returns whether
-// nothing was seen to be.
+// If `check_events` is false, events are skipped by their brackets, which is sufficient without damage. Returns true if
+// no damage was found.
 bool scan(const std::string& path, bool check_events, Header& header) {
   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
   EventParser parser;
@@ -225,7 +226,7 @@ std::string all_groups(const Catalog& catalog, const Process& p) {
   return fmt::format(",\n    \"pg_count\": {}, \"pg_config\": [{}]", count, configurations);
 }
 
-// `"rank": N` stands on a line of its own.
+// `"rank": N` is on a separate line.
 std::string distributed_info(const Catalog& catalog, const Process& p) {
   std::string text = "\"distributedInfo\": {";
   if (!p.communicators.empty()) text += "\"backend\": \"nccl\",";
@@ -250,7 +251,7 @@ std::string of_recording(const Catalog& catalog, const Process& p) {
   return text + ",\n  \"displayTimeUnit\": \"ms\"";
 }
 
-// As HTA finds it; -1: it finds none.
+// Returns the rank as found by HTA; -1 if it finds none.
 std::int64_t rank_that_hta_finds(std::string_view text) {
   constexpr std::string_view kKey = "\"rank\":", kSpace = " \t\n\r";
   for (std::size_t at = text.find(kKey); at != text.npos; at = text.find(kKey, at + 1)) {
@@ -306,10 +307,11 @@ std::string kineto_tail(const Process& process) {
 
 namespace {
 
-// What is looked for is mostly in the first few thousand bytes; of a compressed file little more than this is made.
+// The required members are usually in the first few thousand bytes, so little more of a compressed file is
+// decompressed.
 constexpr std::size_t kPeekWindow = 128 << 10;
 
-// Takes events up to the first with a time of its own. Those at time 0 are what Kineto clamps to its base.
+// Reads events up to the first one with its own time. Events at time 0 were clamped to the base by Kineto.
 void look_at_events(JsonStream& stream, const Header& header, Peek& peek) {
   EventParser parser;
   RawEvent event;

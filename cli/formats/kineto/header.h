@@ -1,4 +1,4 @@
-// The top-level members of a Kineto file that we use. They may stand before or after the events.
+// Reads the top-level members of a Kineto file that are used. They may be before or after the events.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,23 +13,23 @@
 
 namespace cli::kineto {
 
-// Kineto counts from the quarter's or the year's begin; 2001-09-09 in microseconds since 1970 is 31 years later.
+// Kineto counts from the beginning of a quarter or year; 2001-09-09 in microseconds since 1970 is 31 years later.
 inline constexpr std::int64_t kSurelyAbsoluteNs = 1'000'000'000'000'000'000;
 
 struct Header {
-  std::optional<std::int64_t> base_ns;               // baseTimeNanoseconds: what every ts is relative to
+  std::optional<std::int64_t> base_ns;  // baseTimeNanoseconds, to which every ts is relative
   std::int64_t rank = -1, world_size = -1;           // distributedInfo
-  bool ranks_differ = false;                         // in several of these: files of several ranks were put into one
+  bool ranks_differ = false;  // several of these with different ranks: the file was joined from files of several ranks
   std::string host;                                  // host_name
   std::map<std::int64_t, std::string> device_names;  // deviceProperties
   std::string members;                               // Process::kineto_header
-  std::vector<std::string> left_out;                 // keys of members that are not in `members`: too large
+  std::vector<std::string> left_out;  // keys of members not in `members` because they are too large
 
-  // Takes the value of member `key`, which is next in `stream`, whether it is of use or not. What is damaged is
-  // left out and said in stream.damage().
+  // Reads the value of member `key`, which is next in `stream`, and keeps it if it is used. Damaged values are skipped
+  // and reported in stream.damage().
   void take(JsonStream& stream, std::string_view key);
 
-  // A member was seen by which this is known to be a profiler's file.
+  // Returns true if a member was found that identifies a profiler's file.
   bool is_of_a_trace() const { return known_member_; }
 
  private:
@@ -39,34 +39,35 @@ struct Header {
   bool known_member_ = false;
 };
 
-inline constexpr std::size_t kMaxHeaderBytes = JsonStream::kMaxMember;  // of Header::members
+inline constexpr std::size_t kMaxHeaderBytes = JsonStream::kMaxMember;  // limit of Header::members
 
 // Reads the whole file. Throws Error.
 Header scan_header(const std::string& path);
 
-// The members before the events of a Kineto profile.
+// Writes the members before the events of a Kineto profile.
 
-// What the times of this process are written relative to, ns since 1970: for a Kineto file its own base, 0 where it had
-// none; for recordings the begin of Kineto's current interval (libkineto's output_json.h: a fixed quarter of a year
-// since 1970), the same for all processes of the trace.
+// Returns the base of the written times of this process, ns since 1970. For a Kineto file it is its own base, or 0 if
+// it had none. For recordings it is the beginning of Kineto's current interval (libkineto's output_json.h: a fixed
+// quarter of a year since 1970), the same for all processes of the trace.
 std::int64_t kineto_base_ns(const Catalog& catalog, const Process& process);
 
-// From `{` to the bracket that opens the events. A Kineto file's own members come back as they stood; HTA reads the
-// rank by the pattern `"rank":\s+\d+`, so it is put before them where that would find none, or another.
+// Returns the text from `{` to the bracket that opens the events. The members of a Kineto file are copied verbatim. HTA
+// finds the rank by the pattern `"rank":\s+\d+`; if that would find none, or another number, the rank is written before
+// them.
 std::string kineto_head(const Catalog& catalog, const Process& process);
 
-// From the bracket that closes the events on.
+// Returns the text from the bracket that closes the events.
 std::string kineto_tail(const Process& process);
 
-// What a JSON file says of itself before its first event: is it a trace, who wrote it, and of when. Reads a window or two
-// of a trace, and the whole of what is none.
+// Properties of a JSON file that are known before its first event: whether it is a trace, its writer and its time.
+// Reads a window or two of a trace, and all of a file that is none.
 struct Peek {
   bool is_trace = false;
   ExportMark mark;
-  std::optional<std::int64_t> start_ns;  // of the first event with a time; unknown where its base stands behind it
+  std::optional<std::int64_t> start_ns;  // of the first event with a time; nullopt if the base follows the events
 };
 
-// Throws Error (cannot_open; bad_content where the text is no JSON from its first byte on).
+// Throws Error (cannot_open; bad_content if the text is no JSON from the first byte on).
 Peek peek(const std::string& path);
 
 }  // namespace cli::kineto

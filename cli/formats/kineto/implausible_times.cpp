@@ -23,7 +23,7 @@ void TimeClusters::find_day(std::int64_t ns) {
   const auto day_length = static_cast<std::int64_t>(kDay_ns);
   const std::int64_t number = ns / day_length - (ns % day_length < 0);
   const auto known = days_.find(number);
-  if (known == days_.end() && days_.size() == kMostDays) {  // then nothing can be said of days
+  if (known == days_.end() && days_.size() == kMostDays) {  // days cannot be used then
     day_ = &days_.begin()->second;
   } else {
     day_ = &days_[number];

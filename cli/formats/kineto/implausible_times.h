@@ -1,4 +1,4 @@
-// Events whose times cannot be right: far from all others, or ending far beyond the begin of later work.
+// Finds events with impossible times: far from all others, or ending long after later work begins.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -9,9 +9,10 @@
 
 namespace cli::kineto {
 
-// Where the events of a file lie in time, to leave out of its span those whose times are wrong: groups that are more than a
-// day apart from all others and have less than half the events of the largest group, groups that are over 292 years (2^63 ns) from it, and
-// ends of events that last longer than a day and reach a day beyond everything else. Memory: an entry for each day, up to kMostDays.
+// Distribution of a file's events over time, used to exclude wrong times from its span: groups that are more than a day
+// from all others and have less than half the events of the largest group, groups that are over 292 years (2^63 ns)
+// from it, and ends of events that last longer than a day and end a day after everything else. Memory: an entry for
+// each day, up to kMostDays.
 class TimeClusters {
  public:
   void add(std::int64_t start_ns, std::int64_t end_ns, bool is_clamped) {
@@ -22,7 +23,7 @@ class TimeClusters {
     if (!is_clamped && start_ns < day_->first_unclamped_ns) day_->first_unclamped_ns = start_ns;
     note_end(start_ns, end_ns);
   }
-  // The end of an event that was added with a shorter one.
+  // Extends an event that was added with an earlier end.
   void extend(std::int64_t start_ns, std::int64_t end_ns) {
     find_day(start_ns);
     note_end(start_ns, end_ns);
@@ -32,7 +33,7 @@ class TimeClusters {
     std::uint64_t events = 0;
     std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, first_unclamped_ns = INT64_MAX;
   };
-  // Of the events that are believed (`events` of them); `strays`: how many are not.
+  // Returns the span of the plausible events; `events` is their number. Sets `strays` to the number of others.
   Span span(std::uint64_t& strays) const;
 
  private:
@@ -53,11 +54,12 @@ class TimeClusters {
   std::vector<std::int64_t> long_ends_;
 };
 
-// Finds work of a stream that is recorded to end far beyond the begin of later work there (cli/trace/event_times.h). Work comes in the
-// order of the file, which is that of its stream. Memory: 40 bytes a track, 24 each that was found.
+// Finds work that is recorded to end long after later work on its stream begins (cli/trace/event_times.h). Work is
+// added in the order of the file, which is that of its stream. Memory: 40 bytes per track, 24 per overrun.
 class StreamOverruns {
  public:
-  // Whether the event's end is to be believed only when settled(start_ns, end_ns) was called for it, which is now or at a later call.
+  // Returns true if the end of the event is not known to be plausible yet. settled(start_ns, end_ns) is then called
+  // with it, in this or a later call.
   template <typename Settled>
   bool add(const Event& event, Settled&& settled) {
     if (event.track >= waiting_.size()) waiting_.resize(event.track + std::size_t{1});
@@ -69,7 +71,7 @@ class StreamOverruns {
     return true;
   }
 
-  // What is left, and what was found, by correlation.
+  // Settles the remaining events. Returns the overruns, sorted by correlation.
   template <typename Settled>
   std::vector<Overrun> finish(Settled&& settled) {
     for (const Waiting& each : waiting_) {
@@ -82,11 +84,11 @@ class StreamOverruns {
  private:
   static constexpr std::size_t kMost = 1 << 16;
   struct Waiting {
-    std::int64_t start_ns = 0, duration_ns = 0;  // 0: nothing waits
+    std::int64_t start_ns = 0, duration_ns = 0;  // duration_ns is 0 if nothing waits
     std::uint64_t correlation = 0;
   };
 
-  // Kernels of one graph may run beside each other, and share their correlation.
+  // Kernels of one graph may run concurrently and have the same correlation.
   template <typename Settled>
   void settle(Waiting& before, const Event& next, Settled&& settled) {
     const std::int64_t end_ns = before.start_ns + before.duration_ns;

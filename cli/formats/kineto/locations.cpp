@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kStreamPrefix = "stream ";
 
-// The number that a pid or tid is, also within quotes; missing counts as 0, as in Chrome. -1 may be written as 2^64-1.
+// Returns the number in a pid or tid, also within quotes. A missing one is 0, as in Chrome. -1 may be written as
+// 2^64-1.
 std::optional<std::int64_t> number_in(const JsonScalar& scalar) {
   if (scalar.empty()) return 0;
   if (const auto number = to_int64(scalar.text)) return number;
@@ -22,7 +23,7 @@ std::optional<std::int64_t> number_in(const JsonScalar& scalar) {
   return number ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
 }
 
-// The last number in a text: 0 of "[TP00] 0".
+// Returns the last number in a text: 0 for "[TP00] 0".
 std::optional<std::int64_t> last_number(std::string_view text) {
   while (!text.empty() && !is_digit(text.back())) text.remove_suffix(1);
   std::size_t begin = text.size();
@@ -30,7 +31,7 @@ std::optional<std::int64_t> last_number(std::string_view text) {
   return to_int64(text.substr(begin));
 }
 
-// 7 of "stream 7 (high)", 22 of "Stream #22(Memcpy)", 5 of "5".
+// Returns 7 for "stream 7 (high)", 22 for "Stream #22(Memcpy)", 5 for "5".
 std::optional<std::int64_t> stream_number(std::string_view text) {
   const std::size_t word = text.find("tream");
   if (word == text.npos) return to_int64(text);
@@ -40,7 +41,7 @@ std::optional<std::int64_t> stream_number(std::string_view text) {
   return to_int64(text.substr(0, digits));
 }
 
-// "4 GPU2": the row of a GPU in the results.json of rocprof (ROCm 3 to 6).
+// Recognizes "4 GPU2": the row of a GPU in the results.json of rocprof (ROCm 3 to 6).
 bool is_rocprof_gpu(std::string_view name) {
   const std::size_t word = name.find(" GPU");
   return word != 0 && word != name.npos && std::all_of(name.begin(), name.begin() + word, is_digit) && word + 4 < name.size() &&
@@ -126,7 +127,7 @@ TrackId Locations::track(Location& location, const Category& category, char phas
   return stream_track(location, device);
 }
 
-// A flow end or a mark says nothing of its track but the pair; so it joins what was seen there.
+// The track of a flow end or a mark follows only from its pair of ids, so it is the track already used there.
 bool Locations::is_stream(const Location& location, const Category& category, char phase) const {
   if (category.on_stream || location.form == Location::Form::stream_name) return true;
   if (category.on_thread) return false;
@@ -166,8 +167,8 @@ std::int64_t Locations::gpu_of(const Location& location, std::int64_t device) {
   return gpu;
 }
 
-// Two places that would share a track (streams of one number, under two pids) stay apart, so that each event can be
-// written back with its own pid and tid.
+// Two locations that would share a track (streams with one number under two pids) stay separate, so that each event can
+// be written with its own pid and tid.
 TrackId Locations::track_of(const Location& location, TrackKind kind, std::int64_t group,
                                std::string_view group_name) {
   const auto own = [&](std::string_view ids) {
@@ -190,7 +191,7 @@ bool Locations::is_device_row(const Location& location) const {
   return is_rocprof_gpu(process->second) || (name == "XLA Ops" && process->second.starts_with("/device:TPU"));
 }
 
-// A third spelling would be written back as the first; nobody has three.
+// A third spelling, which does not occur in practice, would be written like the first.
 bool Locations::second_ids(const Location& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid) {
   std::string& all_ids = catalog_.tracks[track].kineto_ids;
   const std::size_t first = std::min(all_ids.find('\n'), all_ids.size());
@@ -224,7 +225,7 @@ void Locations::name_tracks(const Location& location) {
     catalog_.tracks[*location.thread].name = location.name;
 }
 
-// A process has operators and CUDA calls. Within a container the two may be known by different pids.
+// A process has operators and CUDA calls. In a container they may have different pids.
 std::size_t Locations::count_processes() const {
   using Pid = std::pair<Location::Form, std::int64_t>;
   std::set<Pid> with_operators, with_calls;
@@ -236,11 +237,11 @@ std::size_t Locations::count_processes() const {
   return std::max(with_operators.size(), with_calls.size());
 }
 
-// Which process of the file launched what is on which GPU (Track::launcher): that whose pid begins with the same text
-// ("[TP00] 5000", "[TP00] 0"), or, where there are as many GPUs as processes, that whose number comes at the same place.
-// Returns which; "": it is not known of all.
+// Finds which process of the file launched the work of each GPU (Track::launcher): the one whose pid begins with the
+// same text ("[TP00] 5000", "[TP00] 0"), or, if there are as many GPUs as processes, the one whose number has the same
+// position. Returns how it was found; "" if it is unknown for any GPU.
 std::string_view Locations::find_launchers() {
-  using Place = std::pair<std::string, std::int64_t>;  // what a pid begins with, and its number
+  using Place = std::pair<std::string, std::int64_t>;  // beginning of a pid, and its number
   const auto place = [&](const Location& location) -> Place {
     if (location.form != Location::Form::text) return {{}, location.pid};
     const std::string_view pid = text(location.pid);

@@ -1,9 +1,10 @@
-// From the (pid, tid) of an event to its track. In Kineto's files a GPU's streams are "threads" of a "process" whose
-// pid is the device number, so the same pair may be a stream and, in a container whose process is pid 1, a thread.
+// Assigns the (pid, tid) of an event to a track. In Kineto's files the streams of a GPU are "threads" of a "process"
+// whose pid is the device number. The same pair may therefore be a stream and, in a container whose process is pid 1, a
+// thread.
 //
-// The category alone says whether an event is GPU work; pid and tid, whatever their form, only say where. A GPU is a pid
-// with a device number: tools that put several processes into one file prefix the pids or add offsets to them, so work of
-// one device number under two pids belongs to two GPUs. The second one gets the smallest number that is free.
+// Only the category determines whether an event is GPU work; pid and tid, in any format, only give the location. A GPU
+// is a pid with a device number. Tools that join several processes in one file add prefixes or offsets to the pids, so
+// work with one device number under two pids belongs to two GPUs. The second one gets the smallest free number.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -27,47 +28,47 @@ namespace cli::kineto {
 struct OpenSlice {
   Event event;
   std::string args;
-  std::vector<PlainInteger> integers;  // of args
+  std::vector<PlainInteger> integers;  // in args
 };
 
 struct Location {
   enum class Form : std::uint8_t { numbers, stream_name, text };  // text: pid or tid is not a number
 
   Form form = Form::numbers;
-  std::int64_t pid = 0, tid = 0;          // text: string ids; stream_name ("stream 7"): tid is its number
-  std::int64_t track_number = 0;          // tid; of a text "stream 7 (high)" its number, else counted from 0
-  std::optional<TrackId> thread, stream;  // made at first use; text: thread is the track
-  std::int64_t device = -1;               // of stream, as its events say it
+  std::int64_t pid = 0, tid = 0;  // text: string ids; stream_name ("stream 7"): tid is its number
+  std::int64_t track_number = 0;  // tid; for a text "stream 7 (high)" its number, otherwise counted from 0
+  std::optional<TrackId> thread, stream;  // created at first use; text: thread is the track
+  std::int64_t device = -1;  // of the stream, from its events
   std::uint64_t host_events = 0, gpu_events = 0;
   bool has_operators = false, has_calls = false;
-  std::string name;                         // by thread_name
-  std::string ids;                          // "pid" and "tid" as they stand in its first event,
-  bool text_pid = false, text_tid = false;  // ... and whether they are in quotes
-  std::vector<OpenSlice> open;              // B without E so far, innermost last
+  std::string name;  // from thread_name
+  std::string ids;  // "pid" and "tid" as in its first event
+  bool text_pid = false, text_tid = false;  // they are in quotes there
+  std::vector<OpenSlice> open;  // B without E so far, innermost last
 };
 
 class Locations {
  public:
   Locations(Catalog& catalog, ProcessId process) : catalog_(catalog), process_(process) {}
 
-  // Addresses stay.
+  // Addresses are stable.
   Location& find(const JsonScalar& pid, const JsonScalar& tid);
 
-  // The track of an event of this category there; `device` is its argument, for streams.
+  // Returns the track of an event with this category at the location. `device` is its argument, for streams.
   TrackId track(Location& location, const Category& category, char phase, std::optional<std::int64_t> device);
 
-  // Returns true if the file names this row as a stream, a GPU or a TPU. Its slices are then GPU work even without a category, which JAX,
-  // Ascend's profiler and rocprof do not write. Their metadata precedes the events.
+  // Returns true if the file names this row as a stream, a GPU or a TPU. Its slices are then GPU work even without a
+  // category, which JAX, Ascend's profiler and rocprof do not write. Their metadata precedes the events.
   bool is_device_row(const Location& location) const;
 
-  // Whether an event with these ids is spelled as in the second line of the ids of its track; adds the line.
+  // Returns true if the spelling of the event's ids equals the second line of its track's ids; adds that line.
   bool second_ids(const Location& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid);
 
-  // A pid that is a device number, so that a flow's end which comes before its kernel finds the stream.
+  // Adds a pid that is a device number, so that a flow end that precedes its kernel finds the stream.
   void expect_gpu(std::int64_t pid) { gpu_pids_.insert(pid); }
 
-  // Gives tracks their names, and the process its pid, program and the device that it used most (-1: none), with a note
-  // if the file holds several processes.
+  // Names the tracks, and sets the process's pid, program and most used device (-1 if none), with a note if the file
+  // contains several processes.
   std::int64_t finish();
 
   void name_process(const Location& location, std::string_view name) {
@@ -103,9 +104,9 @@ class Locations {
   ProcessId process_;
   std::unordered_map<Key, Location, KeyHash> locations_;
   std::unordered_map<StringId, std::int64_t> text_tids_;
-  std::vector<Location*> in_order_;  // of first use, so that results do not depend on hashing
+  std::vector<Location*> in_order_;  // by first use, so that results do not depend on hashing
   std::unordered_set<std::int64_t> gpu_pids_;
-  std::map<std::pair<std::string, std::int64_t>, std::int64_t> gpus_;  // by pid, as it stands, and device
+  std::map<std::pair<std::string, std::int64_t>, std::int64_t> gpus_;  // by pid, as spelled, and device
   std::map<std::int64_t, std::string> process_names_;
 };
 

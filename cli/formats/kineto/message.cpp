@@ -35,7 +35,7 @@ Ranks members(const Catalog& catalog, const Process& process) {
 
 std::string communicator_name(std::uint64_t communicator) { return fmt::format("{:#018x}", communicator); }
 
-// A parent comes before its splits.
+// A parent precedes its splits.
 Groups::Groups(const Catalog& catalog, const Process& process) {
   const Ranks found = members(catalog, process);
   for (const Communicator& c : process.communicators) {
@@ -65,9 +65,9 @@ std::string list(const std::vector<std::int64_t>& ranks, std::size_t most) {
 namespace {
 
 struct Operation {
-  std::string_view call, name;  // ours, PyTorch's for one call with whole buffers
-  std::string_view kernel;      // what its kernels are for: ncclDevKernel_AllReduce_Sum_bf16_RING_LL
-  bool all_in, all_out;         // the buffer holds one message for each rank of the group
+  std::string_view call, name;  // our name, PyTorch's for one call with whole buffers
+  std::string_view kernel;  // operation of its kernels: ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  bool all_in, all_out;  // the buffer has one message for each rank of the group
 };
 constexpr Operation kOperations[] = {
     {"ncclAllReduce", "allreduce", "AllReduce", false, false},
@@ -84,7 +84,7 @@ constexpr Operation kOperations[] = {
 constexpr std::string_view kKernels = "ncclDevKernel_";
 constexpr std::string_view kAnyOperation = "Generic";
 
-// PyTorch's names are c10::toString of the scalar type. Kernels do not tell signed from unsigned integers.
+// PyTorch's names are c10::toString of the scalar type. Kernel names do not distinguish signed from unsigned integers.
 struct DataType {
   std::string_view ours, in_kernels, name;
   std::uint64_t bytes;
@@ -104,7 +104,7 @@ constexpr DataType kDataTypes[] = {
     {"ncclFloat8e5m2", "f8e5m2", "Float8_e5m2", 1},
 };
 constexpr std::string_view kBytes = "Byte";
-constexpr std::size_t kMostRanksListed = 30;  // by PyTorch, too
+constexpr std::size_t kMostRanksListed = 30;  // PyTorch's limit
 
 template <typename Table, typename Field>
 auto find_entry(const Table& table, Field field, std::string_view wanted) {
@@ -113,7 +113,7 @@ auto find_entry(const Table& table, Field field, std::string_view wanted) {
   return found == std::end(table) || wanted.empty() ? nullptr : &*found;
 }
 
-// Of ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...) by ncclAllReduce: bf16.
+// Returns bf16 for ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...) and ncclAllReduce.
 std::string_view type_in_name(std::string_view kernel, std::string_view call) {
   const std::string head = fmt::format("ncclDevKernel_{}_", call.substr(std::string_view("nccl").size()));
   if (!kernel.starts_with(head)) return {};
@@ -121,7 +121,7 @@ std::string_view type_in_name(std::string_view kernel, std::string_view call) {
   return kernel.substr(0, kernel.find('_'));
 }
 
-// False: the kernel is of another operation, whatever its launch seemed to be.
+// Returns false if the kernel is of another operation than its launch suggests.
 bool can_do(std::string_view kernel, const Operation& operation) {
   if (!kernel.starts_with(kKernels)) return true;
   kernel.remove_prefix(kKernels.size());
@@ -232,7 +232,7 @@ void Collectives::range(const Event& event, const Facts& facts) {
   if (name == "ncclGroupEnd") end_group(thread, slice_end(event, kNoEnd));
 }
 
-// An end without a start, as at the begin of a ring, knows nothing of the calls before it.
+// For an end without a start, as at the beginning of a ring, the calls before it are unknown.
 void Collectives::end_group(Thread& thread, std::int64_t end_ns) {
   const bool outermost = thread.open_groups == 1;
   if (!outermost || thread.calls != 1) thread.end_ns = kNoEnd;

@@ -36,7 +36,7 @@ std::uint64_t ExternalIds::of(const Event& event) {
   }
   if (!is_api_call(event.kind)) return 0;
   const std::uint64_t id = innermost(event);
-  // Of calls within each other with one correlation both lie in the same operator.
+  // Nested calls with one correlation are both in the same operator.
   if (id != 0 && event.correlation != 0) calls_.add(event.correlation, id);
   return id;
 }

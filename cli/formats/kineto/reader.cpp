@@ -74,11 +74,11 @@ class ProfileReader : public Reader {
   Header header_;
   EventParser parser_;
   RawEvent event_;
-  std::uint64_t events_ = 0;  // that were taken, of any phase
+  std::uint64_t events_ = 0;  // accepted events of any phase
   bool header_settled_ = false, taken_as_absolute_ = false;
 };
 
-// Nothing where the catalogue has entries already, which have other numbers there.
+// Does nothing if the catalogue already has entries, because these have other numbers.
 std::unique_ptr<Memory> ProfileReader::learnt_before(Catalog& catalog) {
   if (memory_ == nullptr || memory_->kineto_memory == nullptr || catalog.strings.size() > 1 || !memory_->kineto_memory->helps()) {
     return std::make_unique<Memory>(catalog, foreign_);
@@ -133,7 +133,7 @@ void ProfileReader::read_members(Translator& translator) {
 
 void ProfileReader::read_events(Translator& translator) {
   std::string_view text;
-  // What a form does not say is where times begin.
+  // The base of the times is not part of a form.
   const auto forms = [&] { return header_settled_ ? &translator.forms() : nullptr; };
   for (bool known = false; stream_.next_element(text, forms(), known);) {
     if (known && translator.take_known(text))
@@ -148,7 +148,8 @@ void ProfileReader::take(Translator& translator, std::string_view text) {
     const auto fault = find_json_fault(text);
     return fault ? stream_.refuse(fault->at, fault->expected) : stream_.refuse(0, "each member of an event once");
   }
-  if (text.find_first_not_of("{} \t\r\n") == text.npos) return;  // an empty object is no event and loses none: JAX writes one behind its last
+  // An empty object is no lost event: JAX writes one after the last event
+  if (text.find_first_not_of("{} \t\r\n") == text.npos) return;
   const char phase = kineto_phase(event_);
   if (!header_settled_ && phase != '\0' && phase != 'M') settle_header(translator);
   const auto refusal = translator.take(event_);
@@ -178,7 +179,7 @@ void ProfileReader::describe_damage(Process& process) const {
   for (std::string& note : damage.notes()) process.notes.push_back(std::move(note));
 }
 
-// Metadata events carry no time of use, so they may pass before.
+// Metadata events have no relevant times, so they may precede the base.
 void ProfileReader::settle_header(Translator& translator) {
   header_settled_ = true;
   if (!header_.base_ns) {
@@ -190,7 +191,7 @@ void ProfileReader::settle_header(Translator& translator) {
   for (const auto& [device, name] : header_.device_names) translator.expect_gpu(device);
 }
 
-// The members there are taken for good when the first pass comes to them.
+// The first pass stores these members when it reaches them.
 void ProfileReader::look_behind_events() {
   Header whole = scan_header(path_);
   header_.base_ns = whole.base_ns;

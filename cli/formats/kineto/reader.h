@@ -1,8 +1,8 @@
 // Reads PyTorch's profiler traces (Kineto's Chrome JSON, plain or gzip), and Chrome JSON of other writers: an object
 // with `traceEvents`, or an array of events.
 //
-// One pass in a window of 1 MiB. Only when `baseTimeNanoseconds` is not found before the events and their times are
-// too small to be absolute is the file scanned once more, for the members behind the events.
+// Reads the file in one pass with a window of 1 MiB. It is scanned a second time, for the members after the events,
+// only if `baseTimeNanoseconds` is not before the events and their times are too small to be absolute.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -19,27 +19,28 @@
 
 namespace cli::kineto {
 
-// What is learnt from the events of one file and helps with those of the next, which is mostly of another rank of the same run:
-// forms of events, shapes of their arguments, what these say, and the tables that all of them refer to by number.
+// Data learnt from the events of one file that speeds up reading the next, which is usually of another rank of the same
+// run: forms of events, shapes of their arguments, facts in these, and the tables to which all of them refer by number.
 //
-// The next file's catalogue goes on with these tables, so that every number keeps its meaning. What is read is the same as without:
-// entries that only files before it had are in the trace already, as catalogues are joined in the order of their files.
+// The next file's catalogue continues these tables, so every number keeps its meaning. Results are the same as without
+// it: entries used only by earlier files are in the trace already, because catalogues are joined in the order of their
+// files.
 struct Memory {
-  // `foreign`: ReaderOptions::foreign.
+  // `foreign` is ReaderOptions::foreign.
   Memory(Catalog& catalog, bool foreign);
 
-  const std::unique_ptr<Shapes> own_shapes;  // instead of the catalogue's; null: those are used
+  const std::unique_ptr<Shapes> own_shapes;  // replaces the catalogue's shapes; null if those are used
   Categories categories;
   ArgumentShapes shapes;
   Forms forms;
   std::unique_ptr<EventFacts> facts;
 
-  // The file was read whole: keeps the tables of its catalogue.
+  // Keeps the tables of the catalogue of a file that was read completely.
   void end(const Catalog& catalog);
-  // For another file: its catalogue, which has no entries so far, gets those tables.
+  // Moves those tables to the catalogue of another file, which must not have entries yet.
   void go_on_in(Catalog& catalog);
-  // Whether it is worth going on with: false where files have little in common, so that tables would grow with each, or where something
-  // did not find room in them.
+  // Returns false if continuing is not worthwhile: files have little in common, so tables would grow with each, or a
+  // table was full.
   bool helps() const;
 
  private:
@@ -47,11 +48,11 @@ struct Memory {
   std::size_t entries() const { return tables_->strings.size() + (own_shapes ? *own_shapes : tables_->shapes).size(); }
 
   std::optional<InternedTables> tables_;
-  std::size_t entries_of_first_ = 0;  // of the tables, after the first file
+  std::size_t entries_of_first_ = 0;  // number of entries after the first file
 };
 
-// Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once. `memory` and
-// `foreign`: as in ReaderOptions.
+// Throws Error (cannot_open). Results are the same for any number of threads. `window` is the number of bytes read at
+// once. `memory` and `foreign` are those of ReaderOptions.
 std::unique_ptr<Reader> open(const std::string& path, std::size_t window = JsonStream::kWindow,
                                     ReaderMemory* memory = nullptr, bool foreign = true);
 

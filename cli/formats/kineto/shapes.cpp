@@ -7,9 +7,9 @@ namespace cli::kineto {
 
 namespace {
 
-// The first shapes are taken as they come: 4,096 of 2 MiB together where one input may have kMostTextOfShapes, less where
-// several share that; and more of them for each event that repeats one. Then one has to come twice, so that traces whose texts
-// never repeat do not fill the catalogue; and there is an end.
+// The first shapes are stored immediately: 4,096 with 2 MiB in total if one input may have kMostTextOfShapes, fewer if
+// several inputs share that limit, and more for each event that repeats one. Later shapes have to occur twice, so that
+// traces whose texts never repeat do not fill the catalogue, and their number is limited.
 constexpr std::size_t kFreeShare = 32, kTextPerFreeShape = kMostTextOfShapes / 4096;
 constexpr std::size_t kRepeatsPerFreeShape = 2, kFreeTextPerRepeat = 128;
 
@@ -26,7 +26,7 @@ ArgumentShapes::ArgumentShapes(Shapes& shapes)
 
 void ArgumentShapes::go_on_in(Shapes& shapes) {
   shapes_ = &shapes;
-  taken_.assign(1, true);  // that of no arguments
+  taken_.assign(1, true);  // the shape without arguments
   taken_count_ = 1;
   taken_bytes_ = 0;
   repeats_ = 0;

@@ -1,8 +1,8 @@
-// Finds the shape of foreign arguments (cli/trace/shapes.h), and says what repeats too rarely to have one.
+// Finds the shape of foreign arguments (cli/trace/shapes.h), and detects texts that repeat too rarely to have one.
 //
-// Integers that are members of the arguments themselves are taken out; what is nested (a grid, the dimensions of inputs)
-// and what is no plain integer of 64 bits stays. So shapes are few: 1,500 of the 18,300 events with arguments of a rank of a
-// training on H100s, 1,200 of 151,000 in another.
+// Integers that are direct members of the arguments become holes. Nested values (a grid, the dimensions of inputs) and
+// anything other than plain 64-bit integers stay in the text. Shapes are therefore few: 1,500 for the 18,300 events
+// with arguments of a rank of a training on H100s, 1,200 for 151,000 in another.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace cli::kineto {
 
-// Tells texts that come again from those that come once, in a fixed amount of memory. A text that was seen long ago may be
-// taken for a new one, and, hardly ever, a new one for one that was seen.
+// Detects repeated texts in a fixed amount of memory. A text seen long ago may be taken for a new one and, very rarely,
+// a new one for a repeated one.
 class SeenTwice {
  public:
-  // How many texts are remembered at most: 4 bytes each, once the first was asked for.
+  // `texts` is the maximum number of texts remembered: 4 bytes each, allocated at the first call.
   explicit SeenTwice(std::size_t texts) : size_(texts) {}
 
-  // Whether it was seen before. Remembers it.
+  // Returns true if the text was seen before. Remembers it.
   bool operator()(std::string_view text) {
     if (marks_.empty()) marks_.resize(size_);
     const std::size_t hash = std::hash<std::string_view>{}(text);
@@ -38,25 +38,27 @@ class SeenTwice {
   std::vector<std::uint32_t> marks_;
 };
 
-// An integer of a text.
+// An integer in a text.
 struct PlainInteger {
   std::uint32_t at, length;
   std::int64_t value;
 };
 
-// False where `text` is no integer, or one that would be spelled otherwise ("-0", "1.0", beyond 64 bits).
+// Returns false if `text` is no integer, or has another canonical spelling ("-0", "1.0", beyond 64 bits).
 bool read_plain_integer(std::string_view text, std::int64_t& value);
 
 class ArgumentShapes {
  public:
   explicit ArgumentShapes(Shapes& shapes);
-  // With another file's shapes, which have those so far by the same ids. What is taken of it is what would be without these.
+  // Continues with the shapes of another file, which contain those so far with the same ids. Results are the same as
+  // without them.
   void go_on_in(Shapes& shapes);
 
-  // Null: the text is to be kept as it is. `integers` in the order of the text; those of the shape are integers().
+  // Returns null if the text has to be kept as it is. `integers` is in the order of the text; integers() returns those
+  // of the shape.
   const Shape* find(std::string_view text, const std::vector<PlainInteger>& integers);
   const std::int64_t* integers() const { return values_; }
-  // An event has this shape. False: that is not known before find() has seen the event.
+  // Counts an event with this shape. Returns false if find() has to see the event first.
   bool take(const Shape& shape);
 
  private:
@@ -66,13 +68,13 @@ class ArgumentShapes {
   bool is_free(std::string_view text) const;
 
   Shapes* shapes_;
-  std::vector<bool> taken_;  // of this file, by id; how many, and their text
+  std::vector<bool> taken_;  // shapes used by this file, by id; below their number and text size
   std::size_t taken_count_ = 0, taken_bytes_ = 0;
   static constexpr std::size_t kTextsSeen = 1 << 16;
 
   std::string text_;
   std::int64_t values_[kMostHoles] = {};
-  std::uint64_t repeats_ = 0;  // events of a shape that was taken
+  std::uint64_t repeats_ = 0;  // events with a shape that was already used
   SeenTwice seen_{kTextsSeen};
 };
 

@@ -87,7 +87,8 @@ void add_bandwidth(const Event& event, std::string& args) {
   add_member(args, "memory bandwidth (GB/s)", fmt::format("{}", gb_per_s));
 }
 
-// What the driver allocated, by the names that PyTorch's allocator has for what it did. Its totals are not known.
+// Memory operations of the driver, with the names of PyTorch's allocator for similar operations. The allocator's totals
+// are unknown.
 void memory_instant(Line& line, const Event& event, const MemoryFacts& facts, std::string& args) {
   const bool host = is_host_memory(facts.memory);
   add_member(args, "operation", json_quoted(line.name));
@@ -141,8 +142,8 @@ void Recording::note(const Event& event, const Facts& facts) {
   collectives_.event(event, facts);
 }
 
-// Kineto has one call for each correlation. HTA joins every event with every other of the same one, so that its tables
-// would hold work twice that has two calls; so what only belongs to a call names it by another key.
+// Kineto has one call per correlation. HTA joins every event with every other one of the same correlation, so two calls
+// would duplicate the work in its tables. Other events of a call therefore use another key.
 void Recording::add_correlation(const Event& event) {
   if (event.correlation == 0) return;
   const bool joins = is_gpu_work(event.kind) || event.kind == Kind::sync || event.kind == Kind::cuda_event ||
@@ -150,13 +151,13 @@ void Recording::add_correlation(const Event& event) {
   add_number(args_, joins ? "correlation" : "call correlation", event.correlation);
 }
 
-// TensorBoard's plugin gives calls without any to its first module; 0 says that they are of no operator.
+// TensorBoard's plugin assigns calls without External id to its first module; 0 means that they belong to no operator.
 void Recording::add_external_id(const Event& event) {
   const std::uint64_t id = external_ids_.of(event);
   if (id != 0 || (contents_.operators && (is_api_call(event.kind) || is_gpu_work(event.kind)))) add_number(args_, "External id", id);
 }
 
-// The driver's call in the runtime's has its correlation; the outer one comes first.
+// The driver call within a runtime call has its correlation; the outer one is first.
 bool Recording::is_inner_call(const Event& event) {
   if (event.kind == Kind::runtime) {
     calls_[event.track] = event.correlation;
@@ -168,12 +169,12 @@ bool Recording::is_inner_call(const Event& event) {
 
 namespace {
 
-// Of libkineto's GenericActivityProfiler.cpp and output_json.cpp.
+// From libkineto's GenericActivityProfiler.cpp and output_json.cpp.
 constexpr std::int64_t kGpus = 16, kGpuSortIndex = 5'000'000, kOverheadSortIndex = 0x100000A;
 constexpr std::int64_t kSyncTidOffset = 1'000'000, kNoStreamTid = 1, kOverheadPid = -1;
 // In a container a process may have the pid of a GPU.
 constexpr std::int64_t kHostPidOffset = 10'000'000;
-// Threads that are no threads: above Linux's largest thread id, 2^22.
+// Ids of tracks that are no threads: above Linux's largest thread id, 2^22.
 constexpr std::int64_t kFirstTidOfNoThread = 5'000'000;
 
 std::string metadata_event(std::string_view name, std::int64_t pid, std::int64_t tid, std::string_view args) {
@@ -244,7 +245,7 @@ Tracks::Thread Tracks::thread(TrackId id, Variant variant) const {
   return thread;
 }
 
-// Waits of a whole device are written on the GPU: Kineto's thread for no stream.
+// Synchronizations of a whole device are on the GPU, on Kineto's thread for no stream.
 Tracks::Thread Tracks::other_thread(const Track& track) const {
   if (track.group_name.ends_with(" waits")) return {track.group, kNoStreamTid, track.group_name, kNoStreamTid};
   return {host_pid_, 0, track.group_name, 0};

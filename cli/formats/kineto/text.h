@@ -1,5 +1,5 @@
-// Events in the spelling of PyTorch's profiler: libkineto/src/output_json.cpp in github.com/pytorch/kineto. A space
-// after each colon and a line for each event, because HTA finds the rank by a pattern on single lines.
+// Writes events in the format of PyTorch's profiler: libkineto/src/output_json.cpp in github.com/pytorch/kineto. There
+// is a space after each colon and a line for each event, because HTA finds the rank by a pattern on single lines.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,25 +22,25 @@ struct Line {
   char phase = 'X';
   std::optional<std::string_view> category;
   std::string_view name;
-  std::string_view ids;  // `"pid": 0, "tid": 7`; may be ""
+  std::string_view ids;  // `"pid": 0, "tid": 7`; may be empty
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> duration_ns;
   std::optional<std::uint64_t> id;
-  char scope = 0;  // of an instant: 't', 'p', 'g'
+  char scope = 0;  // for an instant: 't', 'p', 'g'
   bool encloses = false;
-  std::string_view args, more_args;  // bodies of one object, the second after the first
+  std::string_view args, more_args;  // bodies of one object, joined
 };
 
 class EventText {
  public:
   explicit EventText(ByteSink& sink) : out_(sink) {}
 
-  // All before the events: text of our own, or members of the input as they stood.
+  // Writes everything before the events: our own text, or members of the input verbatim.
   void raw(std::string_view text) { out_.raw(text); }
-  // What every `ts` is relative to, ns since 1970.
+  // Sets the base of all `ts`, ns since 1970.
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
   void line(const Line& line);
-  // Events that are JSON already, separated by commas; "" is none.
+  // Writes events that are JSON already, separated by commas; nothing for "".
   void lines(std::string_view json);
 
   std::uint64_t pending_bytes() const { return out_.position(); }
@@ -60,27 +60,27 @@ class EventText {
   bool first_ = true;
 };
 
-// An event of a recording as Kineto would have written it.
+// Converts an event of a recording to Kineto's format.
 
-// Kineto's category: NVTX ranges and NCCL calls are user annotations, a CUDA graph that was recorded as a whole is
-// written as a kernel, marks and memory are instants.
+// Returns Kineto's category: NVTX ranges and NCCL calls are user annotations, a CUDA graph that was recorded as a whole
+// is a kernel, marks and memory are instants.
 std::string_view kineto_category(const Event& event);
 
-// What is in a recording.
+// Contents of a recording.
 struct Contents {
-  bool operators = false;  // of PyTorch
-  bool ranges = false;     // these, or its annotations
+  bool operators = false;  // PyTorch operators
+  bool ranges = false;  // operators or PyTorch annotations
 };
 
-// Given every event of one process, by time: those that are written and those that are not.
+// Receives every event of one process, by time, whether it is written or not.
 class Recording {
  public:
   Recording(const Catalog& catalog, const Process& process, Contents contents) : contents_(contents), collectives_(catalog, process), backward_(catalog) {}
 
-  // Completes `line` of an event that did not come from JSON. What is added lives until the next call.
+  // Completes `line` for an event that did not come from JSON. The added text is valid until the next call.
   void complete(const Event& event, const Facts& facts, Line& line);
   void note(const Event& event, const Facts& facts);
-  // The forward operator of one that is written at `ids`, which live as long as this.
+  // Returns the forward operator of an operator written at `ids`, which have to be valid as long as this.
   std::optional<Backward::Forward> forward_of(const Event& event, const Facts& facts, std::string_view ids) {
     return contents_.operators ? backward_.forward_of(event, facts, ids) : std::nullopt;
   }
@@ -94,22 +94,23 @@ class Recording {
   Collectives collectives_;
   ExternalIds external_ids_;
   Backward backward_;
-  std::unordered_map<TrackId, std::uint64_t> calls_;  // of each thread, the correlation of its last runtime call
+  std::unordered_map<TrackId, std::uint64_t> calls_;  // by thread: the correlation of its last runtime call
   std::string args_;
 };
 
-// Where the events of one process are written in a Kineto profile: on the very pid and tid that they had in a Kineto
-// file, and for recordings as Kineto writes them: pid = GPU and tid = stream for work, the process and its threads for
-// the host, pid -1 for overhead, a thread "stream N (sync)" beside each stream that was waited for.
+// Assigns the events of one process to the tracks of a Kineto profile. Events of a Kineto file keep their pid and tid.
+// Events of recordings get the tracks that Kineto uses: pid = GPU and tid = stream for GPU work, the process and its
+// threads for the host, pid -1 for overhead, and a thread "stream N (sync)" next to each stream that was waited for.
 class Tracks {
  public:
   Tracks(const Catalog& catalog, ProcessId process);
 
-  // `"pid": 0, "tid": 7`. At the first use of a thread of a recording its metadata events are added to `metadata`.
+  // Returns `"pid": 0, "tid": 7`. At the first use of a thread of a recording, its metadata events are appended to
+  // `metadata`.
   std::string_view where(const Event& event, std::string& metadata);
-  // The thread that a process begins with; none where it has no events.
+  // Returns the thread with which a process begins; nullopt if it has no events.
   std::optional<TrackId> main_track() const;
-  // The same, for what belongs to no thread.
+  // Returns the ids of that thread, for events without a thread.
   std::string main_thread(std::string& metadata);
 
  private:
@@ -130,7 +131,7 @@ class Tracks {
   const Process& process_;
   std::int64_t host_pid_;
   std::vector<std::array<std::string, variant_count>> where_;  // by TrackId
-  std::set<std::int64_t> described_;                           // pids
+  std::set<std::int64_t> described_;  // described pids
 };
 
 }  // namespace cli::kineto

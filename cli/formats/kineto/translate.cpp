@@ -20,14 +20,15 @@
 namespace cli::kineto {
 namespace {
 
-// B without E that are remembered at once; more are passed on without an end, so that memory stays bounded.
+// Limit of open B events; further ones are emitted without an end, so that memory stays bounded.
 constexpr std::size_t kMaxOpenSlices = 1 << 16;
-// Of metadata events that are kept as text; a file of thousands of threads has a few MB. With the header's members it
-// is one entry of a merged file.
+// Limit of metadata events kept as text; a file with thousands of threads has a few MB. Together with the header's
+// members it is one entry of a merged file.
 constexpr std::size_t kMostMetadataBytes = 32 << 20;
 static_assert(kMostMetadataBytes + kMaxHeaderBytes < ttrace::kMaxChunkBytes / 2 + ttrace::kMaxChunkBytes / 4);
 
-// Some versions of Kineto on ROCm write copies with the category of kernels (pytorch/kineto#1295). XLA writes none ("MemcpyH2D").
+// Some versions of Kineto on ROCm write copies with the category of kernels (pytorch/kineto#1295). XLA writes none
+// ("MemcpyH2D").
 Kind kernel_or_copy(const RawEvent& raw) {
   const std::string_view name = raw.name.text;
   if (name.starts_with("MEMORY_COPY_") || (raw.cat.empty() && name.starts_with("Memcpy"))) return Kind::memcpy;
@@ -39,7 +40,7 @@ bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::mem
 
 std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
 
-// The ids of the last event of a form, as they stand in its text.
+// The ids of the last event of a form, verbatim.
 class IdsOfForm {
  public:
   explicit IdsOfForm(const Form& form) : form_(form), pid_(form.pid), tid_(form.tid) {
@@ -62,7 +63,7 @@ class IdsOfForm {
   Text pid_text_, tid_text_;
 };
 
-// Of an event of that form, where it has no shape.
+// For an event of a form without a shape.
 std::string_view args_in(std::string_view text, const Form& form) {
   if (form.before_args.empty()) return {};
   const auto* const key = static_cast<const char*>(::memmem(text.data(), text.size(), form.before_args.data(), form.before_args.size()));
@@ -70,7 +71,7 @@ std::string_view args_in(std::string_view text, const Form& form) {
   return {at, static_cast<std::size_t>(text.data() + text.size() - form.behind_args - at)};
 }
 
-// `one` and `many` begin with what is counted.
+// `one` and `many` begin with the counted noun.
 void note(Process& process, std::uint64_t count, std::string_view one, std::string_view many) {
   if (count != 0) process.notes.push_back(count_text(count, one, many));
 }
@@ -128,7 +129,7 @@ void Translator::find_place(Form& form, const std::int64_t* numbers) {
 
 bool Translator::take_known(std::string_view text) {
   Form& form = learnt_.forms.form();
-  if (names_device_rows_ && form.event.json.no_category) return false;  // what it is depends on its place
+  if (names_device_rows_ && form.event.json.no_category) return false;  // its kind depends on its location
   const std::int64_t* const numbers = learnt_.forms.numbers();
   const auto number = [&](std::int8_t which) { return numbers[which]; };
   Event event = form.event;
@@ -199,7 +200,7 @@ void Translator::take_metadata(const RawEvent& raw) {
   }
 }
 
-// As it stands, for who wants the file back.
+// Kept verbatim so that an export can reproduce the input.
 void Translator::keep_metadata(std::string_view text) {
   std::string& kept = catalog_.processes[process_].kineto_metadata;
   if (kept.size() + text.size() > kMostMetadataBytes) {
@@ -259,7 +260,7 @@ const Shape* Translator::emit(const Event& event, std::string_view args, const s
   return shape;
 }
 
-// `args` where `shape` is null.
+// Uses `args` if `shape` is null.
 void Translator::emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers) {
   ++counts_[static_cast<std::size_t>(event.kind)];
   if (event.kind == Kind::other && is_slice(event)) ++other_slices_[event.category];
@@ -300,7 +301,7 @@ std::int64_t Translator::finish() {
   return locations_.finish();
 }
 
-// A profile of the CPU alone has no others but "Trace", the profiler's own span.
+// A profile of only the CPU has no such categories except "Trace", the profiler's own span.
 void Translator::note_categories(Process& process) const {
   constexpr std::size_t kNamed = 8;
   std::uint64_t gpu_work = 0;

@@ -1,13 +1,13 @@
-// From Kineto's events to ours. What each field becomes:
+// Converts Kineto's events to ours, field by field:
 //   ts, dur       microseconds to exact nanoseconds; + baseTimeNanoseconds
 //   cat, ph       Kind: by category for slices, by phase for marks, counters, flows (fields.cpp)
 //   pid, tid      a track (locations.h)
-//   args          kept, as a shape where they repeat (shapes.h); correlation, bytes and device are read from them, and
-//                 what else is computed with (facts.h)
+//   args          kept, as a shape if they repeat (shapes.h); correlation, bytes and device are read from them,
+//                 and the facts that analyses use (facts.h)
 //   id            of flows and async events: correlation; numbers, hex, or any text by a stable hash
 //   B + E         joined to X; gpu_user_annotation keeps the 1 ns that Kineto adds on both sides
-//   M             thread_name and process_name; all are kept as text, and those of other names counted
-//   s, bp         scope, encloses; whether there is a cat: no_category
+//   M             thread_name and process_name; all are kept as text, and those with other names are counted
+//   s, bp         scope, encloses; without a cat: no_category
 #pragma once
 #include <cstdint>
 #include <map>
@@ -27,22 +27,22 @@ namespace cli::kineto {
 
 class Translator {
  public:
-  // `learnt` is that of the catalogue.
+  // `learnt` has to belong to the catalogue.
   Translator(Catalog& catalog, ProcessId process, EventSink& sink, Memory& learnt)
       : catalog_(catalog), process_(process), sink_(sink), learnt_(learnt), locations_(catalog, process) {}
 
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
   void expect_gpu(std::int64_t device) { locations_.expect_gpu(device); }
 
-  // Why it was refused; nullopt: it was taken.
+  // Returns nullopt if the event was accepted, otherwise the reason for refusing it.
   std::optional<Refusal> take(const RawEvent& raw);
 
-  // Forms of what was taken; take_known() takes the event that they matched last, of this text. False where it has to be taken as any
-  // other, which says why it is refused.
+  // The forms of accepted events. take_known() takes the event with this text, which they matched last. It returns
+  // false if the event has to be passed to take(), which gives the reason if it refuses it.
   Forms& forms() { return learnt_.forms; }
   bool take_known(std::string_view text);
 
-  // Ends what is still open and fills in the Process. Returns the device that was used most, or -1.
+  // Ends open slices and fills in the Process. Returns the most used device, or -1.
   std::int64_t finish();
 
  private:
@@ -74,9 +74,9 @@ class Translator {
   KindCounts counts_{};
   TimeClusters times_;
   StreamOverruns overruns_;
-  std::map<StringId, std::uint64_t> other_slices_;  // of categories that say nothing to us
+  std::map<StringId, std::uint64_t> other_slices_;  // of unknown categories
   bool launch_flows_ = false;
-  bool names_device_rows_ = false;  // Locations::is_device_row of any
+  bool names_device_rows_ = false;  // Locations::is_device_row() of any
   std::size_t open_slices_ = 0;
   Oddities odd_;
   std::string scratch_;

@@ -86,7 +86,7 @@ const char* JsonMembers::behind_nested(const char* at) const {
 namespace cli::perfetto {
 namespace {
 
-constexpr std::size_t kLongestInterned = 1 << 12;  // longer values rarely come twice
+constexpr std::size_t kLongestInterned = 1 << 12;  // longer values rarely repeat
 
 template <typename Number>
 bool whole(std::string_view text, Number& value) {
@@ -100,7 +100,8 @@ void Arguments::members(SaidArgs fragment, Kind kind, Sequence& sequence, Buffer
   if (fragment.id == 0) return each_member(fragment, kind, sequence, out);
   if (fragment.id >= fragments_.size()) fragments_.resize(fragment.id + std::size_t{1});
   std::string& made = fragments_[fragment.id];
-  if (!sequence.fragments.insert(fragment.id)) return out.append(made.data(), made.size());  // all is defined there
+  // Everything is defined there
+  if (!sequence.fragments.insert(fragment.id)) return out.append(made.data(), made.size());
   const std::size_t begin = out.size();
   each_member(fragment, kind, sequence, out);
   if (made.empty()) made = out.view().substr(begin);
@@ -200,7 +201,7 @@ void Arguments::value(std::string_view value, Sequence& sequence) {
   real(value, sequence);
 }
 
-// A number with a fraction; one that is too big for a double stays as it is spelled.
+// A number with a fraction. If it does not fit a double, its spelling is kept.
 void Arguments::real(std::string_view value, Sequence& sequence) {
   double number = 0;
   if (!whole(value, number)) return interned(value, sequence);

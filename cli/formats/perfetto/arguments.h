@@ -1,10 +1,10 @@
-// The arguments of events, from JSON to Perfetto's: numbers as numbers, strings as interned strings, arrays and objects
-// (launch configurations, dimensions) as their JSON text, interned too.
+// Converts the arguments of events from JSON to Perfetto's format: numbers as numbers, strings as interned strings,
+// arrays and objects (launch configurations, dimensions) as their JSON text, which is also interned.
 //
-// Numbering is the same in all sequences, so a member is encoded once wherever its text comes again, and only its key
-// is where its value is a natural number (ids differ from event to event). What a sequence has not heard of yet is
-// defined in the packet that uses it. Memory: at most 4,096 keys, 65,536 values in 16 MiB and 16,384 members in 4 MiB,
-// besides the texts with an id; what comes beyond is written in place.
+// All sequences use the same ids, so a repeated member is encoded only once. For a natural number only the key is,
+// because ids differ from event to event. Ids that a sequence has not defined yet are defined in the packet that uses
+// them. Memory: at most 4,096 keys, 65,536 values in 16 MiB and 16,384 members in 4 MiB, in addition to the texts with
+// an id; further ones are written inline.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,10 +18,10 @@
 
 namespace cli::perfetto {
 
-// The members of a JSON object, one after the other, without making values of them. `text` is the body of a valid
-// object (event.h); of anything else it gives members up to the fault and never reads beyond its end.
+// Iterates over the members of a JSON object without parsing their values. `text` is the body of a valid object
+// (event.h). For other text it returns members up to the error and never reads beyond its end.
 struct Member {
-  std::string_view key;      // without quotes, as spelled
+  std::string_view key;  // as spelled: a string has its quotes; never empty
   std::string_view value;    // as spelled: a string has its quotes; never empty
   std::string_view spelled;  // from the key's first quote to the end of the value
 };
@@ -30,9 +30,9 @@ class JsonMembers {
  public:
   explicit JsonMembers(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
   bool next(Member& member);
-  // Passes the next member if it is spelled so; then a comma or the end stands behind it.
+  // Skips the next member if it has this spelling, followed by a comma or the end.
   bool next_is(std::string_view spelled);
-  // The same where it is `head`, a key with its colon, and a natural number behind it.
+  // Same for a member that consists of `head`, a key with its colon, and a natural number.
   bool next_is(std::string_view head, std::uint64_t& number);
 
  private:
@@ -51,7 +51,7 @@ class JsonMembers {
 
 namespace cli::perfetto {
 
-// Debug annotations of track events, and arguments of render stages, differ in their numbers only.
+// Debug annotations of track events and arguments of render stages differ only in their field numbers.
 struct ArgumentSchema {
   Field argument;  // in the event
   Field key_iid, boolean, unsigned_number, number, real, text, text_iid;
@@ -65,27 +65,30 @@ class Arguments {
  public:
   Arguments(const ArgumentSchema& schema, EventPackets& packets) : schema_(schema), packets_(packets) {}
 
-  // Appends the members of `fragment` to `out`: those of one kind of events are much alike. Of those with an id once and
-  // for all; all that are given to one object are of one ArgsText.
+  // Appends the members of `fragment` to `out`. Members of events of one `kind` are similar, which is used to encode
+  // them faster. A fragment with an id is encoded only once; all fragments passed to one object have to come from one
+  // ArgsText.
   void members(SaidArgs fragment, Kind kind, Sequence& sequence, Buffer& out);
-  // `key`: a literal.
+  // `key` is a string literal.
   void number(std::string_view key, std::uint64_t value, Sequence& sequence, Buffer& out);
   void flag(std::string_view key, Sequence& sequence, Buffer& out);
   void text(std::string_view key, std::string_view value, Sequence& sequence, Buffer& out);
 
  private:
-  // A member that came before, and what stood behind it the last time: mostly a look tells that it is there again.
+  // A member that occurred before, and the member that followed it last time. Usually a comparison shows that it
+  // follows again.
   struct Known {
-    std::string_view spelled;  // without its value where that is a natural number
-    std::string bytes;         // what the argument consists of, up to such a number
+    std::string_view spelled;  // without its value if that is a natural number
+    std::string bytes;  // encoding of the argument, up to such a number
     bool natural = false;
-    std::uint32_t key = 0, value = 0;  // what `bytes` refer to; 0: nothing
-    std::uint32_t next = 0;            // its place in known_; 0: not known
+    std::uint32_t key = 0, value = 0;  // ids used in `bytes`; 0 if none
+    std::uint32_t next = 0;  // index of the following member in known_; 0 if unknown
   };
   void each_member(std::string_view fragment, Kind kind, Sequence& sequence, Buffer& out);
   bool expected(std::uint32_t place, JsonMembers& members, Sequence& sequence, Buffer& out);
   std::uint32_t member(const Member& member, Sequence& sequence, Buffer& out);
-  // `number`: the value where it is a natural number, else null. `id`: in members_; 0: it is not remembered.
+  // `number` is the value if it is a natural number, otherwise null. `id` is an index in members_; 0 if the member is
+  // not remembered.
   void encode(const Member& member, const std::uint64_t* number, std::uint32_t id, Sequence& sequence, Buffer& out);
   void repeat(std::uint32_t place, std::uint64_t number, Sequence& sequence, Buffer& out);
   void value(std::string_view value, Sequence& sequence);
@@ -102,18 +105,19 @@ class Arguments {
   const ArgumentSchema& schema_;
   EventPackets& packets_;
   TextIds keys_{4096, 1 << 20}, values_{65'536, 16 << 20}, members_{16'384, 4 << 20};
-  // 0: all that there is no room for; then what stands before the first member, a kind each; then by id of members_.
+  // Index 0 is for members without space; then one for the start of a fragment of each kind; then those by id of
+  // members_.
   static constexpr std::uint32_t kKindsOfFragments = static_cast<std::uint32_t>(Kind::count_);
   std::vector<Known> known_ = std::vector<Known>(kKindsOfFragments + 1);
-  std::uint32_t key_ = 0, value_ = 0;  // what the argument at hand refers to
-  std::vector<std::string> fragments_;  // by id: what its members are here; "": not made yet
-  std::string_view number_key_;         // of the last number(),
-  std::uint32_t number_id_ = 0;         // and its id
+  std::uint32_t key_ = 0, value_ = 0;  // ids used in the current argument
+  std::vector<std::string> fragments_;  // by id: the encoded members; "" if not made yet
+  std::string_view number_key_;  // key of the last number()
+  std::uint32_t number_id_ = 0;  // id of that key
   Buffer argument_;
   std::string scratch_, valid_;
 };
 
-// The arguments that events carry besides their fragment, as in every format of ours.
+// Appends the arguments of an event that are not in its fragment, which are the same in all of our formats.
 void add_arguments(const Event& event, SaidArgs fragment, std::string_view full_name, Arguments& arguments,
                    Sequence& sequence, Buffer& out);
 

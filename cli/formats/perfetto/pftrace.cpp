@@ -80,7 +80,7 @@ namespace cli {
 namespace perfetto {
 namespace {
 
-// What lives from begin() on.
+// Objects that live from begin() on.
 struct Parts {
   Parts(const Catalog& catalog, ByteSink& sink, PacketCompression compression)
       : args(catalog),
@@ -131,7 +131,7 @@ class Pftrace : public Exporter {
         [this](const Event& flow, TrackId track) { return parts_->stage_ends.takes(flow, track); });
   }
 
-  // A render stage takes the flow of its launch and no other.
+  // A render stage can have only the flow of its launch.
   void collectives(const JoinedCollectives& joined) override {
     if (!options_.gpu_tracks) parts_->collectives.join(joined);
   }
@@ -163,7 +163,7 @@ class Pftrace : public Exporter {
     }
   }
 
-  // As in the Chrome form nothing is written before the origin: what begins earlier begins there.
+  // Nothing is written before the origin, as in Chrome JSON: what begins earlier begins there.
   void derived(const Derived& given) override {
     if (!started_) start();
     Derived derived = given;
@@ -205,7 +205,7 @@ class Pftrace : public Exporter {
     if (options_.gpu_tracks) parts_->stages.begin(begin_ns_);
   }
 
-  // What was lost is written before the first event.
+  // Lost data is written before the first event.
   std::int64_t begin_of_picture() const {
     const std::int64_t begin_ns = origin_ns_.value_or(picture_start(*catalog_));
     if (parts_->census.empty()) return begin_ns;
@@ -258,7 +258,8 @@ class Pftrace : public Exporter {
     parts_->slices.begin(event, end_ns, args, from_, to_, sequence);
   }
 
-  // A viewer writes a flow from the slice that names it first: the others name it when they end, after the last has begun.
+  // A viewer begins a flow at the slice that names it first. Therefore the others name it at their end, after the last
+  // one has begun.
   void join(const Event& event, const FlowIds& flows) {
     from_ = flows;
     to_.clear();
@@ -269,15 +270,15 @@ class Pftrace : public Exporter {
   }
   static std::uint64_t pair_id(std::uint64_t flow, std::uint32_t pair) { return kCollectiveIds | flow << kPairBits | pair; }
 
-  static constexpr std::uint64_t kCollectiveIds = std::uint64_t{1} << 63;  // apart from SliceFlows'
-  static constexpr int kPairBits = 20;                                     // of the number of a rank
+  static constexpr std::uint64_t kCollectiveIds = std::uint64_t{1} << 63;  // distinct from SliceFlows' ids
+  static constexpr int kPairBits = 20;  // for the number of a rank
   FormatOptions options_;
   const Catalog* catalog_ = nullptr;
-  std::optional<std::int64_t> origin_ns_;  // as it was given
-  std::int64_t begin_ns_ = 0;              // of the export
+  std::optional<std::int64_t> origin_ns_;  // as given
+  std::int64_t begin_ns_ = 0;  // of the export
   std::optional<Parts> parts_;
   FlowIds correlated_;
-  FlowIds from_, to_;  // of the slice at hand
+  FlowIds from_, to_;  // of the current slice
   ExportSummary summary_;
   std::int64_t now_ns_ = 0;
   bool started_ = false;

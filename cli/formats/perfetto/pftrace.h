@@ -1,6 +1,6 @@
-// Perfetto's native form: a protobuf of packets, some eight times smaller than JSON, for ui.perfetto.dev and
-// trace_processor. Ranks are processes, host threads are threads, GPUs hold their streams; times are nanoseconds of the
-// wall clock. Protos: https://github.com/google/perfetto/tree/main/protos/perfetto/trace
+// Writes Perfetto's native format, a protobuf of packets that is about eight times smaller than JSON, for
+// ui.perfetto.dev and trace_processor. Ranks are processes, host threads are threads, GPUs contain their streams. Times
+// are nanoseconds of the wall clock. Protos: https://github.com/google/perfetto/tree/main/protos/perfetto/trace
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,10 +12,9 @@
 
 namespace cli::perfetto {
 
-// What a native file says of itself: who wrote it, of which ranks, what these lost, and how the clocks of their hosts
-// lie on the axis.
+// Attributes of a native file: its writer, its ranks, their losses, and the alignment of their hosts' clocks.
 
-// The content of a TraceAttributes message. Of `fits` (null: unknown) the hosts that have a name.
+// Returns the content of a TraceAttributes message. Uses the fits of hosts with a name; `fits` is null if unknown.
 Buffer trace_attributes(const Catalog& catalog, const std::vector<ClockFit>* fits);
 
 }  // namespace cli::perfetto

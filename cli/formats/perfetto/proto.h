@@ -1,4 +1,4 @@
-// The bytes and field numbers of Perfetto's protobuf.
+// Buffer and field numbers for Perfetto's protobuf.
 #pragma once
 #include <protozero/basic_pbf_writer.hpp>
 #include <protozero/buffer_tmpl.hpp>
@@ -10,7 +10,8 @@
 #include <memory>
 #include <string_view>
 
-// Bytes that protozero writes to: as std::string, with everything inline, since a packet is some twenty short appends.
+// Buffer for protozero, with the interface of std::string. All functions are inline, because a packet consists of some
+// twenty short appends.
 namespace cli::perfetto {
 
 class Buffer {
@@ -78,7 +79,7 @@ struct buffer_customization<cli::perfetto::Buffer> {
 
 }  // namespace protozero
 
-// The numbers of the fields that we write, from Perfetto's public protos (protos/perfetto/trace/**, as of v58).
+// Numbers of the fields that are written, from Perfetto's public protos (protos/perfetto/trace/**, as of v58).
 namespace cli::perfetto {
 
 using Field = std::uint32_t;
@@ -92,7 +93,7 @@ inline constexpr Field clock_snapshot = 6, timestamp = 8, sequence = 10, track_e
                        sequence_flags = 13, compressed_packets = 50, gpu_render_stage_event = 53, defaults = 59,
                        track_descriptor = 60, first_on_sequence = 87, trace_attributes = 126, gpu_info = 128,
                        zstd_compressed_packets = 133;
-inline constexpr std::uint32_t state_cleared = 1;  // a sequence flag: what was interned before is forgotten
+inline constexpr std::uint32_t state_cleared = 1;  // a sequence flag: resets interned data
 }  // namespace packet
 
 namespace defaults {
@@ -104,7 +105,7 @@ namespace snapshot {
 inline constexpr Field clocks = 1, primary_trace_clock = 2;
 inline constexpr Field clock_id = 1, timestamp = 2, is_incremental = 3;
 inline constexpr std::uint32_t realtime = 1, boottime = 6;  // builtin clocks
-inline constexpr std::uint32_t sequence_clock = 64;         // the first id of those that belong to one sequence
+inline constexpr std::uint32_t sequence_clock = 64;  // the first id of clocks that belong to one sequence
 }  // namespace snapshot
 
 namespace track {

@@ -1,9 +1,9 @@
-// GPU work as Perfetto's GPU views want it (v55 and newer): render stages on the hardware queues of GPUs, one packet
-// for each, kernels with their launch configuration. What the reader needs is in protos/perfetto/trace/gpu and in its
-// importers/proto/gpu_event_parser.cc.
+// Writes GPU work for Perfetto's GPU views (v55 and newer): render stages on the hardware queues of GPUs, one packet
+// each, with the launch configuration of kernels. The required data is defined in protos/perfetto/trace/gpu and in
+// Perfetto's importers/proto/gpu_event_parser.cc.
 //
-// A queue takes work that overlaps. A stage has one id that its launch names; Perfetto knows no more than one launch of
-// a stage.
+// A queue may contain overlapping work. A stage has one id, which its launch references; Perfetto supports only one
+// launch per stage.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -32,12 +32,12 @@ class RenderStages {
         arguments_(kStageArguments, packets),
         queues_(catalog.tracks.size()) {}
 
-  // Says which GPUs there are; before the first stage. Their numbers are unique over all ranks.
+  // Writes the list of GPUs. Called before the first stage. GPU numbers are unique over all ranks.
   void begin(std::int64_t origin_ns);
   bool draws(const Event& event) const {
     return is_gpu_work(event.kind) && catalog_.tracks[event.track].kind == TrackKind::stream;
   }
-  // `name` is that of the queue. `flows` has one id or none (StageEnds).
+  // `name` is that of the queue. `flows` has at most one id (StageEnds).
   void write(const Event& event, std::int64_t end_ns, std::string_view name, std::string_view args,
              const FlowIds& flows);
 
@@ -66,8 +66,8 @@ class RenderStages {
 
 }  // namespace cli::perfetto
 
-// With render stages: which flow events of the input can be written at GPU work. A stage is one packet with one id, so it
-// takes the end of one flow, told when it starts; no flow begins at a stage, and none ends in its middle.
+// Determines which flow events of the input can be written at GPU work if render stages are used. A stage is one packet
+// with one id, so it can be the end of one flow, at its start. No flow can begin at a stage or end in its middle.
 namespace cli::perfetto {
 
 class StageEnds {
@@ -75,12 +75,12 @@ class StageEnds {
   StageEnds(const Catalog& catalog, const FlowPlan& flows, const RenderStages& stages, Moment& moment)
       : catalog_(catalog), flows_(flows), stages_(stages), moment_(moment) {}
 
-  // In the first pass, after the plan's: holds the slices of an instant, as the second pass does.
+  // First pass, called after that of the plan: holds the slices of an instant, as the second pass does.
   void prepare(const Event& event);
   void end_prepare() { moment_.clear(); }
 
-  // For flow events of the moment, in the same order in both passes: the answers are the same. The first that a stage
-  // takes is its flow.
+  // Returns true if the flow event can be written. Called for flow events of the instant, in the same order in both
+  // passes, which give the same results. A stage takes the first possible flow.
   bool takes(const Event& flow, TrackId track);
 
  private:

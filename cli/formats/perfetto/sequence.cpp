@@ -26,7 +26,7 @@ void open_packet(Buffer& out, std::size_t length) {
 
 }  // namespace
 
-// One chunk -> one packet that holds it.
+// Compresses a chunk into one packet.
 class PacketStream::Compressor {
  public:
   explicit Compressor(bool zstd) : field_(zstd ? packet::zstd_compressed_packets : packet::compressed_packets) {
@@ -41,7 +41,7 @@ class PacketStream::Compressor {
     }
   }
 
-  // Returns how many bytes that were.
+  // Returns the number of these bytes.
   std::size_t write(ByteSink& sink) const {
     Buffer head, tag;
     protozero::add_varint_to_buffer(&tag, std::uint64_t{field_} << 3 | 2);
@@ -54,7 +54,7 @@ class PacketStream::Compressor {
   }
 
  private:
-  // With zlib's header, RFC 1950: what Perfetto's reader expects.
+  // With zlib's header (RFC 1950), which Perfetto's reader requires.
   void deflate(std::string_view chunk) {
     isal_zstream stream;
     isal_deflate_stateless_init(&stream);

@@ -1,5 +1,5 @@
-// One packet sequence: the events of one track, in the order of time. Its clock counts on from packet to packet, so a
-// time is two or three bytes; what it interns is known to its reader from the packet that first uses it.
+// A packet sequence: the events of one track, ordered by time. Its clock is incremental, so a time has two or three
+// bytes. Interned data is defined in the first packet that uses it.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -16,9 +16,8 @@
 
 namespace cli::perfetto {
 
-// The file: packets one behind the other, in chunks of about a MiB that are compressed on a second thread. Readers take
-// a chunk's packets as if they stood there themselves. The sink is written to by the caller's thread alone. One thread
-// at a time; memory: two chunks.
+// Writes the file: packets in chunks of about a MiB, which a second thread compresses. Readers treat the packets of a
+// chunk like uncompressed ones. Only the calling thread writes to the sink. One thread at a time. Memory: two chunks.
 class PacketStream {
  public:
   PacketStream(ByteSink& sink, PacketCompression compression);
@@ -26,9 +25,10 @@ class PacketStream {
 
   // Appends a packet whose fields are `body` and then `more`.
   void packet(std::string_view body, std::string_view more = {});
-  // Writes what is left; the caller finishes the sink. Throws Error, as packet() does.
+  // Writes the rest; the caller finishes the sink. Throws Error, as packet() does.
   void finish();
-  // What the sink would have got by now without chunks and their compression, less what it has.
+  // Returns the bytes that the sink would have received by now without chunks and their compression, minus those it has
+  // received.
   std::uint64_t pending_bytes() const { return made_bytes_ + chunk_.size() - std::min(sunk_bytes_, made_bytes_); }
 
  private:
@@ -38,20 +38,20 @@ class PacketStream {
 
   ByteSink& sink_;
   Buffer chunk_;
-  std::uint64_t made_bytes_ = 0, sunk_bytes_ = 0;  // of chunks: before compression; what the sink has
-  Buffer in_flight_;                        // the chunk that is being compressed
-  std::unique_ptr<Compressor> compressor_;  // none: chunks go to the sink as they are
-  std::optional<Background> background_;    // last: it uses the others
+  std::uint64_t made_bytes_ = 0, sunk_bytes_ = 0;  // bytes of chunks: uncompressed; passed to the sink
+  Buffer in_flight_;  // the chunk that is being compressed
+  std::unique_ptr<Compressor> compressor_;  // null if chunks are written uncompressed
+  std::optional<Background> background_;  // last member, because its thread uses the others
 };
 
 }  // namespace cli::perfetto
 
-// Which numbers a sequence has been told the meaning of: a bit each, in pages that are made when they are needed.
+// The ids that a sequence has defined: one bit each, in pages allocated on demand.
 namespace cli::perfetto {
 
 class IdSet {
  public:
-  // False: it was there.
+  // Returns false if the id was already in the set.
   bool insert(std::uint32_t id) {
     const std::size_t page = id / kPageBits;
     if (page >= pages_.size()) pages_.resize(page + 1);
@@ -73,13 +73,13 @@ class IdSet {
 
 namespace cli::perfetto {
 
-// A slice that has begun, and the flows that were found to touch it since.
+// An open slice, and the flows found to touch it so far.
 struct OpenSlice {
   std::int64_t start_ns, end_ns;
   std::vector<std::uint64_t> flows;
 };
 
-// What the wall clock says at the origin. Perfetto drops packets of times before 1970: a trace that begins there begins at 0.
+// Returns the wall clock at the origin. Perfetto drops packets with times before 1970, so such a trace begins at 0.
 inline std::uint64_t wall_clock(std::int64_t origin_ns) { return static_cast<std::uint64_t>(std::max<std::int64_t>(origin_ns, 0)); }
 
 struct Sequence {
@@ -89,23 +89,23 @@ struct Sequence {
   std::vector<OpenSlice> open;  // outermost first
 };
 
-// Writes packets of events. Scratch space is shared by all sequences.
+// Writes packets of events. All sequences share the scratch space.
 class EventPackets {
  public:
   explicit EventPackets(PacketStream& stream) : stream_(stream) {}
 
-  // The first packet of a sequence: its clock begins at `origin_ns` of the wall clock, its events are of `track_uuid`
-  // (0: they name no track).
+  // Writes the first packet of a sequence: its clock begins at `origin_ns` of the wall clock, and its events belong to
+  // `track_uuid` (0 if they have no track).
   void open(Sequence& sequence, std::uint64_t track_uuid, std::int64_t origin_ns);
 
-  // A packet is made so: start(), fields to event() and interned(), finish().
+  // A packet is made by start(), fields added to event() and interned(), and finish().
   void start() { event_.clear(); interned_.clear(); }
   Buffer& event() { return event_; }
   Buffer& interned() { return interned_; }
-  // `ns` is not before the sequence's last packet.
+  // `ns` is not before the last packet of the sequence.
   void finish(Sequence& sequence, std::int64_t ns, Field field = packet::track_event);
 
-  // An interned {iid, text}.
+  // Adds an interned {iid, text}.
   void define(Field field, std::uint32_t iid, std::string_view text);
 
  private:

@@ -3,7 +3,7 @@
 namespace cli::perfetto {
 namespace {
 
-constexpr int kEndShift = 36;  // above the flow's number: which of its ends
+constexpr int kEndShift = 36;  // the index of the end is above the flow's number
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void SliceFlows::end(const Event& event, const FlowTable::End& end, FlowIds& ids
   if (!end.started) ++summary.backward_flows;
 }
 
-// Both ends of a flow are in one process. Small numbers, for render stages have them as varints.
+// Both endpoints of a flow are in one process. The numbers are small, because render stages store them as varints.
 std::uint64_t SliceFlows::id(const Event& event, std::uint64_t flow_id, std::uint64_t which) const {
   const std::uint64_t in_file = flow_id | which << kEndShift;
   return processes_ == 0 ? in_file : in_file * processes_ + plan_.process(event);

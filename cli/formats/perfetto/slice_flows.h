@@ -1,7 +1,5 @@
-// The flows of the native form: an id that the two slices of a flow carry. A viewer writes it from the one that
-// starts first. Where a launch has several works (a graph) each has a flow, and an id, of its own.
-//
-// Which slices and flow events belong together is FlowPlan's.
+// Flows in Perfetto's native format: both slices of a flow have its id, and a viewer begins it at the slice that starts
+// first. If a launch has several works (a graph), each has its own flow and id. FlowPlan assigns flow events to slices.
 //
 // Memory: FlowPlan; a count for each flow with several ends.
 #pragma once
@@ -21,14 +19,14 @@ class SliceFlows {
   explicit SliceFlows(const Catalog& catalog) : plan_(catalog) {}
   FlowPlan& plan() { return plan_; }
 
-  // For render stages: Perfetto v58 joins a launch to the stages of its id in every file of a TAR (--manifest), so no
-  // two of `processes` share an id, also when each is in a file of its own. Flows are joined within a file.
+  // For render stages. Perfetto v58 joins a launch to the stages with its id in all files of a TAR (--manifest), so ids
+  // are made unique over `processes`, even if each is in a separate file. Flows are joined within a file.
   void differ_by_process(std::size_t processes) { processes_ = processes; }
 
-  // The second pass. Appends the ids of a slice's flows by correlation.
+  // Second pass. Appends the ids of a slice's flows by correlation.
   void slice(const Event& event, const Facts& facts, FlowIds& ids, ExportSummary& summary);
-  // Every flow event of the instant with the track of the slice that it is on: bind(flow, track) gives where that
-  // slice's ids are kept, or null where there is none.
+  // Handles every flow event of the instant. bind(flow, track) returns the list of ids of the slice on this track, or
+  // null if there is none.
   template <typename Bind>
   void bind_flows(Bind&& bind, ExportSummary& summary) {
     plan_.release([&](const Event& flow, TrackId track) {
@@ -43,14 +41,14 @@ class SliceFlows {
 
  private:
   void draw(const Event& flow, FlowIds* ids, ExportSummary& summary);
-  // `event` is at the start, or the end, of the flow.
+  // `event` is at the start or the end of the flow.
   void begin(const Event& event, std::uint64_t flow_id, FlowIds& ids);
   void end(const Event& event, const FlowTable::End& end, FlowIds& ids, ExportSummary& summary);
   std::uint64_t id(const Event& event, std::uint64_t flow_id, std::uint64_t which) const;
 
   FlowPlan plan_;
-  std::uint64_t processes_ = 0;                             // 0: ids are unique within the file only
-  std::unordered_map<std::uint64_t, std::uint64_t> drawn_;  // ends so far, of flows with several
+  std::uint64_t processes_ = 0;  // 0 if ids are unique only within the file
+  std::unordered_map<std::uint64_t, std::uint64_t> drawn_;  // ends so far, for flows with several ends
 };
 
 }  // namespace cli::perfetto

@@ -54,7 +54,7 @@ Sequence& Counters::track(const Key& key, std::string_view unit, std::size_t ord
   return *found;
 }
 
-// Whole numbers as such: most are small.
+// Integers are written as integers, because most are small.
 void Counters::write(double value, std::int64_t ns, Sequence& sequence) {
   packets_.start();
   Writer out(packets_.event());
@@ -72,7 +72,7 @@ void Counters::write(double value, std::int64_t ns, Sequence& sequence) {
 namespace cli::perfetto {
 namespace {
 
-constexpr std::size_t kSearched = 256;  // of the slices that start at one time, for the one that a flow belongs to
+constexpr std::size_t kSearched = 256;  // limit of slices with equal start searched for that of a flow
 
 }  // namespace
 

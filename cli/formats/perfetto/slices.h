@@ -1,4 +1,4 @@
-// Slices and instants on sequences.
+// Writes slices and instants to sequences.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,17 +16,17 @@
 #include "cli/formats/perfetto/tracks.h"
 #include "cli/formats/perfetto/vocabulary.h"
 
-// Counters: those of the input, of which each numeric member of an event's arguments is a track, and the computed ones.
+// Writes counters: those of the input, with a track for each numeric member of an event's arguments, and derived ones.
 namespace cli::perfetto {
 
 class Counters {
  public:
-  // Takes sequences from `sequences`, whose clocks begin at `origin_ns`.
+  // Adds sequences to `sequences`, whose clocks begin at `origin_ns`.
   Counters(const Catalog& catalog, EventPackets& packets, Tracks& tracks, std::deque<Sequence>& sequences)
       : catalog_(catalog), packets_(packets), tracks_(tracks), sequences_(sequences) {}
 
   void origin(std::int64_t ns) { origin_ns_ = ns; }
-  // False: there is no number among the arguments.
+  // Returns false if the arguments contain no number.
   bool event(const Event& event, std::string_view args);
   void computed(const Derived& value);
 
@@ -47,8 +47,8 @@ class Counters {
 
 namespace cli::perfetto {
 
-// The events of one instant, kept until all of its flow events are known: only then is it clear which slices flows
-// touch. Memory: one instant.
+// The events of one instant. They are held until all flow events of the instant are known, because only then it is
+// known which slices have flows. Memory: one instant.
 class Moment {
  public:
   void add(const Event& event, std::string_view args, const FlowIds& flows) {
@@ -66,12 +66,12 @@ class Moment {
     Event event;
     std::size_t args = 0, args_length = 0;
     FlowIds flows;
-    bool taken = false;  // for StageEnds
+    bool taken = false;  // used by StageEnds
   };
-  // The slice that a flow event on `track` belongs to; null: none starts now.
+  // Returns the slice of a flow event on `track`; null if none starts now.
   Held* find(const Event& flow, TrackId track);
 
-  // Each event, its arguments and the ids of its flows; then the moment is empty.
+  // Calls write() with each event, its arguments and the ids of its flows, and clears the instant.
   template <typename Write>
   void write(Write&& write) {
     for (std::size_t i = 0; i < used_; ++i) {
@@ -86,7 +86,7 @@ class Moment {
   }
 
  private:
-  std::vector<Held> events_;  // the first used_ count; the rest is room that is kept
+  std::vector<Held> events_;  // the first used_ count; the others are kept for reuse
   std::size_t used_ = 0;
   std::string args_;
 };
@@ -100,16 +100,16 @@ class Slices {
   Slices(EventPackets& packets, Vocabulary& vocabulary)
       : packets_(packets), vocabulary_(vocabulary), arguments_(kAnnotations, packets) {}
 
-  // From now on slices name their flows twice: those to render stages have a field of their own, and where a flow
-  // ends is not known yet.
+  // Writes flows twice from now on: flows to render stages have a separate field, and the end of a flow is not known
+  // yet.
   void submit_stages() { submits_ = true; }
 
-  // `flows` are the ids of its flows; those of `at_end` come from slices that start later.
+  // `flows` contains the ids of its flows; those in `at_end` come from slices that start later.
   void begin(const Event& event, std::int64_t end_ns, SaidArgs args, const FlowIds& flows, const FlowIds& at_end, Sequence& sequence);
   void instant(const Event& event, SaidArgs args, Sequence& sequence);
-  // Ends what has ended by `ns`, the innermost first.
+  // Ends the slices that end by `ns`, innermost first.
   void end_until(std::int64_t ns, Sequence& sequence);
-  // A slice of a computed track.
+  // Writes a slice of a derived track.
   void computed(const Derived& slice, const DerivedText& said, Sequence& sequence);
 
  private:

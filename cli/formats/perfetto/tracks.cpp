@@ -14,7 +14,7 @@
 namespace cli::perfetto {
 namespace {
 
-constexpr std::uint32_t kSequence = 1;  // of what is no event
+constexpr std::uint32_t kSequence = 1;  // for packets that are no events
 constexpr std::int64_t kLargestPid = 1 << 22;
 constexpr std::string_view kBytes = "bytes";
 
@@ -47,7 +47,7 @@ void Tracks::begin(const Catalog& catalog, const std::vector<ProcessLayout>& lay
   for (const ProcessId id : shown) describe_process(id);
 }
 
-// The real ones where each is known and no two are the same, as on one host; else ProcessLayout::pid.
+// The real pids if all are known and distinct, as on one host; otherwise ProcessLayout::pid.
 void Tracks::choose_pids() {
   std::set<std::int64_t> real;
   for (const Process& p : catalog_->processes) {
@@ -59,9 +59,9 @@ void Tracks::choose_pids() {
   }
 }
 
-// Perfetto v58 takes every native file to have times on BOOTTIME, whatever it says and although we use none, and
-// reports an error where nothing relates that clock to the time of the trace; of a file that is merged with others it
-// then drops every event. No uptime is meant: the wall clock is the only one here, so both tell its time.
+// Perfetto v58 assumes that every native file has times on BOOTTIME, even if none is used, and reports an error if that
+// clock is not related to the trace's clock. If the file is merged with others, it then drops every event. No uptime is
+// meant: the wall clock is the only clock here, so both have its value.
 void Tracks::clock(std::int64_t origin_ns) {
   Buffer body;
   Writer out(body);
@@ -143,7 +143,7 @@ Uuid Tracks::counter(Uuid parent, std::string_view name, std::string_view unit, 
     Writer out(track);
     head(out, ++last_, parent, name, order);
     Writer counter(out, track::counter);
-    // A message without a field would not be written, and the track would be none of a counter.
+    // A message without fields would not be written, and the track would be no counter.
     if (unit.empty()) counter.add_uint32(track::counter_unit, track::unit_unspecified);
     if (unit == kBytes) counter.add_uint32(track::counter_unit, track::unit_bytes);
     if (!unit.empty() && unit != kBytes) text(counter, track::counter_unit_name, unit);

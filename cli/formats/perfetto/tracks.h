@@ -1,4 +1,5 @@
-// The tree of tracks: a process per rank; its threads; its GPUs, below each its streams with their lanes and counters.
+// The tree of tracks: a process for each rank, with its threads and GPUs; below each GPU its streams with lanes and
+// counters.
 // https://perfetto.dev/docs/reference/synthetic-track-event
 #pragma once
 #include <cstdint>
@@ -22,25 +23,25 @@ class Tracks {
  public:
   explicit Tracks(PacketStream& stream) : stream_(stream) {}
 
-  // For begin(), which they outlive.
+  // Sets the clock fits used by begin(), which have to outlive it.
   void clocks(const std::vector<ClockFit>& fits) { fits_ = &fits; }
 
-  // What the file begins with: the wall clock as the time of the trace, its attributes; every process that is shown, in
-  // the order of ranks. `layouts` outlive this.
+  // Writes the beginning of the file: the wall clock as the time of the trace, its attributes, and every shown process,
+  // sorted by rank. `layouts` have to outlive this.
   void begin(const Catalog& catalog, const std::vector<ProcessLayout>& layouts, std::int64_t origin_ns);
 
-  // A packet that is about no event.
+  // Writes a packet that is no event.
   void describe(Field field, const Buffer& content);
 
-  // Each call makes a track.
+  // Each call creates a track.
   Uuid thread(ProcessId process, std::uint32_t tid, std::string_view name, std::size_t order);
   Uuid track(Uuid parent, std::string_view name, std::size_t order);
   Uuid counter(Uuid parent, std::string_view name, std::string_view unit, std::size_t order);
 
-  // The process' own, described at its first use where it was not shown.
+  // Returns the track of the process. It is described at its first use if the process is not shown.
   Uuid process(ProcessId id);
   std::uint32_t pid(ProcessId id) const { return processes_[id].pid; }
-  // The GPU's own, made at its first use; of the process where `device` is negative.
+  // Returns the track of the GPU, created at its first use; the track of the process if `device` is negative.
   Uuid device(ProcessId process, std::int64_t device);
 
  private:
@@ -65,7 +66,7 @@ class Tracks {
 
 }  // namespace cli::perfetto
 
-// Where slices are written: the tracks of the input and the derived ones, each with its sequence, both made at their first use.
+// The tracks of slices: those of the input and derived ones. A track and its sequence are created at their first use.
 namespace cli::perfetto {
 
 class TrackBook {
@@ -73,16 +74,16 @@ class TrackBook {
   TrackBook(const Catalog& catalog, EventPackets& packets, Tracks& tracks, std::deque<Sequence>& sequences)
       : catalog_(catalog), packets_(packets), tracks_(tracks), sequences_(sequences) {}
 
-  // Clocks count from `origin_ns`: nothing is written before.
+  // Clocks count from `origin_ns`; no time before it is written.
   void begin(const Census& census, std::int64_t origin_ns);
 
-  // The sequence of a slice; it has ended nothing yet.
+  // Returns the sequence of a slice. Slices that have ended are not ended yet.
   Sequence& place(const Event& event, std::int64_t end_ns);
-  // Of instants on the track.
+  // Returns the sequence for instants on the track.
   Sequence& base(TrackId track) { return sequence(track, lanes_[track]->base()); }
-  // Of a computed slice.
+  // Returns the sequence of a derived slice.
   Sequence& place(const Derived& slice);
-  // The slice that is open on the track at that time and started last, or null.
+  // Returns the slice that is open on the track at that time and started last, or null.
   OpenSlice* covering(TrackId track, std::int64_t time_ns);
 
   const std::string& name(TrackId track) const { return layouts_[track].name; }
@@ -103,7 +104,7 @@ class TrackBook {
   std::deque<Sequence>& sequences_;
   std::vector<ProcessLayout> processes_;
   std::vector<TrackLayout> layouts_;
-  std::vector<std::unique_ptr<TrackLanes>> lanes_;  // by TrackId; null where nothing is written
+  std::vector<std::unique_ptr<TrackLanes>> lanes_;  // by TrackId; null if nothing is written
   std::map<DerivedTrackKey, Computed> computed_;
   std::int64_t origin_ns_ = 0;
   std::uint64_t extra_lanes_ = 0;

@@ -1,4 +1,4 @@
-// Names and categories of events, numbered in the order of their first use, so that the common ones are short.
+// Names and categories of events, numbered by first use, so that common ones have short numbers.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -12,23 +12,23 @@
 
 namespace cli::perfetto {
 
-// Texts to small numbers from 1, the same for the whole file, so that what refers to them can be made once. It takes a
-// limited number of them: what comes later is not interned, and memory stays flat whatever a trace holds.
+// Maps texts to small numbers from 1, the same for the whole file, so that data with these numbers can be encoded once.
+// The number of texts is limited; further texts are not interned, so memory stays bounded.
 
 class TextIds {
  public:
   TextIds(std::size_t most_texts, std::size_t most_bytes) : most_texts_(most_texts), most_bytes_(most_bytes) {}
 
-  // 0: not known, and no room is left.
+  // Returns 0 if the text is unknown and there is no space.
   std::uint32_t id(std::string_view text);
-  // Good as long as this.
+  // Valid as long as this.
   std::string_view text(std::uint32_t id) const { return texts_[id - 1]; }
   std::size_t size() const { return texts_.size(); }
 
  private:
   struct Slot {
     std::uint64_t hash = 0;
-    std::uint32_t id = 0;  // 0: free
+    std::uint32_t id = 0;  // 0 if free
   };
   void grow();
 
@@ -46,11 +46,11 @@ class Vocabulary {
   Vocabulary(const Catalog& catalog, EventPackets& packets)
       : catalog_(catalog), packets_(packets), short_names_(catalog.strings) {}
 
-  // The number of the event's name as it is shown, of its category; each defined in the packet that is being made
-  // where the sequence does not know it.
+  // Return the number of the event's shown name, or of its category. If the sequence has not defined it, it is defined
+  // in the current packet.
   std::uint32_t name(const Event& event, Sequence& sequence);
   std::uint32_t category(const Event& event, Sequence& sequence);
-  // The whole name where another one is shown, else "".
+  // Returns the full name if another name is shown, otherwise "".
   std::string_view full_name(const Event& event);
   std::string_view shown_name(const Event& event);
 
@@ -60,7 +60,7 @@ class Vocabulary {
   const Catalog& catalog_;
   EventPackets& packets_;
   ShortNames short_names_;
-  std::vector<std::uint32_t> names_, categories_, kinds_;  // by StringId, StringId, Kind; 0: not seen
+  std::vector<std::uint32_t> names_, categories_, kinds_;  // by StringId, StringId, Kind; 0 if not seen
   std::uint32_t last_name_ = 0, last_category_ = 0;
   std::string valid_;
 };

@@ -15,19 +15,19 @@ namespace cli {
 namespace {
 
 constexpr std::uint32_t kThreadsPerWarp = 32;
-constexpr std::uint32_t kRegisterUnit = 256;  // registers are given to warps in these units, since 2.0
+constexpr std::uint32_t kRegisterUnit = 256;  // allocation unit of registers per warp, since 2.0
 
-// Of every compute capability.
+// For every compute capability.
 constexpr std::uint64_t kMostThreads = 1024, kMostRegisters = 255;
 constexpr std::uint64_t kMostBlocksOfGrid = 0x7fffffffull * 0xffff * 0xffff;
 
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
-// What depends on the compute capability alone. 3.x to 12.x are known.
+// Limits that depend only on the compute capability. 3.x to 12.x are known.
 struct Generation {
-  std::uint32_t partitions;             // of a multiprocessor; a warp stays in one
-  std::uint32_t shared_unit;            // shared memory is given in these units
-  std::uint32_t reserved_shared_bytes;  // of each block, for the system
+  std::uint32_t partitions;  // of a multiprocessor; a warp stays in one
+  std::uint32_t shared_unit;  // allocation unit of shared memory
+  std::uint32_t reserved_shared_bytes;  // per block, for the system
 };
 
 std::optional<Generation> generation(const Device& d) {
@@ -37,7 +37,7 @@ std::optional<Generation> generation(const Device& d) {
   return Generation{two_partitions ? 2u : 4u, since_ampere ? 128u : 256u, since_ampere ? 1024u : 0u};
 }
 
-// One that a GPU can run; so the arithmetic on it does not wrap.
+// Returns true for a launch that a GPU can run, so that arithmetic on it does not overflow.
 bool can_be(const Device& d, const LaunchShape& shape) {
   return shape.threads_per_block != 0 && shape.threads_per_block <= kMostThreads && shape.blocks != 0 &&
          shape.blocks <= kMostBlocksOfGrid && shape.registers_per_thread <= kMostRegisters &&
@@ -138,7 +138,7 @@ std::string software_text(const Process& process) {
   if (parser.parse("{" + process.kineto_header + "}").get(header)) return "";
   std::string text;
   for (const auto& [key, words] : kMembers) {
-    std::uint64_t number = 0;  // 12060 is 12.6
+    std::uint64_t number = 0;  // 12060 means 12.6
     if (header[key].get(number) != simdjson::SUCCESS || number == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", words, key[0] == 'h' ? fmt::format("{}", number) : fmt::format("{}.{}", number / 1000, number % 1000 / 10));
   }

@@ -1,5 +1,5 @@
-// A source of events. Opening reads only what is needed to say whose trace it is; read() streams every event once.
-// A new input format is one file with a function of the type Probe and one line in kFormats (input_formats.cpp).
+// A source of events. Opening reads only the identity of the trace; read() streams every event once. A new input format
+// is one file with a function of the type Probe and one line in kFormats (input_formats.cpp).
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -16,9 +16,9 @@ class Reader {
   virtual ~Reader() = default;
 
   // Streams all events into `sink`, registering processes, tracks and strings in `catalog` before the event that uses
-  // them; when it returns, the Process entries hold counts, losses, first and last time, state and notes.
-  // Throws Error (bad content: file, byte offset, what was expected, what to do). Memory: bounded by the catalogue
-  // and a window, never by the number of events. Call once.
+  // them. When it returns, the Process entries contain counts, losses, first and last time, state and notes. Throws
+  // Error (bad content: file, byte offset, what was expected, advice). Memory: bounded by the catalogue and a window,
+  // independent of the number of events. Called once.
   virtual void read(Catalog& catalog, EventSink& sink) = 0;
 };
 
@@ -26,19 +26,20 @@ namespace kineto {
 struct Memory;
 }
 
-// What readers learn from one input for the next. Inputs that are read one after the other, into a catalogue each, may share one where these
-// are joined in the same order; what is read is then the same as without.
+// Data that readers learn from one input and use for the next. Inputs read in sequence, each into its own catalogue,
+// may share it if the catalogues are joined in the same order. The results are the same as without it.
 struct ReaderMemory {
   ReaderMemory();
   ~ReaderMemory();
-  std::unique_ptr<kineto::Memory> kineto_memory;  // null: nothing was learnt
+  std::unique_ptr<kineto::Memory> kineto_memory;  // null if nothing was learnt
 };
 
 struct ReaderOptions {
-  // How many may work for it at once, with the one that reads; events and errors are the same on any number, and come on that one.
+  // Number of threads, including the calling one. Events and errors are the same for any number, and are delivered on
+  // the calling thread.
   std::size_t threads = 1;
-  ReaderMemory* memory = nullptr;  // null: none is shared
-  bool foreign = true;  // false: nobody looks at foreign arguments, whose shapes then need not be in the catalogue
+  ReaderMemory* memory = nullptr;  // null if none is shared
+  bool foreign = true;  // if false, foreign arguments are not needed, and their shapes need not be in the catalogue
 };
 
 // Opens a file by its content (ring, merged, JSON, gzip of JSON), not by its name. Throws Error.

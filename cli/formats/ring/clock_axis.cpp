@@ -9,10 +9,10 @@ namespace cli::ring {
 namespace {
 
 constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min(), kForever_ns = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kMostLearnt = 64;  // eras of which more is known than samples tell
-constexpr std::int64_t kSampleError_ns = 50'000;  // of the windows, and of what is taken for going back
+constexpr std::size_t kMostLearnt = 64;  // eras that are determined more exactly than by samples
+constexpr std::int64_t kSampleError_ns = 50'000;  // of the windows, and tolerance before times count as decreasing
 
-// Times and offsets of damaged files wrap.
+// Times and offsets of damaged files wrap around.
 std::int64_t clock_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
@@ -70,7 +70,7 @@ void SetClock::learn(const std::vector<CuptiTimes>& all) {
   find_windows();
 }
 
-// The last time of before and the first one of after.
+// The last time before and the first one after.
 void SetClock::narrow(std::size_t at, std::int64_t before_cupti_ns, std::int64_t after_cupti_ns) {
   Era& era = eras_[at];
   const std::int64_t after_ns = std::max(era.after_ns, clock_sum(before_cupti_ns, eras_[at - 1].offset_ns));
@@ -80,7 +80,7 @@ void SetClock::narrow(std::size_t at, std::int64_t before_cupti_ns, std::int64_t
   era.before_ns = std::max(before_ns, after_ns);
 }
 
-// Set forward: of the gaps that are long enough the shortest, as that has the least besides.
+// Set forward: uses the shortest of the gaps that are long enough, because it contains the least additional time.
 void SetClock::find_gap(std::size_t at, const std::vector<const CuptiTimes*>& near) {
   const Era &era = eras_[at], &before = eras_[at - 1];
   const std::int64_t set_ns = clock_difference(before.offset_ns, era.offset_ns);
@@ -99,15 +99,15 @@ void SetClock::find_gap(std::size_t at, const std::vector<const CuptiTimes*>& ne
   if (found) narrow(at, times_ns[*found - 1], times_ns[*found]);
 }
 
-// Set back: where the times of a queue go back furthest from one correlation to the next.
+// Set back: at the largest decrease of times of a queue from one correlation to the next.
 void SetClock::find_order(std::size_t at, std::vector<const CuptiTimes*> near) {
-  // A thread may be put to sleep between its number and its time.
+  // A thread may be suspended between taking its number and its time.
   const std::int64_t least_ns = std::max(kSampleError_ns, clock_difference(eras_[at].offset_ns, eras_[at - 1].offset_ns) / 4);
   std::erase_if(near, [](const CuptiTimes* each) { return each->correlation == 0; });
   std::stable_sort(near.begin(), near.end(), [](const CuptiTimes* a, const CuptiTimes* b) {
     if (a->queue != b->queue) return a->queue < b->queue;
     if (a->correlation != b->correlation) return a->correlation < b->correlation;
-    return a->queue == CuptiTimes::kCalls && a->start_ns < b->start_ns;  // a call of the driver within one of the runtime
+    return a->queue == CuptiTimes::kCalls && a->start_ns < b->start_ns;  // a driver call within a runtime call
   });
   for (std::size_t begin = 0, end = 0; begin < near.size(); begin = end) {
     std::size_t found = begin;
@@ -124,7 +124,7 @@ void SetClock::find_order(std::size_t at, std::vector<const CuptiTimes*> near) {
   }
 }
 
-// Work whose own queue says nothing is of this era where its call is.
+// If the queue of work does not determine its era, the work is in the era of its call.
 bool SetClock::Era::is_of(const CuptiTimes& times) const {
   if (times.correlation == 0) return false;
   auto found = first.find(times.queue);
@@ -154,7 +154,7 @@ SetClock::Interval SetClock::on_axis(const CuptiTimes& times) const {
     if (!start_ns || era.is_of(times)) start_ns = clock_sum(cupti_ns_of(times.start_ns), era.offset_ns);
   });
   if (times.end_ns == 0) return {start_ns.value_or(0), 0};
-  // The first one that is not before the start; else the last.
+  // The first one that does not precede the start; otherwise the last one.
   each_era(times.end_ns, [&](const Era& era) {
     const std::int64_t ns = clock_sum(cupti_ns_of(times.end_ns), era.offset_ns);
     if (!end_ns || *end_ns < *start_ns) end_ns = ns;
@@ -166,7 +166,7 @@ namespace {
 
 constexpr std::size_t kMostBases = 16;
 
-// A later time (than the year 2116) is a damaged sample's: differences of two offsets would not fit into 64 bits.
+// A time after the year 2116 is from a damaged sample: differences of two offsets would not fit into 64 bits.
 constexpr std::uint64_t kEnd_ns = std::uint64_t{1} << 62;
 
 bool is_sound(const trace::ClockSample& sample) {
@@ -180,7 +180,7 @@ std::int64_t cupti_offset(const trace::ClockSample& sample) {
   return static_cast<std::int64_t>(sample.real_ns - sample.cupti_ns);
 }
 
-// A sample whose reader was put to sleep tells too little to find a step by.
+// A sample whose thread was suspended while reading is too inexact to find a step.
 constexpr std::uint64_t kLoose_ns = 1'000'000;
 constexpr std::int64_t kHour_ns = 3'600'000'000'000;
 
@@ -196,7 +196,7 @@ ClockAxis::ClockAxis(const std::vector<trace::ClockSample>& samples, const std::
   std::vector<trace::ClockSample> all = samples;
   all.insert(all.end(), records.begin(), records.end());
   const std::vector<Era> eras = eras_of(std::move(all));
-  // What one sample alone says at the end may be damage: of that, no more is believed than that the clock was set.
+  // The last sample alone may be damaged. It is used only to conclude that the clock was set.
   const bool ends_alone = eras.size() > 1 && eras.back().samples == 1;
   find_offsets(samples, eras.size() > 1 ? &eras[eras.size() - 1 - ends_alone] : nullptr);
   mono_ = file_mono_;
@@ -234,7 +234,7 @@ void ClockAxis::find_offsets(const std::vector<trace::ClockSample>& samples, con
   file_cupti_ = cupti_offset(*best);
 }
 
-// One sample that contradicts both of its neighbours, which agree, is damaged.
+// A single sample that contradicts both of its neighbours, which agree, is damaged.
 std::vector<ClockAxis::Era> ClockAxis::eras_of(std::vector<trace::ClockSample> samples) {
   std::erase_if(samples, [](const trace::ClockSample& sample) { return sample.mono_ns == 0 || !is_sound(sample) || sample.uncertainty_ns > kLoose_ns; });
   std::stable_sort(samples.begin(), samples.end(), [](const auto& one, const auto& other) { return one.mono_ns < other.mono_ns; });
@@ -262,7 +262,7 @@ void ClockAxis::find_steps(const std::vector<Era>& eras) {
   }
   const auto known = std::find_if(eras.begin(), eras.end(), [](const Era& era) { return era.with_cupti.cupti_ns != 0; });
   if (known == eras.end()) return;
-  // Where CUPTI's clock was not read, it has gone with the wall clock.
+  // If CUPTI's clock was not read, it is assumed to follow the wall clock.
   std::int64_t wall_ns = cupti_offset(known->with_cupti), last_offset_ns = 0;
   for (std::size_t i = 0; i < eras.size(); ++i) {
     const bool is_known = eras[i].with_cupti.cupti_ns != 0;

@@ -25,7 +25,7 @@ const trace::CudaEventRecord* RingCudaEvents::awaited(const Wait& wait, bool is_
   const auto correlation = static_cast<std::uint32_t>(wait.event.correlation);
   const auto later = std::lower_bound(records.begin(), records.end(), correlation,
                                       [](const auto* a, std::uint32_t wanted) { return a->correlation < wanted; });
-  // Correlations begin again at 0 after 2^32 calls: then the largest is the last before.
+  // Correlations restart at 0 after 2^32 calls; then the largest one is the last before the wait.
   const trace::CudaEventRecord* last = later != records.begin() ? later[-1] : records.back();
   return static_cast<std::int32_t>(correlation - last->correlation) > 0 ? last : nullptr;
 }

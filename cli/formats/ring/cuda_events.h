@@ -1,6 +1,7 @@
-// What waits for CUDA events wait for: common/records/host_calls.h (CudaEventRecord) has the rule. A wait may come earlier
-// in the file than what it waits for, since CUPTI's buffers are those of threads: so waits, and the calls that record
-// events, are kept until all is read. Memory: 32 bytes, and 100 to find it, for an event that was recorded, about 150 a wait or such a call.
+// Finds what a synchronization with a CUDA event waits for; CudaEventRecord in common/records/host_calls.h contains the
+// rule. A wait may be earlier in the file than the recorded event, because CUPTI's buffers are per thread. Therefore
+// waits, and the calls that record events, are held until the file is read. Memory: 32 bytes, and 100 for its index
+// entry, per recorded event; about 150 per wait or recording call.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,14 +20,15 @@ namespace cli::ring {
 class RingCudaEvents {
  public:
   void add(const trace::CudaEventRecord& record) { records_.push_back(record); }
-  // A wait for an event; a call that records one (is_record_call).
+  // Holds a wait for an event, or a call that records one (is_record_call).
   void hold_wait(const Event& event, const SyncFacts& facts, std::uint64_t event_sync_id) {
     waits_.push_back({event, facts, event_sync_id});
   }
   void hold_call(const Event& event, std::uint32_t cbid) { calls_.push_back({event, cbid}); }
   static bool is_record_call(std::string_view name) { return name.starts_with("cudaEventRecord"); }
 
-  // Gives each on, with what is known of it. `is_complete`: no record of an event was lost or dropped.
+  // Emits each held event with the facts that are known. `is_complete` is true if no record of an event was lost or
+  // dropped.
   using Emit = std::function<void(const Event&, const Facts& facts)>;
   void finish(bool is_complete, const Emit& emit);
 
@@ -48,7 +50,7 @@ class RingCudaEvents {
   std::vector<Call> calls_;
   std::unordered_map<std::uint64_t, const trace::CudaEventRecord*> by_sync_id_;
   std::unordered_map<std::uint32_t, const trace::CudaEventRecord*> by_correlation_;
-  // By context and event, in the order of correlations.
+  // By context and event, sorted by correlation.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const trace::CudaEventRecord*>> by_event_;
 };
 

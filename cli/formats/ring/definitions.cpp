@@ -12,9 +12,9 @@
 namespace cli::ring {
 namespace {
 
-constexpr int kMostClones = 8;  // a graph is captured, instantiated, perhaps cloned; a circle is damage
+constexpr int kMostClones = 8;  // a graph is captured, instantiated, perhaps cloned; a cycle is damage
 
-// Where files with symbols lie, besides where the code was loaded from.
+// Directories with symbol files, in addition to the location from which the code was loaded.
 std::vector<std::string> symbol_directories() {
   std::vector<std::string> directories;
   const char* named = std::getenv("TRACETOOL_SYMBOLS");
@@ -136,7 +136,7 @@ void RingDefinitions::add(const trace::ResourceNameRecord& record, std::size_t a
     case trace::ResourceKind::device:
       device(record.id).given_name = name;
       break;
-    default:  // contexts and events have no track of their own in an export
+    default:  // contexts and events have no track in an export
       break;
   }
 }
@@ -147,7 +147,7 @@ void RingDefinitions::add(const trace::NvtxCategoryRecord& record, std::size_t a
 }
 
 void RingDefinitions::add(const trace::CommunicatorRecord& record, std::size_t) {
-  // One that NCCL did not name is told from others by when it was made.
+  // A communicator without a name from NCCL is identified by the time when it was made.
   const std::uint64_t which = record.communicator != 0 ? record.communicator : record.time_mono_ns;
   if (!communicators_.emplace(which, record.epoch, record.rank).second) return;
   process().communicators.push_back({record.communicator, record.parent, record.rank, record.ranks, record.device,
@@ -202,7 +202,7 @@ void RingDefinitions::add(const trace::ObjectRecord& record, std::size_t at) {
   build_ids_[names_.string(record.path_ref, at)].assign(reinterpret_cast<const char*>(record.build_id), bytes);
 }
 
-// With the functions that were inlined there, which lie in the one around them.
+// Includes functions inlined there, each within the enclosing one.
 StackId RingDefinitions::native(StackId outer, const Frame& known) {
   StackFrame frame = known.frame;
   if (!symbols_) symbols_.emplace(symbol_directories());
@@ -287,7 +287,7 @@ void RingDefinitions::name_thread(Track& track) const {
   if (name != threads_.end()) track.name = name->second;
 }
 
-// A track is a stream of a device; names and priorities are given to streams of contexts.
+// A track is a stream of a device; names and priorities belong to streams of contexts.
 void RingDefinitions::name_stream(Track& track) const {
   const auto stream = static_cast<std::uint32_t>(track.id);
   for (const auto& [context, device] : devices_of_) {
@@ -301,7 +301,7 @@ void RingDefinitions::name_stream(Track& track) const {
   if (const auto name = stream_names_.find({0, stream}); name != stream_names_.end()) track.name = name->second;
 }
 
-// Where it launched; else where it has contexts.
+// The devices on which it launched work; otherwise those of its contexts.
 std::vector<std::int64_t> RingDefinitions::devices_used() const {
   std::set<std::int64_t> used;
   for (const Track& track : catalog_.tracks) {

@@ -1,6 +1,6 @@
-// What a recording defines besides strings and launch configurations: who the process is, its GPUs, contexts and streams, names
-// of threads and streams, NVTX categories, communicators, nodes of CUDA graphs. They lie in the region, and those that
-// are used once in blocks.
+// The definitions of a recording except strings and launch configurations: identity of the process, its GPUs, contexts
+// and streams, names of threads and streams, NVTX categories, communicators, nodes of CUDA graphs. They are in the
+// definitions region; definitions used only once are in blocks.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,29 +21,31 @@ namespace cli::ring {
 
 class RingDefinitions {
  public:
-  // Reads the region. Identity, GPUs and communicators go to the process.
+  // Reads the region. Identity, GPUs and communicators are stored in the process.
   RingDefinitions(const RingFile& file, Catalog& catalog, ProcessId process, RingNames& names);
 
-  // Reads what was added to the region since, and lets `names` know whose records come.
+  // Reads definitions added to the region since, and switches `names` to this block.
   void enter_block(const RingBlock& block);
-  // A definition within the current block.
+  // Reads a definition in the current block.
   void define(const RingBlock& block, std::size_t at, std::uint8_t kind, std::size_t size) {
     note(block.payload, kind, at, size);
   }
 
-  // Kernels tell it, too: the definitions of contexts may have been overwritten.
+  // Adds the device of a context. Kernels also contain it, which helps if the definition of the context was
+  // overwritten.
   void note_context(std::uint32_t context, std::uint32_t device) { devices_of_.try_emplace(context, device); }
-  std::uint32_t device_of(std::uint32_t context) const;  // 0 where the context is unknown
+  std::uint32_t device_of(std::uint32_t context) const;  // 0 if the context is unknown
   std::optional<std::int32_t> priority_of(std::uint32_t context, std::uint32_t stream) const;
-  const Device* limits_of(std::uint32_t device) const;   // null where nothing was said of it so far
+  const Device* limits_of(std::uint32_t device) const;  // null if nothing is known yet
 
-  // What was open when the node was captured; 0 where that is unknown.
+  // Returns the ranges that were open when the node was captured; 0 if unknown.
   CaptureId captured(std::uint64_t graph_node) const;
-  // Returns the stack with these frame references, innermost first, of a record in the current block. Throws an Error if a frame is missing.
+  // Returns the stack with these frame references, innermost first, of a record in the current block. Throws Error if a
+  // frame is missing.
   StackId stack(std::string_view refs, std::size_t record_at);
-  StringId category(StringId domain, std::uint32_t category) const;  // 0: has no name
+  StringId category(StringId domain, std::uint32_t category) const;  // 0 if it has no name
 
-  // Names the tracks that exist by now and the process's GPU.
+  // Names the existing tracks and the process's GPU.
   void finish();
 
  private:
@@ -53,7 +55,7 @@ class RingDefinitions {
   };
   struct Frame {
     StackFrame frame;  // without its callers
-    CodeObject code;   // of a native one
+    CodeObject code;  // for native frames
   };
   using Frames = std::unordered_map<std::uint32_t, Frame>;  // by reference
   struct StreamKey {
@@ -93,17 +95,17 @@ class RingDefinitions {
   std::int64_t nccl_device_ = -1;
   std::map<std::uint32_t, Device> devices_;
   std::set<std::tuple<std::uint64_t, std::uint32_t, std::int32_t>> communicators_;  // hash, epoch, rank
-  std::unordered_map<std::uint32_t, std::string> threads_;                          // names, by tid
+  std::unordered_map<std::uint32_t, std::string> threads_;  // names, by tid
   std::unordered_map<std::uint32_t, std::uint32_t> devices_of_;                     // by context
-  std::map<StreamKey, std::string> stream_names_;                                   // context 0: unknown
+  std::map<StreamKey, std::string> stream_names_;  // context 0 if unknown
   std::map<StreamKey, std::int64_t> priorities_;
   std::map<std::uint32_t, std::uint32_t> null_streams_;     // by context
   std::unordered_map<std::uint64_t, StringId> categories_;  // by domain << 32 | category
-  std::unordered_map<std::uint64_t, Node> nodes_;           // of graphs
-  bool is_in_block_ = false;                                // whether note() reads the current block or the region
-  Frames frames_, block_frames_;                            // of the region, of the current block
-  std::unordered_map<StringId, std::string> build_ids_;     // of the object of this path that was loaded last
-  std::optional<Symbolizer> symbols_;                       // made for the first native frame
+  std::unordered_map<std::uint64_t, Node> nodes_;  // of CUDA graphs
+  bool is_in_block_ = false;  // note() reads the current block instead of the region
+  Frames frames_, block_frames_;  // of the region, of the current block
+  std::unordered_map<StringId, std::string> build_ids_;  // of the last loaded object with this path
+  std::optional<Symbolizer> symbols_;  // created at the first native frame
   std::unordered_map<std::uint64_t, StringId> module_paths_;  // by module
 };
 

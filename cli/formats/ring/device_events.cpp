@@ -1,4 +1,4 @@
-// Work of the GPU and what CUPTI tells besides it, to events: a function per kind of record.
+// Converts GPU work, and other data from CUPTI, to events: one function per kind of record.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace cli::ring {
 namespace {
 
-// The most that there is, where it is more: sizes of a damaged recording.
+// Returns the maximum of the type for larger values, which are sizes of a damaged recording.
 std::uint64_t volume(const std::uint32_t (&size)[3]) {
   std::uint64_t product = std::uint64_t{size[0]} * size[1];
   return __builtin_mul_overflow(product, std::uint64_t{size[2]}, &product) ? UINT64_MAX : product;
@@ -40,12 +40,12 @@ Launch launch_of(const trace::LaunchShapeRecord& shape, const Device* limits) {
 }
 
 class DeviceEvents : public RingTranslator {
-  // A stream of a context of a device, as every record on it needs it.
+  // The stream of a record, with its context and device.
   struct PlaceKey {
     std::uint32_t device, context, stream;
     bool operator==(const PlaceKey&) const = default;
   };
-  // What kernels of one launch shape on one stream have in common.
+  // Data shared by kernels of one launch configuration on one stream.
   struct Launched {
     StringId name;
     TrackId track;
@@ -95,7 +95,7 @@ class DeviceEvents : public RingTranslator {
     return made;
   }
 
-  // A record with start_cupti_ns, end_cupti_ns and correlation.
+  // Sets the members of an event from start_cupti_ns, end_cupti_ns and correlation of a record.
   template <typename Record>
   Event work(Kind kind, const Record& record, TrackId track) const {
     Event event;
@@ -134,7 +134,7 @@ class DeviceEvents : public RingTranslator {
     out_.emit(event, facts);
   }
 
-  // A copy of either kind.
+  // Emits a copy of either kind.
   template <typename Record>
   void copy(const Record& record, CopyFacts facts) {
     const std::uint32_t which = record.copy_kind | record.src_memory << 8 | record.dst_memory << 16;
@@ -207,7 +207,7 @@ class DeviceEvents : public RingTranslator {
     out_.emit(event, facts);
   }
 
-  // On the thread that paid for it, where it is known.
+  // On the thread that was delayed, if known.
   TrackId overhead_track(const trace::OverheadRecord& record) {
     constexpr std::uint16_t kThread = 2, kDevice = 3;
     if (record.object == kThread && record.tid != 0) return out_.thread_track(record.tid);
@@ -229,7 +229,7 @@ class DeviceEvents : public RingTranslator {
     out_.emit(event, facts);
   }
 
-  // An instant: the one moment that CUPTI gives.
+  // An instant, because CUPTI records only one time.
   template <typename Record>
   Event memory_event(const Record& record) {
     Event event;
@@ -282,7 +282,7 @@ class DeviceEvents : public RingTranslator {
   RingOutput& out_;
   std::unordered_map<PlaceKey, TrackId, Hash> streams_;
   Launches kernels_;
-  Launches block_kernels_;  // by references that mean something in the current block only
+  Launches block_kernels_;  // by references that are valid only in the current block
   std::unordered_map<std::uint32_t, StringId> copy_names_;
   std::unordered_map<std::uint32_t, StringId> memory_names_;
 };

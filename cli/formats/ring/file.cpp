@@ -26,7 +26,8 @@ namespace cli::ring {
 namespace {
 
 constexpr std::uint64_t kMostBlocks = 1u << 26;
-constexpr std::uint64_t kUnusedInRow = 256;  // behind these no block of a ring is in use: more threads do not claim at one moment
+// after this number of unused blocks there are no used ones, because fewer threads claim blocks at once
+constexpr std::uint64_t kUnusedInRow = 256;
 
 [[noreturn]] void bad(const std::string& path, std::uint64_t offset, const std::string& what) {
   throw Error(Exit::bad_content, fmt::format("{}: byte {}: {}", path, offset, what));
@@ -45,7 +46,7 @@ bool is_locked(int file) {
   return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-// A living process copies again within ten minutes.
+// A living process makes a new copy within ten minutes.
 bool is_fresh(std::uint64_t copied_real_ns) {
   constexpr std::int64_t kFresh_ns = 900'000'000'000;
   using namespace std::chrono;
@@ -53,8 +54,8 @@ bool is_fresh(std::uint64_t copied_real_ns) {
   return now - static_cast<std::int64_t>(copied_real_ns) < kFresh_ns;
 }
 
-// Of a copy, made on this machine: the lock is where the ring lies. Another user's, or in another container, it cannot
-// be asked, and all that we have is the copy's age.
+// For a copy made on this machine: the lock is on the original ring. If that belongs to another user or is in another
+// container, it cannot be checked, and only the age of the copy is known.
 RecordingState state_elsewhere(const trace::FileHeader& header) {
   const int ring = open(header.local_path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (ring < 0) return is_fresh(header.copied_real_ns) ? RecordingState::unknown : RecordingState::recovered;
@@ -103,7 +104,8 @@ void RingFile::check_room(const char* what, std::uint64_t offset, std::uint64_t 
   }
 }
 
-// No magic is no header: of a file without one, or of one whose writer died while making it, nothing is recovered.
+// A file without the magic has no header: if the header was never written, or its writer died while writing it, nothing
+// is recovered.
 void RingFile::recover_if_destroyed() {
   constexpr char kDestroyed[sizeof(trace::kMagic)] = {};
   if (std::memcmp(header_.magic, kDestroyed, sizeof(kDestroyed)) != 0) return;
@@ -142,7 +144,8 @@ void RingFile::check_header() {
   header_.agent_version[sizeof(header_.agent_version) - 1] = header_.cupti_path[sizeof(header_.cupti_path) - 1] = '\0';
 }
 
-// Closed is read again after the lock was found free: the writer closes the recording before it lets go of it.
+// The closed state is read again after the lock was found free, because the writer closes the recording before it
+// releases the lock.
 void RingFile::find_state() {
   if (is_recovered_) return;
   const bool locked = header_.closed_real_ns == 0 && is_locked(file_);
@@ -156,7 +159,8 @@ void RingFile::find_state() {
   }
 }
 
-// What was added since the last time. After the blocks that use it: a definition is whole before it is referred to.
+// Reads definitions added since the last call. Called after reading the blocks that use them: a definition is complete
+// before it is referenced.
 void RingFile::read_definitions() {
   std::uint64_t used = header_.definitions_used;
   if (!is_recovered_) read_at(&used, sizeof(used), offsetof(trace::FileHeader, definitions_used));
@@ -184,7 +188,7 @@ std::string RingFile::cut_text() const {
                      file_bytes_, header_.file_bytes, used - std::min(used, whole), used);
 }
 
-// What the end of the file cuts off is no block, unless it was not in use.
+// A block that is cut by the end of the file does not count, unless it was unused.
 bool RingFile::is_whole_in_file(std::uint64_t index) const {
   const std::uint64_t committed = read_block_header(index).committed;
   const std::uint64_t most = header_.block_bytes - header_.block_header_bytes;
@@ -202,7 +206,7 @@ trace::BlockHeader RingFile::read_block_header(std::uint64_t index) const {
 }
 
 std::vector<RingFile::BlockPosition> RingFile::positions() const {
-  // In the order in which they are claimed. Behind the last ticket there are none but those that were claimed since it was read.
+  // Sorted by ticket. Later tickets belong only to blocks claimed since then.
   std::vector<BlockPosition> found;
   std::uint64_t unused = 0;
   for (std::uint64_t ticket = 1; ticket <= header_.block_count && unused < kUnusedInRow; ++ticket) {
@@ -219,7 +223,8 @@ std::vector<RingFile::BlockPosition> RingFile::positions() const {
   return found;
 }
 
-// Apart from the rest of the header, and before or after it: the order is what tells a whole block.
+// The generation is read separately, before or after the rest of the header, because the order proves that a block is
+// complete.
 std::uint64_t RingFile::read_generation(std::uint64_t index) const {
   std::uint64_t generation;
   read_at(&generation, sizeof(generation), block_offset(index) + offsetof(trace::BlockHeader, generation));
@@ -227,8 +232,8 @@ std::uint64_t RingFile::read_generation(std::uint64_t index) const {
   return generation;
 }
 
-// False: the block is being replaced, or was, since its position was looked up or while we copied. The counts are right in
-// either case.
+// Returns false if the block is or was being replaced since its position was found or during the copy. The counters are
+// valid in both cases.
 bool RingFile::copy_block(const BlockPosition& position, RingBlock& block) const {
   const std::uint64_t index = position.index;
   const std::uint64_t generation = read_generation(index);
@@ -256,7 +261,7 @@ std::vector<trace::ClockSample> RingFile::clock_samples() {
 
 std::vector<trace::ClockSample> RingFile::clock_records() const {
   std::vector<trace::ClockSample> samples;
-  std::unordered_map<std::uint32_t, bool> has_others;  // by the writing thread: events of other kinds
+  std::unordered_map<std::uint32_t, bool> has_others;  // by writing thread: has events of other kinds
   RingBlock block;
   for (const BlockPosition& position : positions()) {
     const std::uint32_t tid = read_block_header(position.index).tid;
@@ -273,7 +278,7 @@ std::vector<trace::ClockSample> RingFile::clock_records() const {
   return samples;
 }
 
-// The blocks of a recording in their order: those of the ring, and those that only its spool still has.
+// The blocks of a recording in order: those of the ring, and those that only its spool still has.
 
 namespace {
 
@@ -284,7 +289,7 @@ void add_past(const trace::BlockHeader& block, std::uint64_t (&sums)[trace::kEve
 
 }  // namespace
 
-// A spool that is missing or not this ring's costs what is in it, not the ring.
+// If the spool is missing or belongs to another ring, only its content is missing; the ring is still read.
 void RingFile::open_spool() {
   const std::string path = spool_of(path_);
   const bool expected = static_cast<trace::SourceState>(header_.spool_state) == trace::SourceState::on;
@@ -309,7 +314,7 @@ void RingFile::note_held(const std::vector<BlockPosition>& ring) {
   has_gaps_ = has_gaps(ring);
 }
 
-// `counted`: the ring counts it as overwritten.
+// `counted` is true if the ring counts it as overwritten.
 bool RingFile::read_spooled(const SpoolFile::ChunkPosition& position, bool counted, RingBlock& block) {
   trace::SpoolChunk chunk;
   if (!spool_->read(position, chunk, block.payload)) {
@@ -328,7 +333,7 @@ bool RingFile::read_spooled(const SpoolFile::ChunkPosition& position, bool count
   return true;
 }
 
-// `twin`: the same block in the spool, or null. The longer one counts.
+// `twin` is the same block in the spool, or null. The longer one is used.
 bool RingFile::read_from_ring(const BlockPosition& position, const SpoolFile::ChunkPosition* twin, RingBlock& block) {
   block.spooled = false;
   const bool whole = copy_block(position, block);
@@ -341,7 +346,7 @@ bool RingFile::read_from_ring(const BlockPosition& position, const SpoolFile::Ch
   return false;
 }
 
-// Whether blocks were overwritten before they were spooled, as far as this ring knows.
+// Returns true if blocks were overwritten before they were spooled, as far as this ring shows.
 bool RingFile::has_gaps(const std::vector<BlockPosition>& ring) const {
   std::uint64_t past[trace::kEventKinds] = {}, saved = 0;
   for (const BlockPosition& position : ring) add_past(read_block_header(position.index), past);
@@ -352,8 +357,8 @@ bool RingFile::has_gaps(const std::vector<BlockPosition>& ring) const {
   return gone > saved;
 }
 
-// Between two blocks that follow each other. Where nothing was overwritten, a ticket that is missing was never a
-// block's, unless it came after this copy of the ring.
+// Returns true if records may be missing between two successive blocks. If nothing was overwritten, a missing ticket
+// never belonged to a block, unless it is newer than this copy of the ring.
 bool RingFile::is_hole(std::uint64_t before, std::uint64_t after) const {
   if (before == 0 || after <= before + 1) return false;
   if (has_gaps_) return true;
@@ -397,8 +402,8 @@ void RingFile::settle_overwritten() {
   }
 }
 
-// The spool was listed before the ring is: a block that it has and the ring has not was recycled, and counted so. Not
-// in a copy of the ring, which may be older: there the ticket that its position holds says which it was.
+// The spool was listed before the ring. A block in the spool that is not in the ring was therefore recycled, and
+// counted. This does not hold for a copy of the ring, which may be older; there the ticket in its position decides.
 void RingFile::for_each_block(const std::function<void(const RingBlock&)>& visit) {
   static const std::vector<SpoolFile::ChunkPosition> kNone;
   const std::vector<SpoolFile::ChunkPosition>& spooled = spool_ != nullptr ? spool_->positions() : kNone;

@@ -52,7 +52,7 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   return r;
 }
 
-// Why there is no GPU work in it, where there is none.
+// Returns why there is no GPU work in the recording, if there is none.
 void add_cupti_note(const Recorder& recorder, Process& process) {
   if (recorder.cupti_state == trace::SourceState::taken) {
     const std::string& holder = recorder.cupti_holder;
@@ -141,7 +141,7 @@ struct Blocks {
   trace::ClockSample oldest{}, newest{};
 };
 
-// A block lies where its ticket puts it, and claims no more bytes than it has.
+// Checks that a block is at the position of its ticket, and does not claim more bytes than it has.
 bool is_possible(const trace::BlockHeader& block, std::uint64_t index, const trace::FileHeader& header) {
   return block.ticket != 0 && block.ticket % header.block_count == index && block.committed % 8 == 0 &&
          block.committed <= header.block_bytes - header.block_header_bytes;
@@ -183,9 +183,9 @@ trace::FileHeader divided(std::uint64_t ring_bytes) {
   return header;
 }
 
-// Most sizes of rings give a file of another length; those that give this one differ in how much is for definitions.
+// Most ring sizes result in another file length. Those with this length differ in the size of the definitions region.
 std::optional<trace::FileHeader> find_division(int file, std::uint64_t file_bytes, Blocks& blocks) {
-  std::uint64_t tried = 0;  // definitions_bytes of the last one
+  std::uint64_t tried = 0;  // definitions_bytes of the last attempt
   for (std::uint64_t more = 0; more < trace::kLargestBlock; ++more) {
     const trace::FileHeader header = divided(file_bytes + more);
     if (header.file_bytes != file_bytes || std::exchange(tried, header.definitions_bytes) == header.definitions_bytes) continue;

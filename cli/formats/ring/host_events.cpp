@@ -1,4 +1,4 @@
-// What host threads did, and what happened to the recording itself, to events.
+// Converts records of host threads and notices about the recording itself to events.
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace cli::ring {
 
-// What host threads did, to events: CUDA calls, NVTX, NCCL.
+// Converts records of host threads to events: CUDA calls, NVTX, NCCL.
 
 namespace {
 
@@ -17,7 +17,7 @@ class HostEvents : public RingTranslator {
  public:
   explicit HostEvents(RingOutput& out)
       : out_(out), ranges_([&out](const OpenRange& range) { out.emit(range.event, range.facts); }) {}
-  // Emits the ranges that are open: their ends are not in the recording.
+  // Emits the open ranges, whose ends are not in the recording.
   void skip_records() override { ranges_.finish(); }
   void finish() override {
     ranges_.finish();
@@ -131,8 +131,8 @@ std::unique_ptr<RingTranslator> host_translator(RingOutput& out, RingHandlers& h
   return make_translator<HostEvents>(out, handlers);
 }
 
-// What happened to the recording itself, as events and for those who ask. Notices are few: they are kept to the end,
-// because the end of a gap is a record of its own.
+// Notices about the recording itself, as events and in Process::notices. They are held until the end of the file,
+// because the end of a gap is a separate record; there are only a few.
 
 namespace {
 
@@ -159,7 +159,7 @@ class Notices : public RingTranslator {
     kept_.push_back(std::move(kept));
   }
 
-  // A gap ends with the source_on of the same start.
+  // A gap ends with the source_on that has the same start.
   void end_gaps() {
     std::unordered_map<std::uint64_t, const Kept*> ends;
     for (const Kept& kept : kept_) {

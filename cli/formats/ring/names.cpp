@@ -10,7 +10,7 @@
 namespace cli::ring {
 namespace {
 
-// CUPTI gives linker names ("_Z..."); what is none stays as it is.
+// CUPTI reports linker names ("_Z..."); other names are not changed.
 std::string demangle(const std::string& name) {
   int status = 0;
   char* plain = name.rfind("_Z", 0) == 0 ? abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status) : nullptr;
@@ -20,8 +20,8 @@ std::string demangle(const std::string& name) {
   return result;
 }
 
-// CUPTI names runtime calls by function and version ("cudaLaunchKernel_v7000"); users and other tools know the
-// function. Driver calls keep their "_v2": it is part of the name.
+// CUPTI names runtime calls by function and version ("cudaLaunchKernel_v7000"), while users and other tools use the
+// function's name. Driver calls keep their "_v2", which is part of the name.
 std::string_view without_version(std::string_view name) {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   const bool versioned = name.size() - digits >= 4 && digits >= 2 && name.substr(digits - 2, 2) == "_v";

@@ -1,5 +1,5 @@
-// Resolves the references of a recording's records: names, launch configurations, API functions. A reference that leads nowhere
-// (a damaged file) is an Error with the record's offset.
+// Resolves the references in records: names, launch configurations, API functions. Throws Error with the record's
+// offset for a reference without a target (a damaged file).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,18 +15,18 @@ class RingNames {
  public:
   RingNames(const RingFile& file, Catalog& catalog) : file_(file), catalog_(catalog) {}
 
-  // Whose records ask from now on: those of a block, or of the definitions region.
+  // Sets the origin of the following references: a block, or the definitions region.
   void enter_block(const RingBlock& block);
   void enter_region();
 
   StringId string(std::uint32_t ref, std::size_t record_at);  // 0 for kNoRef
-  // Its bytes, which may be no text; valid while the block, or the region, is as it is.
+  // Returns the bytes of a string, which may be no text. Valid as long as the block, or the region, is unchanged.
   std::string_view bytes(std::uint32_t ref, std::size_t record_at) const;
   trace::LaunchShapeRecord shape(std::uint32_t ref, std::size_t record_at) const;
   StringId kernel_name(const trace::LaunchShapeRecord& shape, std::size_t record_at);  // demangled
   StringId api_name(trace::RecordKind domain, std::uint32_t cbid);
   void note_api(const trace::ApiNameRecord& api);
-  // What to throw where a reference leads to no record of this kind.
+  // Returns the error for a reference without a record of this kind.
   Error bad_reference(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const;
 
  private:
@@ -39,14 +39,14 @@ class RingNames {
 
   const RingFile& file_;
   Catalog& catalog_;
-  const RingBlock* block_ = nullptr;                            // null: the region
+  const RingBlock* block_ = nullptr;  // null for the region
   std::unordered_map<std::uint32_t, StringId> region_strings_;  // by reference
   std::unordered_map<std::uint32_t, StringId> block_strings_;
   std::unordered_map<StringId, StringId> demangled_;
   std::unordered_map<std::uint64_t, StringId> apis_;  // by domain << 32 | cbid
 };
 
-// The text of a field of fixed size.
+// Returns the text in a field of fixed size.
 template <std::size_t Size>
 std::string_view terminated(const char (&text)[Size]) {
   return {text, strnlen(text, Size)};

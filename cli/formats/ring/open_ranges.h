@@ -1,4 +1,4 @@
-// Joins the halves of ranges: pushes and pops by (thread, domain), starts and ends by id.
+// Joins begins and ends of ranges: pushes and pops by (thread, domain), starts and ends by id.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@
 namespace cli::ring {
 
 struct OpenRange {
-  Event event;  // all but the duration
+  Event event;  // all members except the duration
   KeptFacts facts;
 };
 
@@ -24,10 +24,10 @@ class OpenRanges {
   void pop(std::uint32_t tid, StringId domain, std::int64_t end_ns);
   void start(std::uint64_t range_id, OpenRange range);
   void end(std::uint64_t range_id, std::int64_t end_ns);
-  // Emits what is still open, with an unknown duration.
+  // Emits open ranges with an unknown duration.
   void finish();
 
-  // Valid after finish(): the number of ranges without an end, and of ends without a range.
+  // Valid after finish(): number of ranges without an end, and of ends without a range.
   std::uint64_t endless() const { return endless_; }
   std::uint64_t unmatched_ends() const { return unmatched_ends_; }
 
@@ -37,7 +37,8 @@ class OpenRanges {
   Emit emit_;
   std::unordered_map<std::uint64_t, std::vector<OpenRange>> stacks_;  // by tid << 32 | domain
   std::unordered_map<std::uint64_t, OpenRange> started_;
-  // By id. A range may end on a thread whose block was claimed, and so is read, before the one of its start.
+  // Ends by id. A range may end on a thread whose block was claimed, and is therefore read, before the block of its
+  // start.
   std::unordered_map<std::uint64_t, std::int64_t> ended_ns_;
   std::uint64_t unmatched_ends_ = 0, endless_ = 0;
 };

@@ -20,7 +20,8 @@ namespace {
 
 using trace::InputKind;
 
-// The names of c10::ScalarType's numbers, as caffe2::TypeMeta::name() has them. "": no tensor, or one of a type without a name here.
+// Names of c10::ScalarType's numbers, as in caffe2::TypeMeta::name(). "" if it is no tensor, or its type has no name
+// here.
 constexpr std::array<std::string_view, 46> kTypes = {
     "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",
     "c10::complex<c10::Half>", "c10::complex<float>", "c10::complex<double>", "bool", "c10::qint8", "c10::quint8", "c10::qint32",
@@ -28,7 +29,7 @@ constexpr std::array<std::string_view, 46> kTypes = {
     "c10::Float8_e5m2", "c10::Float8_e4m3fn", "c10::Float8_e5m2fnuz", "c10::Float8_e4m3fnuz", "short unsigned int", "unsigned int",
     "long unsigned int", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "c10::Float8_e8m0fnu", "c10::Float4_e2m1fn_x2"};
 
-// As PyTorch writes a real number: 1. for 1.
+// Writes a real number as PyTorch does: 1. for 1.
 std::string real_text(double value) {
   constexpr double kMostWhole = 1e10;
   if (std::isfinite(value) && std::abs(value) < kMostWhole && value == std::trunc(value)) return fmt::format("{:.0f}.", value);

@@ -1,4 +1,5 @@
-// The inputs of an operator, from the bytes that a recording has of them (trace::OperatorInput), in the words of PyTorch's own profiles.
+// Reads the inputs of an operator from the bytes in a recording (trace::OperatorInput), using the terms of PyTorch's
+// own profiles.
 #pragma once
 #include <string_view>
 
@@ -6,7 +7,7 @@
 
 namespace cli::ring {
 
-// What is cut off, or damaged, ends the list. 0: there are none.
+// Truncated or damaged bytes end the list. Returns 0 if there are no inputs.
 OperatorInputId read_operator_inputs(std::string_view bytes, Catalog& catalog);
 
 }  // namespace cli::ring

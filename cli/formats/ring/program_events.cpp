@@ -1,4 +1,4 @@
-// What the program's Python and PyTorch did, to events.
+// Converts records of Python and PyTorch to events.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace cli::ring {
 
-// PyTorch's operators and ranges to events: their begins and ends joined.
+// Converts PyTorch's operators and ranges to events by joining their begins and ends.
 
 namespace {
 
@@ -57,7 +57,8 @@ class OperatorEvents : public RingTranslator {
     stack.push_back(std::move(open));
   }
 
-  // Mostly the innermost of its thread. An asynchronous range may end on another one, whose block may be read earlier.
+  // Usually the innermost one of its thread. An asynchronous range may end on another thread, whose block may be read
+  // earlier.
   void translate(const trace::OperatorEndRecord& record, std::size_t) {
     const std::int64_t end_ns = out_.axis.from_mono(record.time_mono_ns);
     if (close(open_[record.tid], record.id, end_ns)) return;
@@ -80,7 +81,8 @@ class OperatorEvents : public RingTranslator {
   };
   static constexpr std::size_t kMostElsewhere = 4096;
 
-  // What autograd's engine runs around a node has the node's numbers, as in PyTorch's own profiles (torch/csrc/profiler/collection.cpp).
+  // Operators that autograd's engine runs around a node have the node's numbers, as in PyTorch's own profiles
+  // (torch/csrc/profiler/collection.cpp).
   void number_node(Open& around, const OperatorFacts& node) const {
     if (!out_.catalog.strings[around.event.name].starts_with("autograd::engine::evaluate_function")) return;
     around.facts.has = node.has;
@@ -97,7 +99,7 @@ class OperatorEvents : public RingTranslator {
   }
 
   StackId stack(std::uint32_t ref, std::size_t at) {
-    if (ref == trace::kNoRef || ref == 0) return 0;  // 0: nobody looked, as no region begins with a string
+    if (ref == trace::kNoRef || ref == 0) return 0;  // 0 means not recorded, because no region begins with a string
     auto& known = trace::is_local(ref) ? block_stacks_ : region_stacks_;
     const auto [entry, is_new] = known.try_emplace(ref, 0);
     if (is_new) entry->second = out_.definitions.stack(out_.names.bytes(ref, at), at);
@@ -114,7 +116,7 @@ class OperatorEvents : public RingTranslator {
     return true;
   }
 
-  // What has not ended has an unknown duration.
+  // Operators that have not ended have an unknown duration.
   void emit_open() {
     for (const End& end : elsewhere_) {
       unmatched_ += std::none_of(open_.begin(), open_.end(), [&](auto& each) { return close(each.second, end.id, end.time_ns); });
@@ -133,11 +135,11 @@ class OperatorEvents : public RingTranslator {
 
   RingOutput& out_;
   std::unordered_map<std::uint32_t, std::vector<Open>> open_;  // by tid
-  std::vector<End> elsewhere_;                                 // whose begin was not on their thread
+  std::vector<End> elsewhere_;  // the begin was on another thread
   std::unordered_map<std::uint32_t, OperatorInputId> region_inputs_, block_inputs_;  // by reference
-  std::unordered_map<std::uint32_t, StackId> region_stacks_, block_stacks_;          // likewise
+  std::unordered_map<std::uint32_t, StackId> region_stacks_, block_stacks_;  // by reference
   std::uint64_t unmatched_ = 0;
-  std::uint64_t endless_ = 0;    // operators whose end is not in the recording
+  std::uint64_t endless_ = 0;  // operators whose end is not in the recording
 };
 
 }  // namespace
@@ -146,7 +148,7 @@ std::unique_ptr<RingTranslator> operator_translator(RingOutput& out, RingHandler
   return make_translator<OperatorEvents>(out, handlers);
 }
 
-// Where threads were, and what Python did besides its program's work: runs of its garbage collector.
+// Stacks of threads, and activity of Python itself: runs of its garbage collector.
 
 namespace {
 

@@ -40,7 +40,7 @@ void RingEvents::record(const RingBlock& block, std::size_t at, std::uint8_t kin
 }
 
 void RingEvents::block(const RingBlock& block) {
-  if (out_.file.holes() != holes_) {  // what was open may have ended in what we did not see
+  if (out_.file.holes() != holes_) {  // open ranges may have ended in the missing records
     holes_ = out_.file.holes();
     for (const auto& translator : translators_) translator->skip_records();
   }
@@ -101,9 +101,10 @@ class RingReader : public Reader {
   }
 
  private:
-  static constexpr std::size_t kMostLearnt = std::size_t{1} << 22;  // records, of 32 bytes: a clock set back by hours is near all of them
+  // records of 32 bytes; a clock set back by hours concerns nearly all of them
+  static constexpr std::size_t kMostLearnt = std::size_t{1} << 22;
 
-  // When CUPTI's clock was set, by the records of the time around: one more pass over the file.
+  // Finds when CUPTI's clock was set, from the records near that time; needs one more pass over the file.
   void learn(SetClock& clock) const {
     std::vector<CuptiTimes> near;
     RingFile file(file_.path());
@@ -132,8 +133,8 @@ namespace {
 
 void write_line(ByteSink& out, std::string_view text) { out.write(visible_text(text) + '\n'); }
 
-// The fields of a record as text, by the names of common/records: "correlation=7 name_ref=@40"; references by where they
-// lead, arrays with commas, texts as they stand.
+// Writes the fields of a record as text, with the names in common/records: "correlation=7 name_ref=@40"; references as
+// their target, arrays with commas, texts verbatim.
 struct ShowFields {
   template <typename T>
   void operator()(std::string_view name, const T& value) {
@@ -157,7 +158,7 @@ struct ShowFields {
   std::string out;
 };
 
-// "" for a kind that we do not know.
+// Returns "" for an unknown kind.
 std::string show_record(const std::vector<std::byte>& bytes, std::size_t at, std::uint8_t kind, std::size_t size) {
   ShowFields fields;
   trace::for_each_record([&]<typename R>(R*) {
@@ -166,7 +167,7 @@ std::string show_record(const std::vector<std::byte>& bytes, std::size_t at, std
   return fields.out;
 }
 
-// "byte 4096: kernel start ..."; a string also shows its text.
+// Writes "byte 4096: kernel start ..."; for a string also its text.
 void print_record(const std::vector<std::byte>& bytes, std::uint64_t offset, std::size_t at, std::uint8_t kind,
                   std::size_t size, ByteSink& out) {
   std::string line =
@@ -181,7 +182,7 @@ void print_record(const std::vector<std::byte>& bytes, std::uint64_t offset, std
   write_line(out, line);
 }
 
-// Returns the damage in it: 0 or 1.
+// Returns the number of damaged positions in it: 0 or 1.
 std::uint64_t print_records(const std::vector<std::byte>& bytes, std::uint64_t offset, ByteSink& out) {
   const std::size_t end = walk_records(bytes, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
     print_record(bytes, offset, at, kind, size, out);

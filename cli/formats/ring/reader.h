@@ -1,4 +1,4 @@
-// Recordings (`*.ring`) as a source of events.
+// Reads recordings (`*.ring`) as a source of events.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace cli::ring {
 
-// One recording's records to events.
+// Converts the records of one recording to events.
 class RingEvents {
  public:
   RingEvents(const RingFile& file, Catalog& catalog, ProcessId process, EventSink& sink, ClockAxis axis);
 
   void block(const RingBlock& block);
-  // Emits ranges that never ended, and writes what was noticed to the process.
+  // Emits ranges that never ended, and stores notes in the process.
   void finish();
 
  private:
@@ -25,19 +25,19 @@ class RingEvents {
 
   RingOutput out_;
   RingHandlers handlers_;
-  RingTranslator none_;  // of definitions and clocks, which RingDefinitions and ClockAxis take
+  RingTranslator none_;  // for definitions and clocks, which RingDefinitions and ClockAxis handle
   std::vector<std::unique_ptr<RingTranslator>> translators_;
   std::uint64_t unknown_records_ = 0;
-  std::uint64_t holes_ = 0;  // blocks left out so far
-  std::uint64_t damaged_blocks_ = 0, damaged_at_ = 0;  // those with something that is no record; where the first is
+  std::uint64_t holes_ = 0;  // blocks skipped so far
+  std::uint64_t damaged_blocks_ = 0, damaged_at_ = 0;  // blocks with bytes that are no record; position of the first
 };
 
 std::unique_ptr<Reader> open_ring(const std::string& path, std::size_t threads = 1);
 
-// Every record of a recording as text, one a line, in the order of the file: the raw record dump.
+// Writes every record of a recording as a line of text, in the order of the file: the raw record dump.
 
-// Goes on after damage, saying where it is, and throws Error (bad content) at the end.
-// `shown`: how its user knows the file.
+// Continues after damage, reporting its position, and throws Error (bad content) at the end. `shown` is the name of the
+// file for the user.
 void dump_ring(const std::string& path, const std::string& shown, ByteSink& out);
 
 }  // namespace cli::ring

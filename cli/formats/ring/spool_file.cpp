@@ -43,7 +43,7 @@ SpoolFile::SpoolFile(const std::string& path, const trace::FileHeader& ring)
 
 SpoolFile::~SpoolFile() { close(file_); }
 
-// False: the file ends before, or cannot be read there.
+// Returns false if the file ends before, or cannot be read there.
 bool SpoolFile::read_at(void* to, std::size_t bytes, std::uint64_t offset) const {
   return cli::read_at(file_, to, bytes, offset) == bytes;
 }
@@ -67,7 +67,7 @@ void SpoolFile::check_header(const trace::FileHeader& ring) {
   if (!together) refuse(16, "the spool of another recording");
 }
 
-// A whole header with values that can be.
+// Returns true for a complete header with valid values.
 bool SpoolFile::read_chunk(std::uint64_t offset, trace::SpoolChunk& chunk) const {
   return read_at(&chunk, sizeof(chunk), offset) &&
          std::memcmp(chunk.magic, trace::kChunkMagic, sizeof(trace::kChunkMagic)) == 0 &&
@@ -79,7 +79,7 @@ std::uint64_t SpoolFile::end_of(std::uint64_t offset, const trace::SpoolChunk& c
   return offset + header_.chunk_header_bytes + trace::padded(chunk.stored_bytes);
 }
 
-// The next position from `from` on that looks like a chunk; the end of the file where there is none.
+// Returns the next position from `from` on that looks like a chunk; the end of the file if there is none.
 std::uint64_t SpoolFile::find_chunk(std::uint64_t from) const {
   constexpr std::size_t kWindow = 64 << 10;
   std::vector<char> window(kWindow);
@@ -95,7 +95,7 @@ std::uint64_t SpoolFile::find_chunk(std::uint64_t from) const {
   return file_bytes_;
 }
 
-// Only the last chunk may be cut off: that is how a killed writer, or one at work, leaves it.
+// Only the last chunk may be cut, because the writer was killed or is still writing.
 void SpoolFile::list_chunks() {
   trace::SpoolChunk chunk;
   std::uint64_t at = header_.header_bytes;

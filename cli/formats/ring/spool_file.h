@@ -1,5 +1,5 @@
-// The spool beside a recording: `X.spool` of `X.ring` (common/spool_format.h). Truncated or damaged anywhere, it gives the
-// chunks that are whole, and counts what is not.
+// The spool next to a recording: `X.spool` for `X.ring` (common/spool_format.h). If it is truncated or damaged, the
+// valid chunks are returned and the rest is counted.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace cli::ring {
 
-// "X.spool" of "X.ring", and back; "" for a path with another ending.
+// Return "X.spool" for "X.ring", and the reverse; "" for a path with another extension.
 std::string spool_of(const std::string& ring_path);
 std::string ring_of(const std::string& spool_path);
 
@@ -24,8 +24,7 @@ class SpoolFile {
     std::uint32_t payload_bytes;
   };
 
-  // Lists the chunks, as they are at this moment. Throws Error: cannot open; not the spool of the ring with this
-  // header.
+  // Lists the chunks that exist at this moment. Throws Error: cannot open; not the spool of the ring with this header.
   SpoolFile(const std::string& path, const trace::FileHeader& ring);
   ~SpoolFile();
   SpoolFile(const SpoolFile&) = delete;
@@ -36,7 +35,7 @@ class SpoolFile {
   const std::vector<trace::ClockSample>& clock_samples() const { return samples_; }
   std::uint64_t skipped_bytes() const { return skipped_bytes_; }  // damaged, between chunks
 
-  // Replaces `payload`. False: the chunk is damaged. Memory: one block.
+  // Replaces `payload` by that of the chunk. Returns false if the chunk is damaged. Memory: one block.
   bool read(const ChunkPosition& position, trace::SpoolChunk& chunk, std::vector<std::byte>& payload);
 
  private:

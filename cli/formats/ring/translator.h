@@ -1,4 +1,4 @@
-// What the translators of a recording's records share.
+// Data shared by the translators of a recording's records.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace cli::ring {
 
-// What the translators of a recording's records share: where events go, on which tracks, at which times.
+// Data shared by the translators: the sink of events, their tracks, and the conversion of times.
 struct RingOutput {
   RingOutput(const RingFile& from, Catalog& to, ProcessId of, EventSink& events, ClockAxis clocks)
       : file(from),
@@ -34,7 +34,7 @@ struct RingOutput {
   RingOutput(const RingOutput&) = delete;
   RingOutput& operator=(const RingOutput&) = delete;
 
-  // A time that no clock shows (outside 1824 to 2116) is a damaged record's: counted, not an event.
+  // Emits an event. Events outside of the possible times (1824 to 2116) come from damaged records and are only counted.
   void emit(const Event& event, const Facts& facts) {
     if (!is_sound(event)) {
       ++timeless_records;
@@ -50,13 +50,13 @@ struct RingOutput {
     sink.event(event, facts);
   }
 
-  // False: CUPTI gave no time; counted, not an event.
+  // Returns false, and counts the record, if CUPTI recorded no time. The record is then no event.
   bool has_time(std::uint64_t cupti_ns) {
     timeless_records += cupti_ns == 0;
     return cupti_ns != 0;
   }
 
-  // To the process: "12 records of kinds ..."; nothing where there are none.
+  // Adds a note to the process, such as "12 records of kinds ..."; nothing if the count is 0.
   void note(std::uint64_t count, const char* what) {
     if (count > 0) catalog.processes[process].notes.push_back(std::to_string(count) + ' ' + what);
   }
@@ -66,12 +66,12 @@ struct RingOutput {
     if (is_new) track->second = catalog.track(process, TrackKind::thread, file.header().pid, tid);
     return track->second;
   }
-  // A track that is no thread and no stream.
+  // Returns a track that is neither a thread nor a stream.
   TrackId other_track(std::int64_t number, std::string_view what) {
     return catalog.track(process, TrackKind::other, number, number, what);
   }
 
-  // "GPU 1 memory": `what` is a literal of the program.
+  // Returns a track such as "GPU 1 memory". `what` has to be a string literal.
   TrackId gpu_track(std::uint32_t device, const char* what) {
     const auto [track, is_new] = gpu_tracks.try_emplace({device, what}, 0);
     if (is_new) track->second = other_track(device, "GPU " + std::to_string(device) + ' ' + what);
@@ -83,7 +83,7 @@ struct RingOutput {
     return event.start_ns > -kMost_ns && event.start_ns < kMost_ns && event.duration_ns < kMost_ns;
   }
 
-  // A time between two of CUPTI's; an end of 0 had not come.
+  // Returns the duration between two times of CUPTI; an end of 0 means that it had not ended.
   static std::int64_t duration(std::uint64_t start, std::uint64_t end) {
     if (end == 0) return kUnknownDuration;
     return end >= start ? static_cast<std::int64_t>(end - start) : 0;
@@ -116,34 +116,34 @@ struct RingOutput {
   bool any = false;
 };
 
-// The kind of event that a kind of record counts as.
+// The event kind as which a record is counted.
 
-// Kind::count_ for records that are none (range ends, clocks, definitions, CUDA events: they have no time, and
-// what waits for one, and the call that recorded it, have what it says).
+// Returns Kind::count_ for records that are no events: range ends, clocks, definitions, and CUDA events, which have no
+// time and whose data is in the wait and in the recording call.
 Kind event_kind(std::uint8_t record_kind);
 
-// Turns the records of a family into events. Each family is a class in a file of its own (ring_*_events.cpp, host_events.cpp)
-// with a function
+// Converts the records of a family into events. Each family is a class in its own file (*_events.cpp,
+// host_events.cpp) with a function
 //
 //   void translate(const trace::XRecord& record, std::size_t at)
 //
-// for each kind that is its; `at`: where the record lies in its block, for references. A kind without one is counted as
-// unknown.
+// for each of its kinds. `at` is the position of the record in its block, for references. A kind without such a
+// function is counted as unknown.
 class RingTranslator {
  public:
   virtual ~RingTranslator() = default;
   virtual void enter_block() {}
-  // Records are missing here: what is open may have ended in them.
+  // Records are missing here; open ranges may have ended in them.
   virtual void skip_records() {}
-  // After the last record. Also says to the process what was odd.
+  // Called after the last record. Also stores notes in the process.
   virtual void finish() {}
 };
 
 struct RingHandler {
   RingTranslator* translator = nullptr;
-  void (*translate)(RingTranslator&, const RingBlock&, std::size_t at, std::size_t size) = nullptr;  // null: unknown
+  void (*translate)(RingTranslator&, const RingBlock&, std::size_t at, std::size_t size) = nullptr;  // null if unknown
 };
-using RingHandlers = std::array<RingHandler, 256>;  // by kind of record
+using RingHandlers = std::array<RingHandler, 256>;  // by record kind
 
 template <typename Translator>
 std::unique_ptr<RingTranslator> make_translator(RingOutput& out, RingHandlers& handlers) {
@@ -159,7 +159,7 @@ std::unique_ptr<RingTranslator> make_translator(RingOutput& out, RingHandlers& h
   return translator;
 }
 
-// `out` outlives what they return.
+// `out` has to outlive the results.
 std::unique_ptr<RingTranslator> device_translator(RingOutput& out, RingHandlers& handlers);
 std::unique_ptr<RingTranslator> host_translator(RingOutput& out, RingHandlers& handlers);
 std::unique_ptr<RingTranslator> operator_translator(RingOutput& out, RingHandlers& handlers);

@@ -1,5 +1,5 @@
-// Events in memory with their facts, in the order in which they came. Payloads lie one behind the other, each as large
-// as its struct; behind each the integers of its shape.
+// Events in memory with their facts, in order of arrival. Payloads are stored contiguously, each with the size of its
+// struct and followed by the integers of its shape.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace cli::ttrace {
 
-// Shapes by the numbers that encoded events have for them.
+// Shapes, indexed by their numbers in encoded events.
 using ShapeTable = std::vector<const Shape*>;
 
 class EventBatch {
@@ -24,7 +24,7 @@ class EventBatch {
     events_.push_back(event);
     place(facts);
   }
-  // Only the facts of the next event; its Event is given later, by events().
+  // Adds only the facts of the next event; its Event is added later through events().
   void place(const Facts& facts) {
     Place place{{texts_.size()}, words_.size(), static_cast<std::uint32_t>(facts.args.size()), facts.tag(), facts.shape != nullptr};
     if (facts.shape != nullptr) place.shape = facts.shape;
@@ -37,37 +37,37 @@ class EventBatch {
     if (payload != 0) std::memcpy(to, facts.data(), kPayloadBytes[facts.tag()]);
     std::copy_n(facts.integers, integers, to + payload);
   }
-  // A payload of the next event, to be filled in.
+  // Adds an empty payload for the next event and returns it to be filled in.
   template <typename P>
   P& place() {
     places_.push_back({{texts_.size()}, words_.size(), 0, payload_tag<P>(), false});
     words_.resize(words_.size() + (sizeof(P) + 7) / 8);
     return *new (words_.data() + places_.back().payload) P;
   }
-  // The foreign arguments of the event whose facts were placed last.
+  // Sets the foreign arguments of the event whose facts were added last.
   void give_args(std::string_view args) {
     places_.back().args = texts_.size();
     places_.back().args_bytes = static_cast<std::uint32_t>(args.size());
     texts_.append(args);
   }
-  // ... are those of the event before it with this index.
+  // Sets the same foreign arguments as those of the earlier event `index`.
   void repeat_args(std::size_t index) {
     places_.back().args = places_[index].args;
     places_.back().args_bytes = places_[index].args_bytes;
   }
-  // Returns where its integers go.
+  // Sets the shape of the event whose facts were added last. Returns where its integers have to be written.
   std::uint64_t* give_shape(const Shape& shape) {
     places_.back().shape = &shape;
     places_.back().is_shaped = true;
     words_.resize(words_.size() + shape.holes.size());
     return words_.data() + words_.size() - shape.holes.size();
   }
-  // Of the event with this index; null: it has none.
+  // Returns the shape of the event; null if it has none.
   const Shape* shape(std::size_t index) const { return places_[index].is_shaped ? places_[index].shape : nullptr; }
-  // In the place of one with as many holes.
+  // Replaces the shape with another one that has the same number of holes.
   void set_shape(std::size_t index, const Shape& shape) { places_[index].shape = &shape; }
   void reserve(std::size_t events) { events_.reserve(events); places_.reserve(events); }
-  // Room for as much as another one holds.
+  // The sizes to reserve for the content of another batch.
   struct Room {
     std::size_t events = 0, text_bytes = 0, words = 0;
   };
@@ -83,12 +83,12 @@ class EventBatch {
   std::size_t size() const { return events_.size(); }
   std::size_t args_bytes() const { return texts_.size(); }
   std::size_t bytes() const { return size() * (sizeof(Event) + sizeof(Place)) + texts_.size() + words_.size() * 8; }
-  // With the room that is taken for more.
+  // Returns the allocated bytes, including reserved capacity.
   std::size_t held_bytes() const {
     return events_.capacity() * sizeof(Event) + places_.capacity() * sizeof(Place) + texts_.capacity() + words_.capacity() * 8;
   }
 
-  // Soon to be asked for: the event and where its facts are; then its payload.
+  // Prefetch what is needed soon: the event and the position of its facts; then its payload.
   void prefetch(std::size_t index) const {
     __builtin_prefetch(&events_[index]);
     __builtin_prefetch(&events_[index].track);
@@ -98,7 +98,7 @@ class EventBatch {
 
   std::vector<Event>& events() { return events_; }
   const Event& event(std::size_t index) const { return events_[index]; }
-  // The text; what has a shape has none.
+  // Returns the foreign arguments as text; "" for arguments with a shape.
   std::string_view args(std::size_t index) const {
     const Place& place = places_[index];
     return place.is_shaped ? std::string_view() : std::string_view(texts_).substr(place.args, place.args_bytes);
@@ -120,7 +120,7 @@ class EventBatch {
       std::uint64_t args;  // in texts_
       const Shape* shape;
     };
-    std::uint64_t payload;  // in words_; the integers of a shape follow it
+    std::uint64_t payload;  // in words_; followed by the integers of the shape
     std::uint32_t args_bytes;
     std::uint8_t tag;
     bool is_shaped;
@@ -134,14 +134,14 @@ class EventBatch {
   std::vector<std::uint64_t> words_;
 };
 
-// What the ids of a file's lists, or of one catalogue, are in another catalogue.
+// Translates the ids of a file's lists, or of one catalogue, to another catalogue.
 class IdMap {
  public:
   std::vector<StringId> strings;
   std::vector<TrackId> tracks;
-  ShapeTable shapes;  // of the other catalogue, whose place stays
+  ShapeTable shapes;  // of the other catalogue; their addresses do not change
 
-  // Of one of AllInterned.
+  // Returns the ids of one type of AllInterned.
   template <typename T>
   std::vector<InternedId<T>>& of() {
     return std::get<std::vector<InternedId<T>>>(interned_);
@@ -151,8 +151,8 @@ class IdMap {
     return std::get<std::vector<InternedId<T>>>(interned_);
   }
 
-  // All return false where an id is in none of the lists; ids are then of no use.
-  template <typename Fields>  // a payload, or what is interned
+  // These functions return false if an id is in none of the lists; the ids are then undefined.
+  template <typename Fields>  // a payload or an interned type
   [[nodiscard]] bool translate_fields(Fields& fields) const {
     Translate translate{*this};
     payload_fields(translate, fields);
@@ -165,13 +165,13 @@ class IdMap {
     event.category = strings[event.category];
     return true;
   }
-  // The event and its payload; not its shape.
+  // Translates the event and its payload, except the shape.
   [[nodiscard]] bool translate(EventBatch& batch, std::size_t index) const {
     bool good = translate(batch.events()[index]);
     visit_payload(batch.tag(index), batch.payload(index), [&](auto& payload) { good = translate_fields(payload) && good; });
     return good;
   }
-  // All of a batch, whose ids are known to be in the lists.
+  // Translates a batch whose ids are known to be in the lists.
   void translate_all(EventBatch& batch) const {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       (void)translate(batch, i);

@@ -50,10 +50,10 @@ void set_flags(Event& event, std::uint8_t flags) {
   event.json.scope = kScopes[flags >> kScopeShift & 3];
 }
 
-// The argument texts of a chunk that were seen lately: those of launches repeat, those of foreign traces rarely do.
+// The recent argument texts of a chunk: those of launches repeat, those of foreign traces rarely do.
 class RecentTexts {
  public:
-  // 0: not seen; else the text's number + 1. Remembers it.
+  // Returns the text's number + 1; 0 if it is new. Remembers it.
   std::uint32_t find_or_add(std::string_view text) {
     Entry& entry = entries_[hash_of(text) % entries_.size()];
     if (entry.number != 0 && entry.text == text) return entry.number;
@@ -70,7 +70,7 @@ class RecentTexts {
   std::uint32_t count_ = 0;
 };
 
-// The columns of numbers, each with room for the longest encoding of every event.
+// The columns of numbers, each with space for the longest encoding of every event.
 class NumberColumns {
  public:
   explicit NumberColumns(std::size_t events) : stride_(events * kMaxVarint), bytes_(new char[stride_ * kFixedColumns]) {
@@ -103,12 +103,12 @@ std::uint64_t number_of(T value) {
   }
 }
 
-// What was last in each column of differences.
+// The last value in each column of differences.
 using Lasts = std::array<std::uint64_t, kFixedColumns>;
 
 }  // namespace
 
-// What the next integer of a slot is expected to be: the last one, or its event's correlation if the last one was that.
+// The predicted next integer of a slot: the last one, or the correlation of the event if the last one was that.
 struct SlotState {
   std::uint64_t last = 0;
   bool follows = false;
@@ -229,7 +229,7 @@ class Encoder {
 class ColumnDecoder::Columns {
  public:
   explicit Columns(const ShapeTable& shapes) : shapes_(shapes) {}
-  // Return what is wrong, or nullptr.
+  // Return a description of the error, or nullptr.
   const char* open(std::string_view raw, std::size_t count);
   void begin_batch() { ++batches_; }
   const char* event(EventBatch& out);
@@ -245,7 +245,7 @@ class ColumnDecoder::Columns {
   };
   struct Field {
     std::string_view rest;
-    std::uint64_t last = 0;  // of differences
+    std::uint64_t last = 0;  // for differences
   };
   struct Slot {
     std::string_view rest;
@@ -286,14 +286,15 @@ class ColumnDecoder::Columns {
 
   const ShapeTable& shapes_;
   std::array<Plain, kCommonColumns> common_{};
-  std::vector<Field> fields_;                             // all fields of each payload with a filled column
-  std::array<std::uint16_t, kPayloads + 1> first_field_;  // in fields_, by payload; kNone: its columns are empty
-  std::vector<Slot> slots_;                               // the filled ones
-  std::vector<std::uint16_t> slot_places_;                // place in slots_, by slot; kNone: not filled. Empty if no slot is filled
+  std::vector<Field> fields_;  // all fields of each payload with a filled column
+  std::array<std::uint16_t, kPayloads + 1> first_field_;  // in fields_, by payload; kNone if its columns are empty
+  std::vector<Slot> slots_;  // the filled ones
+  // position in slots_, by slot; kNone if not filled. Empty if no slot is filled
+  std::vector<std::uint16_t> slot_places_;
   std::array<std::unique_ptr<Page>, kCorrelationSlots / kPageSlots> correlations_;
   struct Text {
     std::string_view text;
-    std::size_t batch, index;  // the event that had it last
+    std::size_t batch, index;  // the last event with it
   };
   std::vector<Text> texts_;
   std::size_t batches_ = 0;
@@ -444,14 +445,14 @@ void ColumnDecoder::Columns::args(EventBatch& out, std::uint64_t correlation) {
   bad_ |= number >= texts_.size();
   if (bad_) return;
   Text& text = texts_[number];
-  if (text.batch == batches_) return out.repeat_args(text.index);  // a batch has it once, however often it is named
+  if (text.batch == batches_) return out.repeat_args(text.index);  // a batch contains it only once
   text.batch = batches_;
   text.index = out.events().size();
   out.give_args(text.text);
 }
 
 void ColumnDecoder::Columns::shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation) {
-  bad_ |= id == 0 || id >= shapes_.size();  // 0: the empty one, which no event has
+  bad_ |= id == 0 || id >= shapes_.size();  // 0 is the empty shape, which no event has
   if (bad_) return;
   std::uint64_t* integers = out.give_shape(*shapes_[id]);
   for (const Shape::Hole& hole : shapes_[id]->holes) {

@@ -1,17 +1,17 @@
-// A chunk of events as columns: each field of all events together, because neighbours of a kind look alike, which zstd
-// then packs to about half of what events one by one take.
+// Encodes a chunk of events as columns: each field of all events together. Neighbouring values are similar, so zstd
+// compresses columns to about half the size of single events.
 //
-//   u32 kColumns, a varint: how many columns are not empty, then of each of these its number and its bytes (varints), in
-//   their order; then the columns one behind the other: those of `Column`, then one for each field of each payload, in
-//   the order of AllPayloads and payload_fields() (cli/trace/payload.h). Numbers are varints; `zigzag` ones are signed
-//   differences. A payload's column has an entry only for the events with this payload:
-//     number, string, id, hex   as it is (signed ones zigzag, reals as their bits)
-//     delta                     zigzag: minus the entry before it in the column (at first 0)
-//   Behind these is a column for each slot of shapes (cli/trace/shapes.h), with the integers of this slot in the order of
-//   events and holes, zigzag: minus the one before it in the column (at first 0), or, where that was its event's own
-//   correlation (but not 0), minus the correlation of this event.
+//   u32 kColumns, a varint: number of columns that are not empty; then for each of these its number and its size in
+//   bytes (varints), in order; then the columns themselves: those of `Column`, then one for each field of each payload,
+//   in the order of AllPayloads and payload_fields() (cli/trace/payload.h). Numbers are varints; `zigzag` ones are
+//   signed differences. A payload's column has an entry only for events with this payload:
+//     number, string, id, hex   the value itself (signed ones zigzag, reals as their bits)
+//     delta                     zigzag: minus the previous entry in the column (first: minus 0)
+//   They are followed by a column for each slot of shapes (cli/trace/shapes.h), with the integers of this slot in the
+//   order of events and holes, zigzag: minus the previous one in the column (first: minus 0); or, if the previous one
+//   was the correlation of its own event (but not 0), minus the correlation of this event.
 //
-// Decoding trusts nothing: each column must hold exactly one entry per event.
+// The decoder does not trust the input: each column has to contain exactly one entry per event.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -25,19 +25,19 @@
 namespace cli::ttrace {
 
 enum class Column : std::uint32_t {
-  start,        // zigzag: minus the start of the event before (the first: minus 0), ns
-  duration,     // ns + 1; 0: unknown
-  correlation,  // zigzag: minus the last correlation in the same slot (track modulo kCorrelationSlots; at first 0)
-  bytes,        // only of events with the flag has_bytes
+  start,  // zigzag: minus the start of the previous event (first: minus 0), ns
+  duration,  // ns + 1; 0 if unknown
+  correlation,  // zigzag: minus the last correlation in the same slot (track modulo kCorrelationSlots; first: minus 0)
+  bytes,  // only for events with the flag kHasBytes
   track,
   name,
   category,
   kind,        // u8
   phase,       // u8
   flags,       // u8: EventFlag
-  payload,     // u8: its tag; 0: none
-  args,        // 0: none; 1: the next of `text`; 2 + 2 n: the same as the nth of `text`; 3 + 2 n: the shape n
-  text_bytes,  // of each argument text
+  payload,  // u8: its tag; 0 if none
+  args,  // 0: none; 1: the next of `text`; 2 + 2 n: the same as the nth of `text`; 3 + 2 n: shape n
+  text_bytes,  // size of each argument text
   text,
   count_
 };
@@ -64,7 +64,7 @@ constexpr std::size_t fields_of() {
   return count.fields;
 }
 
-// The first column of the payload with this tag; of kPayloads + 1: behind the last.
+// The first column of the payload with this tag; for kPayloads + 1, the end of the last one.
 inline constexpr auto kFirstColumn = [] {
   std::array<std::size_t, kPayloads + 2> first{};
   std::size_t at = kCommonColumns;
@@ -95,24 +95,25 @@ enum EventFlag : std::uint8_t {
 };
 inline constexpr char kScopes[4] = {0, 't', 'p', 'g'};
 
-// The events batch[order[begin]] ... batch[order[end - 1]] in this order (`order` null: batch[begin], ...).
+// Encodes the events batch[order[begin]] ... batch[order[end - 1]] in this order; if `order` is null, batch[begin], ...
 void encode_events(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end,
                    std::string& out);
 
-// Takes the events of a chunk out of its columns, some at a time.
-// Track, name, category and kind are the file's own numbers, not checked here.
+// Decodes the events of a chunk, some at a time. Track, name, category and kind are the file's own numbers, which are
+// not checked here.
 class ColumnDecoder {
  public:
-  // The shapes outlive it.
+  // `shapes` has to outlive it.
   explicit ColumnDecoder(const ShapeTable& shapes);
   ~ColumnDecoder();
   ColumnDecoder(ColumnDecoder&&) noexcept;
   ColumnDecoder& operator=(ColumnDecoder&&) noexcept;
 
-  // A chunk of `count` events; `raw` lives until they are taken. Returns what is wrong, or nullptr.
+  // Opens a chunk of `count` events. `raw` has to live until all are taken. Returns a description of the error, or
+  // nullptr.
   [[nodiscard]] const char* open(std::string_view raw, std::size_t count);
-  // The next ones in place of what `out` held: `most` (> 0) at most, and fewer where they have `most_text` bytes of text;
-  // none behind the last. Returns what is wrong, and then `out` is of no use, or nullptr.
+  // Replaces the content of `out` with the next events: at most `most` (> 0), fewer if they have `most_text` bytes of
+  // text, none after the last one. Returns a description of the error, after which `out` is undefined, or nullptr.
   [[nodiscard]] const char* take(EventBatch& out, std::size_t most, std::size_t most_text = ~std::size_t{0});
 
  private:
@@ -122,7 +123,7 @@ class ColumnDecoder {
   std::size_t left_ = 0;  // events
 };
 
-// All of a chunk.
+// Decodes all events of a chunk.
 [[nodiscard]] const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes, EventBatch& out);
 
 }  // namespace cli::ttrace

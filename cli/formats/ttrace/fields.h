@@ -13,13 +13,14 @@
 
 namespace cli::ttrace {
 
-// LEB128: seven bits a byte, lowest first, the high bit set on all but the last; zigzag puts the sign into bit 0.
+// LEB128: seven bits per byte, lowest first; the high bit is set in all bytes except the last. Zigzag stores the sign
+// in bit 0.
 constexpr std::uint64_t zigzag(std::uint64_t value) { return value << 1 ^ (value >> 63 != 0 ? ~std::uint64_t{0} : 0); }
 constexpr std::uint64_t unzigzag(std::uint64_t value) { return value >> 1 ^ (~(value & 1) + 1); }
 
 inline constexpr std::size_t kMaxVarint = 10;
 
-// Writes to `at`, where kMaxVarint bytes are free; returns the end.
+// Writes to `at`, which needs kMaxVarint bytes of space. Returns the end.
 inline char* put_varint(char* at, std::uint64_t value) {
   while (value >= 0x80) {
     *at++ = static_cast<char>(value | 0x80);
@@ -49,7 +50,8 @@ inline std::uint64_t take_long_varint(std::string_view& in, bool& bad) {
   return 0;
 }
 
-// Takes one number off the front of `in`. Past the end, or longer than 64 bits: sets `bad`, returns 0.
+// Removes one number from the front of `in`. If `in` ends early or the number has more than 64 bits, sets `bad` and
+// returns 0.
 [[gnu::always_inline]] inline std::uint64_t take_varint(std::string_view& in, bool& bad) {
   const auto first = static_cast<std::uint8_t>(in.empty() ? 0x80 : in.front());
   if (first >= 0x80) return take_long_varint(in, bad);
@@ -88,7 +90,7 @@ class FieldWriter {
   void texts(const std::vector<std::string>& values) {
     list(values, [this](auto& value) { text(value); });
   }
-  // `fields(writer, value)` writes the fields of an entry within this one.
+  // Writes an entry within this one; `fields(writer, value)` writes its fields.
   template <typename T, typename Fields>
   void entry(const T& value, Fields&& fields) {
     std::string inner;
@@ -111,10 +113,11 @@ class FieldWriter {
   std::string& out_;
 };
 
-// After the last byte of the entry every field keeps the value it has. bad() afterwards: a length or number is broken.
+// Reads the fields of an entry. Fields after the end of the entry keep their values. bad() returns true afterwards if a
+// length or number was invalid.
 class FieldReader {
  public:
-  // `kinds`: the kinds of this build, by the file's numbers.
+  // `kinds` are the kinds of this build, indexed by the file's numbers.
   FieldReader(std::string_view entry, const std::vector<Kind>& kinds) : in_(entry), kinds_(kinds) {}
 
   template <typename T>
@@ -175,7 +178,7 @@ class FieldReader {
  private:
   std::uint64_t take() { return unzigzag(take_varint(in_, bad_)); }
 
-  // Of what follows; a list has at least one byte per element.
+  // Returns the length of what follows; a list has at least one byte per element.
   std::uint64_t length() {
     const std::uint64_t size = take();
     if (size <= in_.size()) return size;

@@ -1,26 +1,26 @@
-// The merged file (`*.ttrace`): all ranks on one axis, in the order of time, in chunks that can be read alone.
+// The merged file (`*.ttrace`): all ranks on one axis, ordered by time, in chunks that can be read separately.
 //
 //   MergedHeader
 //   chunk, chunk, ...     each: ChunkHeader, then one zstd frame (level 1, with its checksum) of `raw_bytes`
 //   index chunk           IndexEntry for each chunk before it, in their order
-//   MergedFooter          says where the index is; the last bytes of the file
+//   MergedFooter          contains the offset of the index; the last bytes of the file
 //
-// All integers are little-endian. docs/ttrace.md describes all of it for other languages. Chunks of events
-// (columns.h) come first. The events of one process and of one sort (ChunkSort) are a stream: its chunks
-// follow each other in the order of time, between those of others, so that who wants one rank, some time or some kinds
-// reads these chunks alone. The inputs that a file was merged from lie one behind the other. Within a stream events are ordered by start, then longer duration, kind, track; so a reader
-// has them all in this order when it merges the streams.
+// All integers are little-endian. docs/ttrace.md describes the format for other languages. Chunks of events
+// (columns.h) come first. The events of one process and one sort (ChunkSort) are a stream. The chunks of a
+// stream are ordered by time and interleaved with those of other streams, so a reader of one rank, time range or kind
+// reads only these chunks. The chunks of one input are contiguous. Within a stream events are ordered by start, then
+// longer duration, kind, track. A reader that merges the streams therefore has all events in this order.
 //
-// Times are the process's own. Where it lies on the axis of the trace says its clock (clock_fields): so a rank's own
-// figures do not depend on how ranks were aligned.
+// Times are those of the process's own clock. Its clock fit (clock_fields) converts them to the axis of the trace, so
+// the values of one rank do not depend on the alignment of ranks.
 //
-// The lists follow the events, each in one or more chunks. An entry of a list is its
-// length in bytes (varint), then its fields in the order of the functions below: numbers as zigzag varints, texts and
-// lists by their length, then their content. An entry within an entry is a text of fields, so it can grow, too.
+// The lists follow the events, each in one or more chunks. An entry of a list is its length in bytes (varint), then its
+// fields in the order of the functions below: numbers as zigzag varints, texts and lists as their length and content.
+// An entry within an entry is a text of fields, so it can be extended, too.
 //
-// Evolution: a field is appended to an entry (a reader skips what it does not know, what is missing keeps its default),
-// a new list is a new ChunkKind (unknown ones are skipped), a kind of event is known by its name in the list of kinds.
-// What a reader must know to read at all gets a bit in `features`; it refuses a bit that it does not know.
+// Evolution: new fields are appended to an entry (a reader skips unknown ones, and missing ones keep their defaults), a
+// new list is a new ChunkKind (unknown ones are skipped), and an event kind is identified by its name in the list of
+// kinds. A change that a reader has to support gets a bit in `features`; readers refuse unknown bits.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -38,13 +38,13 @@ inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
 inline constexpr std::uint32_t kMergedVersion = 8;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
-// A reader takes this much memory for a chunk at most; a writer keeps to it.
+// Maximum memory of a reader for one chunk; writers observe it.
 inline constexpr std::uint32_t kMaxChunkBytes = 64u << 20;
 inline constexpr std::uint32_t kMaxChunkEvents = 1u << 16;
 inline constexpr std::size_t kMaxProcesses = 1u << 17;
 
-// The lists are held in memory whole. Names pack to a tenth, not to a thousandth of their size: what claims more is no trace
-// but an attack on memory.
+// Returns the maximum size of the lists, which are held in memory completely. Names compress to a tenth of their size,
+// not to a thousandth: a larger list indicates an attack on memory.
 constexpr std::uint64_t most_list_bytes(std::uint64_t file_bytes) { return (std::uint64_t{64} << 20) + 200 * file_bytes; }
 
 enum class ChunkKind : std::uint32_t {
@@ -57,7 +57,7 @@ enum class ChunkKind : std::uint32_t {
   index = 7,
   launches = 8,
   captures = 9,
-  steps = 10,  // an entry per process, in their order; missing: nobody looked for steps
+  steps = 10,  // an entry per process, in their order; missing if steps were not searched
   shapes = 11,  // texts with holes (cli/trace/shapes.h)
   collective_ops = 12,
   dims = 13,
@@ -65,7 +65,7 @@ enum class ChunkKind : std::uint32_t {
   stacks = 15
 };
 
-// The list of each of AllInterned.
+// Returns the list of a type of AllInterned.
 template <typename T>
 constexpr ChunkKind list_of() {
   if (std::is_same_v<T, Launch>) return ChunkKind::launches;
@@ -78,7 +78,7 @@ constexpr ChunkKind list_of() {
 struct MergedHeader {
   char magic[8];
   std::uint32_t version;
-  std::uint32_t header_bytes;  // sizeof this struct when it was written; chunks start there
+  std::uint32_t header_bytes;  // sizeof this struct when written; chunks start at this offset
   std::uint64_t features;
   std::uint64_t reserved;
 };
@@ -87,16 +87,17 @@ static_assert(sizeof(MergedHeader) == 32);
 struct ChunkHeader {
   std::uint32_t kind;
   std::uint32_t count;         // events or entries
-  std::uint32_t raw_bytes;     // decompressed; of the index: kept small by its entries, which are smaller than chunks
-  std::uint32_t stored_bytes;  // of the zstd frame that follows
+  // Decompressed size; for the index it is limited by its entries, which are smaller than chunks
+  std::uint32_t raw_bytes;
+  std::uint32_t stored_bytes;  // size of the zstd frame that follows
 };
 static_assert(sizeof(ChunkHeader) == 16);
 
-// What a process's events are told apart by, so that each sort has chunks of its own.
+// Separates the events of a process into streams; each sort has its own chunks.
 enum class ChunkSort : std::uint32_t {
   stream,  // on a GPU's stream
-  call,    // of the CUDA API
-  flow,    // both ends of flows
+  call,  // CUDA API calls
+  flow,  // flow endpoints
   other,
   count_
 };
@@ -105,28 +106,30 @@ inline constexpr std::int64_t kUnknownLaunch = INT64_MIN;
 
 struct IndexEntry {
   std::uint64_t offset;       // of the ChunkHeader
-  std::int64_t first_ns = 0;  // of events: first start,
-  std::int64_t last_ns = 0;   // last end (of one without an end: its start),
-  // the start of the first call that launched one of them, at most first_ns; kUnknownLaunch: it may be anywhere before;
+  std::int64_t first_ns = 0;  // for events: first start
+  std::int64_t last_ns = 0;  // for events: last end (or start, if it has no end)
+  // Start of the first call that launched one of the events, at most first_ns; kUnknownLaunch if it may be any earlier
+  // time.
   std::int64_t first_launch_ns = 0;
-  // and of the last one that began after what it launched, as clocks have it now and then, or later; at least first_ns.
+  // Start of the last call that began after the work it launched, or later; at least first_ns. Clocks occasionally
+  // cause this order.
   std::int64_t late_launch_ns = 0;
-  std::uint64_t kinds = 0;    // a bit for each kind that is in it, by the list of kinds
-  std::uint32_t process = 0;  // of events
-  std::uint32_t sort = 0;     // of events: ChunkSort
+  std::uint64_t kinds = 0;  // a bit for each kind in the chunk, by the list of kinds
+  std::uint32_t process = 0;  // for events
+  std::uint32_t sort = 0;  // for events: ChunkSort
   ChunkHeader header;
 };
 static_assert(sizeof(IndexEntry) == 72);
 
 struct MergedFooter {
   std::uint64_t index_offset;
-  std::uint64_t file_bytes;  // with the footer
-  std::uint64_t events;      // over all chunks
+  std::uint64_t file_bytes;  // including the footer
+  std::uint64_t events;  // in all chunks
   char magic[8];
 };
 static_assert(sizeof(MergedFooter) == 32);
 
-// The fields of the entries, once for both directions: `f` is a FieldWriter or a FieldReader (fields.h).
+// The fields of the entries, defined once for both directions: `f` is a FieldWriter or a FieldReader (fields.h).
 template <typename F, typename R>
 void recorder_fields(F& f, R& r) {
   f.text(r.agent_version);
@@ -244,8 +247,9 @@ void process_fields(F& f, P& p) {
   f.entries(p.overruns, [](auto& in, auto& each) { in.number(each.correlation), in.number(each.duration_ns), in.number(each.cut_ns); });
 }
 
-// How a process's steps were found, the first start and last end of its events except flow endpoints (0, 0: it has none), its steps
-// on the host and on the GPU; if it named none, the period of its kernels; whether ranks number them alike. Times by its own clock.
+// The way in which a process's steps were found, first start and last end of its events except flow endpoints (0, 0 if
+// there are none), and its steps on the host and on the GPU. For unnamed steps also the period of its kernels, and
+// whether ranks number them alike. Times are on the process's own clock.
 template <typename F, typename S>
 void steps_fields(F& f, S& s) {
   f.text(s.found_by);
@@ -274,7 +278,7 @@ void steps_fields(F& f, S& s) {
   f.number(s.launches.unlaunched_ns);
 }
 
-// A visitor of the fields of payload.h, for entries of lists.
+// A visitor of the fields in payload.h, for entries of lists.
 template <typename F>
 struct EntryFields {
   template <typename T>

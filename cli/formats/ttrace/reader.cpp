@@ -159,7 +159,7 @@ Kind kind_of(std::string_view name) {
   return found == kKinds.end() ? Kind::other : static_cast<Kind>(found - kKinds.begin());
 }
 
-constexpr std::uint64_t kLeastAhead = 1 << 16;  // events that are worth a thread
+constexpr std::uint64_t kLeastAhead = 1 << 16;  // minimum number of events for a separate thread
 
 bool printable(char phase) { return phase > ' ' && phase < 127 && phase != '"' && phase != '\\'; }
 
@@ -172,7 +172,7 @@ void MergedReader::read(Catalog& catalog, EventSink& sink) {
   read_events(sink, {}, false);
 }
 
-// f(entry, offset of its chunk) for each entry of the list; false: the entry is broken.
+// Calls f(entry, offset of its chunk) for each entry of the list; f returns false if the entry is invalid.
 template <typename F>
 void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
   std::string content;
@@ -254,7 +254,7 @@ void MergedReader::read_interned(Catalog& catalog) {
       return true;
     });
   };
-  // What names others of its own list follows them there.
+  // Entries that refer to others of their own list follow these.
   for_each_interned(read);
 }
 
@@ -285,10 +285,10 @@ void MergedReader::read_tracks(Catalog& catalog) {
   });
 }
 
-// A stream's chunks that were chosen, read one after the other.
+// Reads the chosen chunks of a stream one after the other.
 class MergedReader::Stream : public PieceStream {
  public:
-  // `fit` null: its times stay as they are. Both outlive it.
+  // If `fit` is null, times are not converted. Both have to outlive it.
   Stream(MergedReader& reader, const ClockFit* fit) : reader_(reader), axis_(fit), decoder_(reader.ids_.shapes) {}
   void add(const IndexEntry* chunk) { chunks_.push_back(chunk); }
 
@@ -334,16 +334,16 @@ class MergedReader::Stream : public PieceStream {
   AxisPlacer axis_;
   std::vector<const IndexEntry*> chunks_;
   std::size_t next_chunk_ = 0;
-  const IndexEntry* chunk_ = nullptr;  // the one at hand,
-  std::string raw_;                    // its columns,
+  const IndexEntry* chunk_ = nullptr;  // the current chunk
+  std::string raw_;  // its columns
   ColumnDecoder decoder_;
-  std::size_t taken_ = 0;  // and how many of its events were taken
+  std::size_t taken_ = 0;  // number of its events already taken
   std::int64_t last_start_ns_ = std::numeric_limits<std::int64_t>::min();
 };
 
 namespace {
 
-// Where a chunk lies on the axis, and when the calls began that launched what is in it.
+// The times of a chunk on the axis, including when the calls began that launched its work.
 struct Span {
   std::int64_t first_ns, last_ns, first_launch_ns, late_launch_ns;
 };
@@ -362,13 +362,13 @@ bool overlaps(std::int64_t first_ns, std::int64_t last_ns, const Intervals& inte
                      [&](const auto& interval) { return first_ns < interval.second && last_ns >= interval.first; });
 }
 
-// Which chunks of a process have to be read for what happens in some intervals of time.
+// Determines which chunks of a process have to be read for some intervals of time.
 class TimesToRead {
  public:
-  // The intervals outlive it.
+  // The intervals have to outlive it.
   explicit TimesToRead(const Intervals& wanted) : wanted_(wanted) {}
 
-  // A chunk of what calls launch: all of them before the questions.
+  // Adds a chunk of launched work. All of them have to be added before the queries.
   void launched(const Span& span, ChunkSort sort) {
     for (const auto& [from_ns, to_ns] : wanted_) {
       if (span.first_ns >= to_ns || span.last_ns < from_ns) continue;
@@ -378,13 +378,13 @@ class TimesToRead {
   }
   void join() { join_intervals(calls_); join_intervals(beside_); }
 
-  // What runs in an interval, or was launched by a call that does.
+  // Returns true if the chunk has events in an interval, or work launched by a call in one.
   bool is_wanted(const Span& span) const {
     return overlaps(std::min(span.first_ns, span.first_launch_ns), std::max(span.last_ns, span.late_launch_ns), wanted_);
   }
-  // Calls that launched what runs in an interval.
+  // Returns true if the chunk has calls that launched work in an interval.
   bool launches_wanted(const Span& span) const { return overlaps(span.first_ns, span.last_ns, calls_); }
-  // It runs while something does that is_wanted.
+  // Returns true if it has events while a wanted event runs.
   bool is_beside_wanted(const Span& span) const { return overlaps(span.first_ns, span.last_ns, beside_); }
 
  private:
@@ -396,8 +396,8 @@ class TimesToRead {
 
 }  // namespace
 
-// Calls and what they launched are chosen together, so that whoever walks sees for each piece of work in an interval the
-// call, and for each call in it the work; and ranges on the GPU with the work that is in them.
+// Calls and the work that they launched are chosen together, so that a walk includes the call for each piece of work in
+// an interval, and the work for each call in it; also ranges on the GPU with the work in them.
 std::vector<const IndexEntry*> MergedReader::choose(const Wanted& wanted, bool own_times, NotRead& not_read) const {
   const auto fit_of = [&](const IndexEntry& chunk) { return own_times ? nullptr : process_fits_[chunk.process]; };
   std::vector<TimesToRead> times;
@@ -410,7 +410,7 @@ std::vector<const IndexEntry*> MergedReader::choose(const Wanted& wanted, bool o
     }
     for (TimesToRead& of : times) of.join();
   }
-  // A call of NCCL is known by the launches that it holds.
+  // An NCCL call is recognized by the launches in it.
   const auto is_of_calls = [&](const IndexEntry& chunk) {
     return static_cast<ChunkSort>(chunk.sort) == ChunkSort::call || holds(chunk, kinds_of({Kind::nccl}));
   };

@@ -1,5 +1,5 @@
-// Reads a merged file. Unlike other inputs it knows its catalogue before its first event, its events come in the order
-// of time, it can be walked more than once, and a walk reads only the chunks that it needs.
+// Reads a merged file. Unlike other inputs, its catalogue is complete before the first event, its events are ordered by
+// time, it can be walked repeatedly, and a walk reads only the chunks that it needs.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,11 +16,11 @@
 
 namespace cli::ttrace {
 
-// A merged file as chunks: checks the frame of the file (file.h) and hands out what is in each chunk. Memory:
-// the index and one chunk as it is stored.
+// A merged file as chunks. Checks the structure of the file (file.h) and returns the content of each chunk.
+// Memory: the index and one compressed chunk.
 class MergedChunks {
  public:
-  // Checks header, footer and index: chunks of possible sizes fill the file without gaps. Throws Error.
+  // Checks header, footer and index: chunks of valid sizes have to fill the file without gaps. Throws Error.
   explicit MergedChunks(const std::string& path);
   ~MergedChunks();
   MergedChunks(const MergedChunks&) = delete;
@@ -29,10 +29,10 @@ class MergedChunks {
   const std::vector<IndexEntry>& index() const { return index_; }
   std::uint64_t events() const { return events_; }
 
-  // The decompressed content in place of what `raw` held. One thread at a time. Throws Error.
+  // Replaces the content of `raw` with the decompressed chunk. One thread at a time. Throws Error.
   void load(const IndexEntry& entry, std::string& raw);
 
-  // Throws Error (bad_content) with the file, this offset and what to do.
+  // Throws Error (bad_content) with the file, this offset and advice.
   [[noreturn]] void refuse(std::uint64_t offset, std::string_view what) const;
 
  private:
@@ -52,7 +52,7 @@ class MergedChunks {
   std::string packed_;
 };
 
-// By the magic of the file. False also for what cannot be opened.
+// Returns true if the file begins with the magic of a merged file; false also if it cannot be opened.
 bool is_merged_file(const std::string& path);
 
 class MergedReader : public Reader {
@@ -61,20 +61,22 @@ class MergedReader : public Reader {
 
   void read(Catalog& catalog, EventSink& sink) override;
 
-  // Or in two steps: the lists into `catalog`, which may hold other traces; then the events, any number of times.
+  // Reading in two steps: first read_lists() into `catalog`, which may contain other traces; then the events, any
+  // number of times.
   void read_lists(Catalog& catalog);
-  // All of what is wanted, and what lies in one chunk with it. Memory: a chunk of each stream, as columns, and
-  // what walk.h says. `ahead`: large ones are read by another thread; the sink is called by this one.
+  // Reads all wanted events, and others of the same chunks. Memory: a chunk of each stream as columns, in addition to
+  // that of walk.h. If `ahead`, another thread reads large files; the sink is always called by this thread.
   NotRead read_events(EventSink& sink, const Wanted& wanted, bool ahead = true);
-  // The same at the times of each process's own clock, by which `wanted` is, too: one process after the other, so that memory
-  // is that of one, and what is known of a process is at hand in the processor.
+  // Reads events on each process's own clock, which `wanted` uses, too. Processes are read one after the other, so only
+  // one is in memory, and its data stays in the processor's caches.
   NotRead read_own_times(EventSink& sink, const Wanted& wanted, bool ahead = true);
 
   // After read_lists.
   const std::vector<ClockFit>& fits() const { return fits_; }
-  // By each process's own clock, by ProcessId less the first of the file's; empty: nobody looked for steps.
+  // Returns the steps on each process's own clock, by ProcessId minus the first one of the file; empty if steps were
+  // not searched.
   const std::vector<ProcessSteps>& own_steps() const { return steps_; }
-  // The same on the axis.
+  // Returns the steps on the axis.
   std::vector<ProcessSteps> steps() const;
   std::uint64_t events() const { return chunks_.events(); }
 
@@ -96,7 +98,7 @@ class MergedReader : public Reader {
   IdMap ids_;
   std::vector<ProcessId> processes_;
   std::vector<ClockFit> fits_;
-  std::vector<const ClockFit*> process_fits_;  // by the file's numbers; null: on the axis
+  std::vector<const ClockFit*> process_fits_;  // by the file's numbers; null if on the axis
   std::vector<ProcessSteps> steps_;
 };
 

@@ -17,7 +17,7 @@ struct BlockHead {
   std::uint32_t count, raw_bytes, packed_bytes;
 };
 
-// Where a block that begins at `begin` ends: at its number of events, or once its arguments are long.
+// Returns the end of a block that begins at `begin`: limited by the number of events and the size of arguments.
 std::size_t block_end(const EventBatch& batch, const std::uint32_t* order, std::size_t begin) {
   std::size_t args = 0, at = begin;
   while (at < batch.size() && at - begin < kBlockEvents && args < kBlockArgs) {

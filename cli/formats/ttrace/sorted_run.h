@@ -1,5 +1,5 @@
-// Sorted runs in a scratch file: blocks (a small header, then columns as in a merged file, compressed), which lie one behind
-// the other in a few stretches of the file.
+// Sorted runs in a scratch file. A run consists of blocks (a small header, then compressed columns as in a merged
+// file), stored contiguously in a few stretches of the file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,16 +19,16 @@ struct SortedRun {
   std::vector<Stretch> stretches;
 };
 
-// Small, as a merge holds one block of every run.
+// Small, because a merge holds one block of every run.
 inline constexpr std::size_t kBlockEvents = 1024;
 inline constexpr std::size_t kBlockArgs = 128 << 10;
 
-// Writes one run. Several may write to one file at once.
+// Writes one run. Several writers may share one file.
 class SortedRunWriter {
  public:
   explicit SortedRunWriter(TempFile& file) : file_(file) {}
 
-  // The batch in this order (null: in its own).
+  // Adds the batch in this order; if `order` is null, in its own order.
   void add(const EventBatch& batch, const std::uint32_t* order);
   SortedRun finish();
 
@@ -45,13 +45,13 @@ class SortedRunWriter {
 // Reads one run, event by event.
 class SortedRunCursor {
  public:
-  // `ids`: what the ids of its events become; null: they stay. `fit`: puts the events on the axis; null: as they are. It
-  // keeps the order of starts (of two that become equal, the earlier stays first, even if it is the shorter). `shapes` by
-  // the numbers that its events have for them.
+  // `ids` translates the ids of events; null if they stay the same. `fit` converts times to the axis; null if they stay
+  // the same. The conversion keeps the order of starts (if two become equal, the earlier one stays first even if it is
+  // shorter). `shapes` is indexed by the shape numbers of the events.
   SortedRunCursor(const TempFile& file, const SortedRun& run, const IdMap* ids, const ShapeTable& shapes, const ClockFit* fit)
       : file_(&file), run_(&run), ids_(ids), shapes_(&shapes), axis_(fit) {}
 
-  bool next(ZstdDecompressor& zstd);  // false: the end
+  bool next(ZstdDecompressor& zstd);  // returns false at the end
   const Event& event() const { return batch_.event(at_); }
   Facts facts() const { return batch_.facts(at_); }
 
@@ -63,8 +63,8 @@ class SortedRunCursor {
   const IdMap* ids_;
   const ShapeTable* shapes_;
   AxisPlacer axis_;
-  std::size_t stretch_ = 0;      // the one that is read
-  std::uint64_t read_bytes_ = 0;  // of it
+  std::size_t stretch_ = 0;  // current stretch
+  std::uint64_t read_bytes_ = 0;  // of that stretch
   EventBatch batch_;
   std::size_t at_ = static_cast<std::size_t>(-1);
 };

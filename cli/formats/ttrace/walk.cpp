@@ -13,25 +13,25 @@ namespace cli::ttrace {
 
 namespace {
 
-constexpr std::size_t kBlocks = 4;  // that are filled, taken or wait
+constexpr std::size_t kBlocks = 4;  // being filled, being taken, or waiting
 constexpr std::size_t kEventsAtOnce = 4096;
-constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20;  // and one event more
+constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20;  // plus one event
 
 using Batch = std::unique_ptr<EventBatch>;
 
 struct Block {
   struct Entry {
-    const EventBatch* batch;  // null: the end of a process
-    std::size_t index;        // or the process
+    const EventBatch* batch;  // null at the end of a process
+    std::size_t index;  // or the process
   };
   std::vector<Entry> events;
-  std::vector<Batch> used_up;  // no later block has an event of these
+  std::vector<Batch> used_up;  // not used by later blocks
   std::size_t used_bytes = 0;
 
   bool full() const { return events.size() >= kEventsAtOnce || used_bytes >= kBytesAtOnce; }
 };
 
-// The batches of a walk that are free, and the block at hand.
+// The free batches of a walk, and the current block.
 class Room {
  public:
   Batch take() {
@@ -40,12 +40,12 @@ class Room {
     spare_.pop_back();
     return batch;
   }
-  // Its last event was handed on, or is in the block.
+  // Its last event was passed on, or is in the block.
   void give_back(Batch batch) {
     block.used_bytes += batch->bytes();
     block.used_up.push_back(std::move(batch));
   }
-  // No event of the block is needed any more.
+  // The events of the block are no longer needed.
   void clear(Block& done) {
     for (Batch& batch : done.used_up) {
       if (batch->held_bytes() <= piece.batch_bytes()) spare_.push_back(std::move(batch));
@@ -56,7 +56,7 @@ class Room {
   }
 
   Block block;
-  PieceSize piece{1};  // of the group at hand
+  PieceSize piece{1};  // for the current group
 
  private:
   std::vector<Batch> spare_;
@@ -80,12 +80,12 @@ struct Cursor {
   const Event& event() const { return batch->event(at); }
 };
 
-// Holds the batches until it ends.
+// Holds the batches during its lifetime.
 class Walk {
  public:
   explicit Walk(std::deque<StreamGroup> groups) : groups_(std::move(groups)) {}
 
-  // Goes to the first group, or the next one. Returns false if there is none.
+  // Advances to the first or next group. Returns false if there is none.
   bool next_group() {
     if (heap_) groups_.pop_front();
     heap_.reset();
@@ -98,7 +98,7 @@ class Walk {
     heap_.emplace(std::move(cursors));
     return true;
   }
-  // Goes to the next event of the group. Returns false at its end.
+  // Advances to the next event of the group. Returns false at its end.
   bool next() { return heap_->next(); }
   std::optional<ProcessId> process() const { return groups_.front().process; }
   const Cursor& first() const { return heap_->first(); }
@@ -106,7 +106,7 @@ class Walk {
   Room room;
 
  private:
-  std::deque<StreamGroup> groups_;  // the first is at hand
+  std::deque<StreamGroup> groups_;  // the first is the current one
   std::optional<EventHeap<Cursor>> heap_;
 };
 
@@ -120,10 +120,10 @@ void merge_here(Walk& walk, EventSink& sink) {
   }
 }
 
-// Full blocks go to another thread, done ones come back.
+// Passes full blocks to another thread and receives used ones back.
 class Belt {
  public:
-  // False: nobody wants more.
+  // Returns false if the consumer has stopped.
   bool take_done(Block& block) { return take(done_, block, stopped_); }
   void put_full(Block block) { put(full_, std::move(block)); }
   void end(std::exception_ptr failure) {
@@ -133,7 +133,7 @@ class Belt {
     changed_.notify_all();
   }
 
-  // False: the end. Throws what the walk threw.
+  // Returns false at the end. Rethrows exceptions of the walk.
   bool take_full(Block& block) {
     if (take(full_, block, ended_)) return true;
     if (failure_) std::rethrow_exception(failure_);
@@ -173,7 +173,7 @@ void fill_blocks(Walk& walk, Belt& belt) {
   Block& block = walk.room.block;
   if (!belt.take_done(block)) return;
   std::exception_ptr failure;
-  // Returns false if nobody wants more.
+  // Returns false if the consumer has stopped.
   const auto put = [&](Block::Entry entry) {
     block.events.push_back(entry);
     if (!block.full()) return true;
@@ -201,7 +201,7 @@ void merge_ahead(Walk& walk, EventSink& sink) {
   std::thread filler;
   try {
     filler = std::thread([&] { fill_blocks(walk, belt); });
-  } catch (const std::system_error&) {  // a limit of processes
+  } catch (const std::system_error&) {  // process limit reached
     return merge_here(walk, sink);
   }
   struct Other {

@@ -1,9 +1,9 @@
-// Streams of events, each in the order of event_order.h, as one in that order. Events are decoded a few of each stream at a
-// time, so that what is at hand stays in the caches of a core; and, where there is a core for it, by a thread of their own,
-// ahead of who takes them.
+// Merges streams of events into one that is ordered as in event_order.h. A few events of each stream are decoded at a
+// time, so that they stay in the caches of a core. If a core is free, a separate thread decodes them ahead of the
+// consumer.
 //
-// Memory: one piece (PieceSize) for each stream of the current group. In addition, 16,384 events are read ahead: 16 MiB, and one large event for
-// each stream.
+// Memory: one piece (PieceSize) for each stream of the current group. In addition, 16,384 events are read ahead: 16
+// MiB, and one large event for each stream.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -22,10 +22,10 @@
 
 namespace cli::ttrace {
 
-// The order of a merged trace, and several sources of events as one in that order.
+// The order of a merged trace, and merging of event sources in this order.
 
-// The order of a merged trace: by start; of those that start together the longer first (a parent before its children;
-// one without an end is longest), then by kind and track.
+// The order of a merged trace: by start, then longer duration (a parent before its children; an event without an end is
+// longest), then kind and track.
 struct EventKey {
   std::int64_t start_ns;
   std::uint64_t shortness;  // kUnknownDuration becomes 0
@@ -45,16 +45,16 @@ inline EventKey key_of(const Event& event, std::uint32_t place) {
           static_cast<std::uint64_t>(event.kind) << 32 | event.track, place};
 }
 
-// Merges sources of events, each in this order, into one stream of that order. A Cursor has next() (false: the
-// end) and event().
+// Merges sources of events, each in this order, into one stream of the same order. A Cursor has next(), which returns
+// false at the end, and event().
 //
-// A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): of k sources each event costs log2 k comparisons, on
-// the way from its source to the root; a node keeps who lost there. Whose event is next is as good as random, so a
-// processor could guess half of the comparisons: what follows from them is computed without a branch.
+// A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): with k sources each event costs log2 k
+// comparisons on the path from its source to the root; a node stores the loser of its comparison. The next source is
+// practically random, so branch prediction would fail for half of the comparisons. Therefore swap_if() uses no branch.
 template <typename Cursor>
 class EventHeap {
  public:
-  // Of events that are equal in order, those of the earlier source come first.
+  // Events that are equal in order are sorted by source.
   explicit EventHeap(std::vector<Cursor> cursors)
       : cursors_(std::move(cursors)), losers_(cursors_.size()), ended_(cursors_.size()) {
     for (std::uint32_t source = 0; source < cursors_.size(); ++source) {
@@ -67,7 +67,7 @@ class EventHeap {
     }
   }
 
-  bool next() {  // false: the end
+  bool next() {  // returns false at the end
     if (std::exchange(started_, true) && alive_ > 0) {
       if (!cursors_[first_].next()) {
         ended_[first_] = 1;
@@ -82,7 +82,7 @@ class EventHeap {
  private:
   static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 
-  // While the tree is built: waits at the first node that nobody has come to.
+  // Used while the tree is built. The source waits at the first empty node.
   void enter(std::uint64_t source) {
     Contender winner = contender(source);
     for (std::size_t node = (source + losers_.size()) / 2; node > 0; node /= 2) {
@@ -127,7 +127,7 @@ class EventHeap {
   }
 
   std::vector<Cursor> cursors_;
-  std::vector<Contender> losers_;  // by node; [0] is not used
+  std::vector<Contender> losers_;  // by node; [0] is unused
   std::vector<char> ended_;        // by source
   std::uint64_t first_ = 0;
   std::size_t alive_ = 0;
@@ -143,16 +143,16 @@ struct PieceSize {
       : events(std::bit_floor(std::clamp(kEventsAtHand / std::max<std::size_t>(streams, 1), kFewestEvents, kMostEvents))),  // as vectors grow
         text_bytes(std::clamp(kTextAtHand / std::max<std::size_t>(streams, 1), kLeastText, kMostText)) {}
   std::size_t events;
-  std::size_t text_bytes;  // and one event more
+  std::size_t text_bytes;  // plus one event
 
-  // The normal size of a batch. A batch that once held a rare large event is larger.
+  // The normal size of a batch. A batch that once contained a rare large event is larger.
   std::size_t batch_bytes() const { return events * 512 + 2 * text_bytes; }
 };
 
 class PieceStream {
  public:
   virtual ~PieceStream() = default;
-  // The next events in place of what `out` held, a piece at most. False: the end. Throws Error.
+  // Replaces the content of `out` with the next events, at most a piece. Returns false at the end. Throws Error.
   virtual bool take(EventBatch& out, const PieceSize& most) = 0;
 };
 
@@ -161,9 +161,9 @@ struct StreamGroup {
   std::optional<ProcessId> process;  // set if the group has all its events: EventSink::end_of() follows the last one
 };
 
-// One group after the other, each in one order; those of earlier streams come first where events are equal in order. A group is
-// gone when its last event was taken from it. `ahead`: the streams are used by another thread, where the system gives one.
-// What a stream throws comes behind the events before it; what the sink throws ends the walk.
+// Merges the streams of one group after the other, each in order. Equal events are sorted by stream. A group is
+// destroyed after its last event. If `ahead`, another thread uses the streams, if the system can create one. An
+// exception of a stream is thrown after the events before it; an exception of the sink ends the walk.
 void merge_streams(std::deque<StreamGroup> groups, EventSink& sink, bool ahead);
 
 }  // namespace cli::ttrace

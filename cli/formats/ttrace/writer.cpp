@@ -98,7 +98,7 @@ void ChunkWriter::begin(Stream& stream, const Event& event, std::uint32_t proces
   stream.entry.sort = static_cast<std::uint32_t>(sort);
 }
 
-// Whether it is the end of a flow from a call to what that launched: the start is where the call is.
+// Returns true for the end of a flow from a call to its work; the start is at the call.
 bool ChunkWriter::ends_launch(const Event& event) {
   if (event.phase == 's') return false;
   const StringId category = event.category != 0 ? event.category : event.name;

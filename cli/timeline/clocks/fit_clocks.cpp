@@ -17,50 +17,50 @@ namespace cli {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kHostClockError_ns = 1000;   // of the GPU's times on the clock of its host
-constexpr double kOffsetErrors = 2, kDriftErrors = 3;  // above so many standard errors they are applied
-constexpr double kSmallMessage = 1 << 20;     // bytes; of larger ones the ends lie apart by their own times
+constexpr double kHostClockError_ns = 1000;  // of GPU times on the clock of their host
+constexpr double kOffsetErrors = 2, kDriftErrors = 3;  // standard errors above which they are applied
+constexpr double kSmallMessage = 1 << 20;  // bytes; ends of larger messages differ by their own transfer times
 constexpr double kLeastWeight = 0.05;
-constexpr std::size_t kMostPoints = 1 << 14;  // of a pair of domains: more say no more
+constexpr std::size_t kMostPoints = 1 << 14;  // per pair of domains; more do not improve the result
 constexpr std::size_t kFewestPoints = 3;
-constexpr double kLeastSpread_ns = 2000;      // few points may lie on a line by chance
-constexpr std::size_t kMostSamples = 1 << 20;  // of all domains together
+constexpr double kLeastSpread_ns = 2000;  // few points may be on a line by chance
+constexpr std::size_t kMostSamples = 1 << 20;  // over all domains
 constexpr std::size_t kRounds = 12;
 constexpr double kSameMoment_ns = 100e6;
-// Ends are delayed, never early: of a collective's ends, and of a clock's, the early ones tell most, where there are enough to tell
-// which those are. Of made jobs (exponential delays) this brings the error at p99 from 4.8 to 3.3 us (8 x 4 ranks, 30 % lost), and from
-// 4.7 to 3.0 us (128 x 8, 10 % lost).
-constexpr std::size_t kManyEnds = 4;      // of clocks, in a collective
-constexpr std::size_t kManySamples = 40;  // of a clock, and collectives of all
+// Ends are delayed, never early. Therefore early ends, within a collective and of a clock, are the most exact ones, if
+// there are enough to identify them. In synthesized jobs (exponential delays) this reduces the p99 error from 4.8 to
+// 3.3 us (8 x 4 ranks, 30 % lost), and from 4.7 to 3.0 us (128 x 8, 10 % lost).
+constexpr std::size_t kManyEnds = 4;  // clocks in a collective
+constexpr std::size_t kManySamples = 40;  // of a clock, and collectives in total
 constexpr double kWeightOfLate = 0.15;
 
-// Of two errors that do not depend on each other.
+// Combines two independent errors.
 double combined_error(double a, double b) { return std::sqrt(a * a + b * b); }
 
-// A part of a domain's time in which its clock runs evenly; most have one. Below, spans stand for clocks: each has a line of its
-// own. Those of a domain's beginning are numbered as the domains are.
+// A part of a domain's time in which its clock runs evenly; most domains have one. Below, spans represent clocks: each
+// has its own line. The first span of each domain has the domain's number.
 using SpanId = std::uint32_t;
 struct ClockSpan {
   std::uint32_t domain;
-  double from = -kInfinite;     // by the domain's clock, since the start of the trace there
-  double before = -kInfinite;   // the last that was seen of the one before
-  double set_back = 0;          // how far: times of before and after overlap
+  double from = -kInfinite;  // on the domain's clock, since the start of the trace there
+  double before = -kInfinite;  // the last time seen in the previous span
+  double set_back = 0;  // amount by which the clock was set back: times before and after overlap
 };
 
-// What a clock did in one collective.
+// The times of a clock in one collective.
 struct DomainPart {
   SpanId domain;
-  std::vector<double> ends;         // ascending, since the start of the trace by the domain's clock
+  std::vector<double> ends;  // ascending, since the start of the trace on the domain's clock
   double last_start = -kInfinite;
   double first_end() const { return ends.front(); }
   std::size_t started = 0;
 };
 
-// The average over all choices of `count` of the ends of the earliest.
+// Returns the mean of the earliest end over all choices of `count` ends.
 double earliest_of(const std::vector<double>& ends, std::size_t count) {
   double share = static_cast<double>(count) / static_cast<double>(ends.size()), left = 1, sum = 0;
   for (std::size_t i = 0; i + count <= ends.size(); ++i) {
-    // The i-th is the earliest chosen one: none before it is chosen, and it is.
+    // Probability that the i-th end is the earliest chosen one: it is chosen and no earlier one is.
     share = static_cast<double>(count) / static_cast<double>(ends.size() - i);
     sum += left * share * ends[i];
     left *= 1 - share;
@@ -68,17 +68,18 @@ double earliest_of(const std::vector<double>& ends, std::size_t count) {
   return sum;
 }
 
-// One clock in a collective that several have: when it ended there, on average the earliest of as many ranks as all have.
+// A clock in a collective that several clocks share: its end there, as the mean earliest end of as many ranks as all
+// clocks have.
 struct Sample {
   std::uint32_t collective;
   SpanId domain;
   double end, weight;
 };
 
-// Where the difference of two domains' clocks breaks: between these times of each.
+// A break in the difference of two domains' clocks, between these times of each.
 struct EdgeBreak {
-  std::array<double, 2> before, after;  // by the clock of each
-  double jump = 0;                      // of the second clock's offset against the first one
+  std::array<double, 2> before, after;  // on the clock of each
+  double jump = 0;  // of the second clock's offset relative to the first
   bool is_explained = false;
 };
 struct BrokenEdge {
@@ -87,7 +88,7 @@ struct BrokenEdge {
   std::vector<EdgeBreak> breaks;
 };
 
-// Of domain b's clock against a's, for a < b: what is added to b's times to have a's.
+// The difference of the clocks of domains a < b: it is added to b's times to convert them to a's.
 struct Edge {
   std::vector<LinePoint> points;
   std::size_t seen = 0;
@@ -115,7 +116,7 @@ class ClockFitter {
       walk();
     }
     estimate(fixed);
-    // Once more: what bounds say depends on drifts, and is too much to keep.
+    // A second round, because the bounds depend on drifts and are too many to store.
     is_bounding_ = true;
     walk();
     bound();
@@ -125,8 +126,8 @@ class ClockFitter {
  private:
   struct Estimate {
     bool known = false, is_reference = false;
-    std::uint32_t reference = 0;  // of those that share collectives with it: the one whose offset is 0
-    Line line;        // what is added to the domain's times to have the reference's
+    std::uint32_t reference = 0;  // of the domains that share collectives with it: the one with offset 0
+    Line line;  // added to the domain's times to convert them to the reference's
     std::size_t samples = 0;
   };
 
@@ -136,7 +137,7 @@ class ClockFitter {
     }
   }
 
-  // Each domain's times since its own first one: numbers that doubles hold to the nanosecond.
+  // Times of each domain are relative to its own first one, so that doubles represent them to the nanosecond.
   void find_origins() {
     origins_.assign(fits_.size(), kNoTime);
     for (ProcessId id = 0; id < calls_.processes.size(); ++id) {
@@ -174,7 +175,7 @@ class ClockFitter {
 
   void take(const MatchedCollective& collective) {
     const Operation operation = calls_.whats[collective.what].operation;
-    // Calls of kernels that may do anything are together because their times obey what is used here.
+    // Calls of kernels of unknown operations are matched because their times satisfy the model used here.
     const bool binds = all_depend_on_all(operation) ||
                        (collective.counted && (operation == Operation::unknown || operation == Operation::send_receive));
     if (!binds) return take_one_sided(collective, operation);
@@ -219,7 +220,7 @@ class ClockFitter {
   }
 
   void add_samples(const std::vector<DomainPart>& parts, std::size_t fewest, double weight) {
-    // Beyond what is kept every second one goes, again and again.
+    // If there are too many, every second one is removed, repeatedly.
     if (sampled_++ % sample_step_ != 0) return;
     for (const DomainPart& part : parts) samples_.push_back({static_cast<std::uint32_t>(sampled_), part.domain, earliest_of(part.ends, fewest), weight});
     if (samples_.size() < kMostSamples) return;
@@ -238,8 +239,8 @@ class ClockFitter {
     }
   }
 
-  // On b something ended that needed what began on a: offset(b) - offset(a) >= start - end. What drift, known or not, has moved
-  // since the middle of each domain's samples makes it weaker.
+  // Work that ended on b required work that began on a: offset(b) - offset(a) >= start - end. Drift since the middle of
+  // each domain's samples, known or unknown, weakens the bound.
   void constrain(std::uint32_t a, double start, std::uint32_t b, double end) {
     if (!is_bounding_ || !estimates_[a].known || !estimates_[b].known || !std::isfinite(start)) return;
     const double value = start - end + moved(a, start) - moved(b, end) - unsure(a, start) - unsure(b, end) - kHostClockError_ns;
@@ -253,8 +254,8 @@ class ClockFitter {
     return quarter->value;
   }
 
-  // Then all together: when each collective ended is estimated from the domains' lines, and these from it, in turns. The
-  // references stay where they are.
+  // Refines all domains together: the end of each collective is estimated from the domains' lines, and these from the
+  // ends, alternately. The references do not change.
   void refine() {
     std::size_t collectives = 0;
     for (std::size_t i = 0; i < samples_.size(); ++i) collectives += i == 0 || samples_[i].collective != samples_[i - 1].collective;
@@ -295,10 +296,10 @@ class ClockFitter {
       }
     }
   }
-  // A deviation that is less than what ends have is luck.
+  // A deviation smaller than that of ends is due to chance.
   static double error_of(double error, double mad) { return error * std::max(1.0, kLeastSpread_ns / std::max(mad, 1.0)); }
 
-  // From the reference over the edges whose offsets are known best.
+  // Propagates from the reference over the edges with the most exact offsets.
   void estimate(std::optional<std::uint32_t> fixed) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Line> lines;
     for (const auto& [pair, edge] : edges_) {
@@ -322,7 +323,8 @@ class ClockFitter {
     refine();
   }
 
-  // By the domain whose offset is known best next; false: none is left that shares collectives with those that are known.
+  // Adds the domain whose offset is known most exactly next. Returns false if no other domain shares collectives with
+  // the known ones.
   bool extend(const std::map<std::pair<std::uint32_t, std::uint32_t>, Line>& lines) {
     std::optional<std::pair<std::uint32_t, Estimate>> best;
     for (const auto& [pair, line] : lines) {
@@ -335,7 +337,7 @@ class ClockFitter {
     return best.has_value();
   }
 
-  // On to the next domain. Drifts are so small that their products are nothing.
+  // Returns the estimate of the next domain. Drifts are so small that their products can be ignored.
   static Estimate through(const Estimate& known, const Line& line, int direction) {
     Estimate next;
     next.known = true;
@@ -356,7 +358,7 @@ class ClockFitter {
 
   bool drifts(const Estimate& e) const { return std::isfinite(e.line.slope_error) && std::abs(e.line.slope) > kDriftErrors * e.line.slope_error; }
 
-  // Shortest paths from the reference, of offsets at the middle of each domain's samples.
+  // Shortest paths from the reference, for offsets at the middle of each domain's samples.
   void bound() {
     lo_.assign(spans_.size(), -kInfinite);
     hi_.assign(spans_.size(), kInfinite);
@@ -416,7 +418,7 @@ class ClockFitter {
       }
     }
   }
-  // Offsets so far are of times since each domain's own first one.
+  // Offsets up to here are for times since each domain's own first one.
   double between(SpanId span) const { return static_cast<double>(origin(estimates_[span].reference) - origin(span)); }
   bool is_significant(SpanId span) const {
     const Estimate& e = estimates_[span];
@@ -435,7 +437,7 @@ class ClockFitter {
 
   std::int64_t origin(SpanId span) const { return origins_[spans_[span].domain]; }
 
-  // Empty: it lies in two, or may.
+  // Returns nullopt if it is, or may be, in two spans.
   std::optional<SpanId> span_of(const MatchedCall& which) const {
     const std::uint32_t domain = domain_of_[which.process];
     if (spans_of_[domain].size() == 1) return domain;
@@ -452,7 +454,7 @@ class ClockFitter {
     }
     return found;
   }
-  // Of a clock that was set back, times alone do not tell before from after: the calls' order does.
+  // For a clock that was set back, the order of calls determines whether a time is before or after.
   std::pair<bool, bool> sides_of_set_back(const MatchedCall& which, const ClockSpan& span, double end) const {
     const auto& calls = calls_.processes[which.process].lanes[which.lane].calls;
     const auto key = std::tuple(which.process, which.lane, &span);
@@ -476,7 +478,7 @@ class ClockFitter {
     return {which.call >= known->second, which.call + 1 >= known->second};
   }
 
-  // True: a clock breaks.
+  // Returns true if a clock has a break.
   bool find_spans(std::optional<std::uint32_t> fixed) {
     std::vector<BrokenEdge> edges;
     bool any = false;
@@ -496,11 +498,11 @@ class ClockFitter {
   }
 
   static std::vector<EdgeBreak> breaks_of(const std::vector<LinePoint>& edge) {
-    // By the time of one clock, or of the other, if that was set back.
+    // Sorted by the time of one clock, or by the other if that was set back.
     std::vector<EdgeBreak> best;
     double least_cost = kInfinite;
     for (const bool by_second : {false, true}) {
-      std::vector<LinePoint> points = edge;  // at: of the second clock
+      std::vector<LinePoint> points = edge;  // at: on the second clock
       const auto time_of = [&](const LinePoint& point) { return by_second ? point.at : point.at + point.value; };
       std::sort(points.begin(), points.end(), [&](const LinePoint& x, const LinePoint& y) { return time_of(x) < time_of(y); });
       std::vector<LinePoint> series;
@@ -522,8 +524,8 @@ class ClockFitter {
     return best;
   }
 
-  // The break that, as one of this clock, explains most others gets it a span. One that only one edge has may be either's: then
-  // it is not the first one's, which others are compared with.
+  // The break that explains most others if it is assigned to this clock gets a span. A break of only one edge may be of
+  // either clock; it is then not assigned to the first one, with which others are compared.
   bool explain_one(std::vector<BrokenEdge>& edges, std::optional<std::uint32_t> fixed) {
     BrokenEdge* edge = nullptr;
     std::size_t side = 0, at = 0;
@@ -553,7 +555,8 @@ class ClockFitter {
     return true;
   }
 
-  // Of each edge of the domain the break that is of the same moment, as far as its calls let that be known; null: it has none.
+  // Returns, for each edge of the domain, the break at the same moment, as far as its calls allow; null if there is
+  // none.
   template <typename F>
   static void each_other(std::vector<BrokenEdge>& edges, std::uint32_t domain, const EdgeBreak& one, std::size_t side, F&& f) {
     for (BrokenEdge& edge : edges) {
@@ -571,13 +574,13 @@ class ClockFitter {
   }
 
   void add_span(std::uint32_t domain, const EdgeBreak& found, std::size_t side) {
-    const double jump = side == 1 ? found.jump : -found.jump;  // of what is added to its times
+    const double jump = side == 1 ? found.jump : -found.jump;  // of the value added to its times
     const double before = found.before[side], after = found.after[side];
-    const double elapsed = std::max(0.0, after - before + jump);  // between the two, by any other clock
+    const double elapsed = std::max(0.0, after - before + jump);  // between the two, on any other clock
     ClockSpan span{domain};
     span.before = before;
     if (jump < -kLeastSpread_ns * 10) {
-      // Set forward: nothing has a time between, but for what lies in the time that went by.
+      // Set forward: no time is between, except for the time that elapsed.
       span.from = -jump >= elapsed ? before - jump : before + (elapsed - jump) / 2;
     } else if (jump > kLeastSpread_ns * 10) {
       span.from = before + 1;
@@ -595,8 +598,9 @@ class ClockFitter {
   std::vector<ClockFit>& fits_;
   std::vector<std::int64_t> origins_;  // by domain
   std::vector<ClockSpan> spans_;
-  std::vector<std::vector<SpanId>> spans_of_;  // by domain, in the order of time
-  mutable std::map<std::tuple<ProcessId, std::uint32_t, const ClockSpan*>, std::size_t> set_back_at_;  // the first call after it
+  std::vector<std::vector<SpanId>> spans_of_;  // by domain, ordered by time
+  // The first call after it
+  mutable std::map<std::tuple<ProcessId, std::uint32_t, const ClockSpan*>, std::size_t> set_back_at_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> least_;  // of offset(b) - offset(a), at their middles
   bool is_bounding_ = false;

@@ -10,8 +10,8 @@ namespace cli {
 
 namespace {
 
-constexpr double kWithin = 3;           // sigma
-constexpr int kAsymmetricRounds = 6;    // which points lie below changes with the line, soon no more
+constexpr double kWithin = 3;  // standard deviations
+constexpr int kAsymmetricRounds = 6;  // the points below change with the line; after a few rounds they are stable
 
 double mad_of(const std::vector<LinePoint>& points, const Line& line) {
   std::vector<LinePoint> rest = points;
@@ -19,7 +19,7 @@ double mad_of(const std::vector<LinePoint>& points, const Line& line) {
   return weighted_median(std::move(rest));
 }
 
-// Weighted sums over the points near a line, x from its middle.
+// Weighted sums over the points near a line, with x relative to its middle.
 struct Sums {
   double w = 0, ww = 0, x = 0, y = 0, xx = 0, xy = 0;
   double spread() const { return xx - x * x / w; }
@@ -41,7 +41,7 @@ Sums sums_near(const std::vector<LinePoint>& points, const Line& line, double wi
   return sums;
 }
 
-// False, and the line as it was: the points are of one moment.
+// Returns false and leaves the line unchanged if all points are at one moment.
 bool least_squares(const Sums& sums, Line& line) {
   if (!(sums.spread() > 0)) return false;
   line.slope = (sums.xy - sums.x * sums.y / sums.w) / sums.spread();
@@ -97,7 +97,7 @@ Line fit_line(std::vector<LinePoint> points, double below) {
     if (!least_squares(sums_near(points, line, kWithin * sigma, below), line)) break;
   }
   line.mad = mad_of(points, line);
-  const double count = near.w * near.w / near.ww, spread = near.spread();  // count: of points of one weight
+  const double count = near.w * near.w / near.ww, spread = near.spread();  // effective number of points
   const double unsure = sigma * (1 + kFewPoints / count);
   line.offset_error = unsure / std::sqrt(count);
   line.slope_error = spread > 0 ? unsure / std::sqrt(spread * count / near.w) : std::numeric_limits<double>::infinity();
@@ -107,11 +107,11 @@ Line fit_line(std::vector<LinePoint> points, double below) {
 namespace {
 
 constexpr std::size_t kMostBreaks = 16;
-constexpr std::size_t kBlockPoints = 6;    // of a block of a part, at least, whose median is looked at
-constexpr double kSigmaOfNoise = 1.483, kErrorOfMedian = 1.253;  // of a normal distribution
-constexpr double kErrors = 5;              // above so many standard errors a block's median lies beside the line
+constexpr std::size_t kBlockPoints = 6;  // minimum points of a block, whose median is tested
+constexpr double kSigmaOfNoise = 1.483, kErrorOfMedian = 1.253;  // for a normal distribution
+constexpr double kErrors = 5;  // standard errors by which the median of a block has to differ from the line
 constexpr double kLeastDeviation_ns = 5000;
-constexpr std::size_t kLooked = 384;       // points of a part among which the best place for a break is looked for first
+constexpr std::size_t kLooked = 384;  // number of points in which the best position of a break is searched first
 constexpr std::size_t kPlaces = 96;
 
 double distance(const std::vector<LinePoint>& points, std::size_t begin, std::size_t end, const Line& line) {
@@ -124,7 +124,8 @@ Line line_of(const std::vector<LinePoint>& points, std::size_t begin, std::size_
   return fit_line({points.begin() + static_cast<std::ptrdiff_t>(begin), points.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
-// What points that follow each other differ by, whatever line they are on: the noise, as a median deviation.
+// Returns the noise as the median deviation of differences between successive points, which does not depend on their
+// line.
 double noise_of(const std::vector<LinePoint>& points, std::size_t begin, std::size_t end) {
   std::vector<LinePoint> steps;
   for (std::size_t i = begin + 1; i < end; ++i) {
@@ -155,7 +156,7 @@ bool is_one_line(const std::vector<LinePoint>& points, std::size_t begin, std::s
   return true;
 }
 
-// Where two lines do best.
+// Returns the best position for two lines.
 std::size_t best_break(const std::vector<LinePoint>& points, std::size_t begin, std::size_t end) {
   const std::size_t stride = std::max<std::size_t>(1, (end - begin) / kLooked);
   std::vector<LinePoint> some;
@@ -175,7 +176,7 @@ std::size_t best_break(const std::vector<LinePoint>& points, std::size_t begin, 
   for (std::size_t at = least; at + least <= some.size(); at += hop) try_at(at);
   const std::size_t near = best;
   for (std::size_t at = near > hop ? near - hop : 0; at <= near + hop; ++at) try_at(at);
-  // Among all points: by the lines of both sides, which a few points of the wrong one do not move.
+  // Among all points, with the lines of both sides, which are robust to a few points of the wrong side.
   const std::size_t from = begin + (best - 1) * stride, to = std::min(end, begin + (best + 1) * stride + 1);
   const std::size_t left_end = std::max(begin + kLeastPiece / 2, from), right_begin = std::min(end - kLeastPiece / 2, to);
   const Line left = line_of(points, begin, left_end), right = line_of(points, right_begin, end);
@@ -206,7 +207,7 @@ std::vector<std::size_t> find_breaks(const std::vector<LinePoint>& points) {
   std::vector<std::size_t> breaks;
   split(points, 0, points.size(), breaks);
   std::sort(breaks.begin(), breaks.end());
-  // One that was needed only until others were found goes.
+  // Removes a break that was needed only until others were found.
   for (std::size_t i = 0; i < breaks.size();) {
     const std::size_t begin = i == 0 ? 0 : breaks[i - 1], end = i + 1 < breaks.size() ? breaks[i + 1] : points.size();
     if (is_one_line(points, begin, end)) {

@@ -1,4 +1,4 @@
-// A robust line through points that are mostly right.
+// Fits a robust line through points with some outliers.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -11,31 +11,33 @@ struct LinePoint {
 };
 
 struct Line {
-  double middle = 0;          // where `offset` is the value: the weighted mean of the points' places
+  double middle = 0;  // where the value is `offset`: the weighted mean of the points' positions
   double offset = 0, slope = 0;
-  double mad = 0;             // weighted median of what lies beside the line
-  double offset_error = 0, slope_error = 0;  // standard errors; of one or two points infinite
+  double mad = 0;  // weighted median absolute deviation from the line
+  double offset_error = 0, slope_error = 0;  // standard errors; infinite for one or two points
   double value(double at) const { return offset + slope * (at - middle); }
 };
 
-double weighted_median(std::vector<LinePoint> points);  // of values; 0 for none
+double weighted_median(std::vector<LinePoint> points);  // of the values; 0 if there are none
 
-// Slope: the median of the slopes between points half of them apart. Offset: the median of the rest. Then once more by least squares
-// of what lies within three deviations (sigma, as the MAD tells it), which uses what medians leave.
+// Fits a line. Slope: the median of the slopes between points half of all points apart. Offset: the median of the
+// residuals. Then both are refined by least squares over the points within three standard deviations (sigma estimated
+// from the MAD), which uses the information that medians discard.
 //
-// Where noise only delays, the early points tell more than the late ones: those below the line then count `below` of what those
-// above do (asymmetric least squares: Newey and Powell, Econometrica 55, 1987). The standard errors are those of 1, which are larger.
+// If noise only delays, early points are more reliable than late ones. Points above the line then have the weight 1 and
+// points below it the weight `below` (asymmetric least squares: Newey and Powell, Econometrica 55, 1987). The standard
+// errors are those for `below` = 1, which are larger.
 Line fit_line(std::vector<LinePoint> points, double below = 1);  // 0 < below <= 1
 
-// Where a line does not do: a clock was set, or its drift changed.
+// Breaks for data that no single line fits: a clock was set, or its drift changed.
 
-// Indices at which another line begins, ascending; empty: one line does for all. `points` by `at`, ascending. Each part has at
-// least kLeastPiece points, and where it is that the line changes is known as well as the points' noise allows. What is less than
-// the noise and 5 us is not looked for.
+// Returns the indices at which another line begins, ascending; empty if one line fits all. `points` have to be sorted
+// by `at`. Each part has at least kLeastPiece points, and the position of a break is as exact as the points' noise
+// allows. Changes smaller than the noise and 5 us are ignored.
 inline constexpr std::size_t kLeastPiece = 12;
 std::vector<std::size_t> find_breaks(const std::vector<LinePoint>& points);
 
-// How far points lie from the lines of the parts, in sum.
+// Returns the sum of the distances of points from the lines of the parts.
 double cost_of(const std::vector<LinePoint>& points, const std::vector<std::size_t>& breaks);
 
 }  // namespace cli

@@ -12,30 +12,31 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kFewestPairs = 8;          // fewer prove nothing: they fit by chance
+constexpr std::size_t kFewestPairs = 8;  // fewer pairs may fit by chance
 constexpr std::size_t kMostShifts = 1 << 16;
 constexpr double kNearlyAll = 0.95;
 constexpr const char* kTooMany = "too many similar shifts to compare them all";
-constexpr std::size_t kLaneParts = 4, kLeastLanePart = kFewestPairs;  // of a lane, that are looked for alone
-// All shifts are judged by so many pairs, evenly spread; the best of them by more; and the best of these by all.
+constexpr std::size_t kLaneParts = 4, kLeastLanePart = kFewestPairs;  // parts of a lane that are fitted separately
+// Number of pairs per shift, evenly spread, in the first round; the best shifts are compared with more, the best of
+// these with all.
 struct Round {
   std::size_t pairs, best;
 };
 constexpr Round kRounds[] = {{5, kMostShifts}, {32, 1024}, {256, 16}};
 
 struct Pair {
-  double at_ns;       // when, on the first lane's clock, since its first call
-  double lo_ns, hi_ns;  // between which the offset lies
-  double end_ns;      // what the ends say of it
-  double start_ns;    // what the starts do
+  double at_ns;  // time on the first lane's clock, since its first call
+  double lo_ns, hi_ns;  // bounds of the offset
+  double end_ns;  // offset according to the ends
+  double start_ns;  // offset according to the starts
 };
 
-// What of a call is compared, since the lane's first one.
+// The compared data of a call, relative to the lane's first one.
 struct Timed {
   std::int64_t position;
   double start_ns, end_ns;
   WhatId what;
-  bool binds;  // and its times are known
+  bool binds;  // the operation binds and the times are known
 };
 
 class Fitter {
@@ -68,8 +69,9 @@ class Fitter {
     return fit;
   }
 
-  // The deviation of the ends of `most` pairs, evenly spread, 0 where they are too few to tell it; infinite: these show that the shift
-  // is impossible, or there are fewer than `fewest`. `looked` grows by how many were looked at.
+  // Returns the deviation of the ends of `most` pairs, evenly spread; 0 if they are too few for an estimate; infinite
+  // if they show that the shift is impossible, or if there are fewer than `fewest`. Adds the number of pairs examined
+  // to `looked`.
   double rough(std::int64_t shift, std::size_t most, std::size_t fewest, std::size_t& looked) {
     pairs_.clear();
     const auto [from, to] = common(shift);
@@ -119,7 +121,7 @@ class Fitter {
 
   static const Timed* end_of(const Calls& calls) { return calls.data() + calls.size(); }
 
-  // The first one at that position or behind it. Most lanes have no gaps.
+  // Returns the first call at or after the position. Most lanes have no gaps.
   static const Timed* find(const Calls& calls, std::int64_t position) {
     const std::int64_t at = position - calls.front().position;
     if (at <= 0) return calls.data();
@@ -128,7 +130,7 @@ class Fitter {
     return std::lower_bound(calls.data(), end_of(calls), position, [](const Timed& call, std::int64_t value) { return call.position < value; });
   }
 
-  // The second lane's calls that lie within the first one.
+  // Returns the calls of the second lane within the first one.
   std::pair<const Timed*, const Timed*> common(std::int64_t shift) const {
     const Timed *const first = find(b_, a_.front().position - shift), *const last = find(b_, a_.back().position - shift + 1);
     return {first, std::max(first, last)};
@@ -140,7 +142,7 @@ class Fitter {
     pairs_.push_back({a.end_ns, a.start_ns - b.end_ns, a.end_ns - b.start_ns, a.end_ns - b.end_ns, a.start_ns - b.start_ns});
   }
 
-  // How much the intervals share once a drift is taken away.
+  // Returns the common width of the intervals after removing a drift.
   double width(double drift) const {
     double lo = least_, hi = most_;
     for (const Pair& pair : pairs_) {
@@ -150,7 +152,7 @@ class Fitter {
     return hi - lo;
   }
 
-  // None, unless it makes them share more.
+  // Returns 0 if no drift increases the common width.
   double best_drift() {
     if (same_clock_ || pairs_.size() < kPairsForDrift) return 0;
     const double found = std::clamp(slope(), -kMostDrift, kMostDrift);
@@ -195,7 +197,7 @@ class Fitter {
     fit.possible = true;
   }
 
-  // Of what the ends say over time: each pair with the one half of them later, the median.
+  // Returns the median slope of the ends between each pair and the one half of all pairs later.
   double slope() {
     values_.clear();
     const std::size_t half = pairs_.size() / 2;
@@ -210,19 +212,20 @@ class Fitter {
   bool same_clock_;
   std::int64_t origin_a_, origin_b_;
   Calls a_, b_;
-  double least_ = -INFINITY, most_ = INFINITY;  // of the offset of b's first call to a's
-  std::vector<Pair> pairs_;      // that bind
-  std::vector<double> values_;   // being worked with
+  double least_ = -INFINITY, most_ = INFINITY;  // bounds of the offset of b's first call to a's
+  std::vector<Pair> pairs_;  // pairs that bind
+  std::vector<double> values_;  // scratch space
 };
 
-// Those at which `fewest` calls may be common to both: first ones near each other, or last ones.
+// Returns the shifts at which both lanes may have `fewest` calls in common: first those with near first or last calls.
 std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLane& b, std::int64_t step, std::size_t fewest) {
   const auto inside = static_cast<std::int64_t>(fewest) - 1;
   const std::int64_t first = a.calls.front().position - b.calls.back().position + inside;
   const std::int64_t last = a.calls.back().position - b.calls.front().position - inside;
   const std::int64_t at_end = (a.calls.back().position - b.calls.back().position) / step * step;
   const auto reach = static_cast<std::int64_t>(kMostShifts / 4) * step;
-  const auto not_below = [step](std::int64_t value) { return value - value % step + (value % step > 0 ? step : 0); };  // the next multiple of the step
+  // The next multiple of the step
+  const auto not_below = [step](std::int64_t value) { return value - value % step + (value % step > 0 ? step : 0); };
   std::vector<std::int64_t> shifts;
   for (std::int64_t shift = not_below(std::max(-reach, first)); shift <= std::min(reach, last); shift += step) shifts.push_back(shift);
   for (std::int64_t shift = not_below(std::max(at_end - reach, first)); shift <= std::min(at_end + reach, last); shift += step) {
@@ -231,7 +234,7 @@ std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLan
   return shifts;
 }
 
-// The shifts whose ends lie closest, as far as samples tell; none where the budget ends before.
+// Returns the shifts with the closest ends according to samples; none if the budget is exhausted.
 std::vector<std::int64_t> best_shifts(Fitter& fitter, std::vector<std::int64_t> shifts, std::size_t fewest, FitBudget& budget) {
   for (const Round& round : kRounds) {
     std::vector<std::pair<double, std::int64_t>> rated;
@@ -260,7 +263,7 @@ LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<
 
 namespace {
 
-// The shifts that are possible, the best one first.
+// Returns the possible shifts, the best one first.
 std::vector<LaneFit> possible_fits(Fitter& fitter, const std::vector<std::int64_t>& shifts, std::size_t fewest, FitBudget& budget) {
   std::vector<LaneFit> found;
   for (const std::int64_t shift : best_shifts(fitter, shifts, fewest, budget)) {
@@ -337,8 +340,8 @@ std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b,
 
 namespace {
 
-// Where the steps of a run are much alike, a call that one side lost may hide the right shift, and leave a wrong one that fits as a
-// whole. Then a part without the loss fits at another shift clearly better, or most parts fit at others as well.
+// If the steps of a run are very similar, a call lost on one side may hide the right shift, and a wrong one may fit as
+// a whole. A part without the loss then fits clearly better at another shift, or most parts fit equally well at others.
 bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, FitBudget& budget, const LaneFit& fit) {
   const std::vector<PartFit> parts = fit_parts(a, b, whats, false, budget);
   std::size_t others = 0;

@@ -22,22 +22,23 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kNoPosition = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kCallsOfOneSeq = 256;   // that can be told apart, of a coalesced operation
-constexpr std::size_t kMostWaiting = 1 << 16;  // launches of a process whose work has not come; the oldest are forgotten
+constexpr std::int64_t kCallsOfOneSeq = 256;  // limit of a coalesced operation's calls with distinct positions
+// Per process, launches whose work has not started; the oldest are removed
+constexpr std::size_t kMostWaiting = 1 << 16;
 constexpr TrackId kNoTrack = ~TrackId{0};
 constexpr CommunicatorId kNoCommunicator = ~CommunicatorId{0};
 
 using DraftId = std::uint32_t;
 constexpr DraftId kNoDraft = ~DraftId{0};
 
-// Which lane a call belongs to, as far as the call alone tells it.
+// Identifies the lane of a call, as far as the call itself determines it.
 struct LaneKey {
   CommunicatorId communicator = kNoCommunicator;
   Numbering numbering = Numbering::counted;
   bool replay = false;  // of a CUDA graph
   bool point_to_point = false;
   std::int32_t own_rank = -1, source = -1, destination = -1;
-  TrackId stream = kNoTrack;  // where the communicator is not known
+  TrackId stream = kNoTrack;  // if the communicator is unknown
   auto operator<=>(const LaneKey&) const = default;
 };
 
@@ -49,11 +50,11 @@ struct Draft {
   std::uint32_t launched = 0, ended = 0;  // kernels of its group
 };
 
-// Of launches whose work has not come, at most kMostWaiting of a process; the oldest are forgotten.
+// Data of launches whose work has not started, at most kMostWaiting per process; the oldest are removed.
 template <typename What>
 class WaitingFor {
  public:
-  // False: it is known, as that of a driver's call within one of the runtime.
+  // Returns false if the launch is already known, for a driver call within a runtime call.
   bool add(std::uint64_t correlation, What what) {
     if (!waiting_.try_emplace(correlation, Waiting{std::move(what), added_}).second) return false;
     if (order_.size() > 2 * waiting_.size() + kFewest) std::erase_if(order_, [&](const Added& each) { return !waits(each); });
@@ -64,7 +65,7 @@ class WaitingFor {
     order_.pop_front();
     return true;
   }
-  // Null: none waits.
+  // Returns null if no launch with this correlation waits.
   const What* find(std::uint64_t correlation) const {
     const auto found = correlation != 0 ? waiting_.find(correlation) : waiting_.end();
     return found != waiting_.end() ? &found->second.what : nullptr;
@@ -75,7 +76,7 @@ class WaitingFor {
   static constexpr std::size_t kFewest = 64;
   struct Waiting {
     What what;
-    std::uint64_t number;  // of its addition
+    std::uint64_t number;  // number of the addition
   };
   struct Added {
     std::uint64_t correlation, number;
@@ -86,11 +87,11 @@ class WaitingFor {
   }
 
   std::unordered_map<std::uint64_t, Waiting> waiting_;
-  std::deque<Added> order_;  // those of waiting_, and at most as many, and some, that wait no more
+  std::deque<Added> order_;  // launches in waiting_, and at most as many, plus kFewest, that no longer wait
   std::uint64_t added_ = 0;
 };
 
-// A call of CUDA; of a thread the one that ended last.
+// A CUDA call: the last one that ended on the thread.
 struct HostCall {
   StringId name = 0;
   std::int64_t start_ns = kNoTime, end_ns = kNoTime;
@@ -98,10 +99,10 @@ struct HostCall {
 
 struct HostLaunch {
   std::int64_t start_ns = 0;
-  HostCall before;                   // on the same thread
-  std::uint64_t launched_before = 0;  // correlation of the last launch before this, of any thread
-  DraftId called_before = kNoDraft;   // the last call of NCCL since that launch, where this launch is not of it
-  bool is_next = false;               // its correlation follows that of the call of CUDA before it
+  HostCall before;  // on the same thread
+  std::uint64_t launched_before = 0;  // correlation of the last launch before this one, of any thread
+  DraftId called_before = kNoDraft;  // the last NCCL call since that launch, unless this launch belongs to it
+  bool is_next = false;  // its correlation follows that of the previous CUDA call
 };
 
 struct HostThread {
@@ -109,13 +110,13 @@ struct HostThread {
   DraftId call = kNoDraft;
   std::int64_t call_end_ns = kNoTime;
   bool call_has_ended = false;
-  std::vector<std::size_t> open_groups;  // of each, outermost first, how many calls were pending at its start
+  std::vector<std::size_t> open_groups;  // for each, outermost first: number of pending calls at its start
   std::vector<DraftId> pending;  // calls of the open group
-  std::size_t inner_calls = 0;   // pending ones before the group that ended last within another
-  std::int64_t inner_end_ns = kNoTime;  // of the end of that
-  std::vector<DraftId> ended;    // of the group whose end is being waited for,
-  std::int64_t group_end_ns = kNoTime;  // until then
-  Operation named = Operation::unknown;  // by the operator or annotation of PyTorch that is open
+  std::size_t inner_calls = 0;  // pending calls before the nested group that ended last
+  std::int64_t inner_end_ns = kNoTime;  // end of that group
+  std::vector<DraftId> ended;  // calls of the group whose end is running
+  std::int64_t group_end_ns = kNoTime;  // end of that end
+  Operation named = Operation::unknown;  // from the open PyTorch operator or annotation
   std::int64_t named_end_ns = kNoTime;
 };
 
@@ -127,19 +128,19 @@ struct DeviceWork {
 struct ProcessDrafts {
   std::vector<Draft> drafts;
   std::unordered_map<TrackId, HostThread> threads;
-  WaitingFor<std::vector<DraftId>> waiting;  // the calls that work of a launch may be of
+  WaitingFor<std::vector<DraftId>> waiting;  // the calls to which the work of a launch may belong
   WaitingFor<HostLaunch> launches;
-  WaitingFor<Operation> named;             // of profiles: what PyTorch called the collective of a launch
-  std::uint64_t last_launch = 0;           // its correlation
-  std::uint64_t last_correlation = 0;      // of all calls of CUDA
-  std::uint64_t launched = 0, launched_next = 0;  // launches; of these, HostLaunch::is_next
+  WaitingFor<Operation> named;  // for profiles: PyTorch's name of the collective of a launch
+  std::uint64_t last_launch = 0;  // its correlation
+  std::uint64_t last_correlation = 0;  // of all CUDA calls
+  std::uint64_t launched = 0, launched_next = 0;  // launches; those with HostLaunch::is_next
   DraftId call_since_launch = kNoDraft;  // the last one
-  std::unordered_map<CommunicatorId, TrackId> streams;  // on which a communicator was seen to work
+  std::unordered_map<CommunicatorId, TrackId> streams;  // on which a communicator was active
   std::map<std::int64_t, DeviceWork> devices;
   std::unordered_map<std::uint64_t, WorkSum> work;  // by name and launch
   bool knows_launches = false;
   GarbageCollections collections;
-  std::int64_t outside_ns = 0, collecting_ns = 0;  // of HostDelay
+  std::int64_t outside_ns = 0, collecting_ns = 0;  // for HostDelay
   std::map<StringId, std::int64_t> in_calls_ns;
   std::uint32_t groups = 0;
   bool has_ended = false;  // its calls are in found_
@@ -155,7 +156,8 @@ CollectiveWhat what_of(Operation operation, const Collective& collective, std::o
   return what;
 }
 
-// SendRecv kernels are those of sends, of receives and of what consists of them; unknown ones may do anything.
+// SendRecv kernels are used for sends, receives and operations that consist of them; unknown kernels may perform any
+// operation.
 bool can_do(Operation kernel, Operation call) {
   const bool of_pairs = call == Operation::send || call == Operation::receive || call == Operation::all_to_all ||
                         call == Operation::gather || call == Operation::scatter;
@@ -229,7 +231,7 @@ class Collector : public CallCollector {
     return known->second;
   }
 
-  // Its rank in the communicator; -1: unknown.
+  // Returns its rank in the communicator; -1 if unknown.
   static std::int32_t own_rank(const Process& process, const Collective& collective) {
     for (const Communicator& told : process.communicators) {
       if (told.communicator == collective.communicator && told.epoch == collective.epoch && std::in_range<std::int32_t>(told.rank)) {
@@ -278,7 +280,7 @@ class Collector : public CallCollector {
     if (!thread.open_groups.empty()) thread.pending.push_back(thread.call);
   }
 
-  // Within the end of a group are no calls and no other group: where it has no end itself, that was lost.
+  // The end of a group contains no calls and no other group. If it has no end itself, its end was lost.
   static void end_ranges(HostThread& thread, std::int64_t at_ns) {
     thread.group_end_ns = std::min(thread.group_end_ns, at_ns);
     thread.inner_end_ns = kNoTime;
@@ -294,8 +296,9 @@ class Collector : public CallCollector {
     for (const DraftId each : thread.ended) process.drafts[each].call.group = process.groups;
   }
 
-  // In a group nothing is launched but by its outermost end, save copies within one rank. Where something else is, an end was lost:
-  // a call that launches is in no group, and the end of a group that launches is an outermost one, of the calls since the last start.
+  // Within a group only its outermost end launches work, except copies within one rank. If something else launches, the
+  // end of a group was lost: a call that launches is in no group, and a group end that launches is an outermost one, of
+  // the calls since the last start.
   static void end_lost_groups(ProcessDrafts& process, HostThread& thread, std::int64_t launch_ns) {
     if (thread.call != kNoDraft && thread.call_has_ended && launch_ns < thread.call_end_ns) {
       thread.open_groups.clear();
@@ -325,8 +328,8 @@ class Collector : public CallCollector {
     }
   }
 
-  // PyTorch's operators and annotations of collectives: "c10d::alltoall_base_", "nccl:all_to_all". Those of sends and receives do
-  // not say what a kernel of a group of them does.
+  // PyTorch's operators and annotations of collectives: "c10d::alltoall_base_", "nccl:all_to_all". Those of sends and
+  // receives do not determine the operation of a kernel for a group of them.
   Operation operation_of_range(StringId name) {
     const auto [known, is_new] = named_ranges_.try_emplace(name, Operation::unknown);
     if (!is_new) return known->second;
@@ -400,8 +403,8 @@ class Collector : public CallCollector {
     for (const DraftId draft : drafts) extend(process, draft, event, device);
   }
 
-  // The part of a gap on the GPU that passed before the host launched the work behind it, and what the host did then. Where the
-  // work that was launched or called for before that has not come, or may have been, it was lost, and there may have been no gap.
+  // Adds the part of a gap on the GPU that passed before the host launched the work after it, and what the host did
+  // then. If work launched or called before is missing, or may be, it was lost, and there may have been no gap.
   void late_launch(ProcessId id, GpuLedger& ledger, GpuLedger::Gap gap, std::uint64_t correlation) {
     ProcessDrafts& process = processes_[id];
     const HostLaunch* const found = process.launches.find(correlation);
@@ -426,8 +429,9 @@ class Collector : public CallCollector {
     return launch.called_before != kNoDraft && process.drafts[launch.called_before].call.gpu_start_ns == kNoTime;
   }
 
-  // Nothing may be left of a launch that was lost together with its work, but that its correlation is missing. That of every call
-  // is there where most launches follow the call before; else calls are left out that nobody asked for.
+  // Returns true if lost work may precede the launch. A launch lost together with its work leaves no trace except its
+  // missing correlation. All correlations are present if most launches directly follow the previous call; otherwise
+  // calls that were not requested are missing.
   bool may_follow_lost(ProcessId id, const HostLaunch& launch) const {
     const Process& whole = catalog_.processes[id];
     const auto is_lost = [&](Kind kind) { return whole.lost[static_cast<std::size_t>(kind)] > 0; };
@@ -458,7 +462,7 @@ class Collector : public CallCollector {
     std::stable_sort(delay.in_calls.begin(), delay.in_calls.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   }
 
-  // The calls that this work is of; made where work is all that is known of them.
+  // Returns the calls to which this work belongs. Creates one if only the work is known.
   std::vector<DraftId> drafts_of(ProcessId id, const Event& event, const Facts& facts) {
     ProcessDrafts& process = processes_[id];
     const bool communicates = event.kind == Kind::kernel && names_[event.name].communicates;
@@ -477,8 +481,9 @@ class Collector : public CallCollector {
     return communicates ? std::vector{add(process, lone(event))} : std::vector<DraftId>{};
   }
 
-  // Of the calls of a group, those that a kernel can be of, if these are all of one communicator. Where a communicator works, its
-  // own groups tell; where that is not known, or on several streams (kNoTrack), it may be anywhere.
+  // Returns the calls of a group to which a kernel may belong, if these are all of one communicator. The stream of a
+  // communicator is known from groups of its own; if it is unknown, or there are several (kNoTrack), the work may be on
+  // any stream.
   std::vector<DraftId> chosen(ProcessDrafts& process, std::vector<DraftId> calls, const Event& event) {
     const auto communicator_of = [&](DraftId draft) { return process.drafts[draft].key.communicator; };
     const auto is_one = [&] {
@@ -546,7 +551,8 @@ class Collector : public CallCollector {
     draft.key.point_to_point = what.operation == Operation::send || what.operation == Operation::receive;
     if (draft.key.point_to_point) {
       pair_of(catalog_.processes[id], op, what.operation, draft.key);
-      if (op.group_size != 2) return draft;  // each rank numbers its own sends and receives, whatever ranks they are with
+      // Each rank numbers its own sends and receives, independent of the other rank
+      if (op.group_size != 2) return draft;
     }
     if (!std::in_range<std::int64_t>(kernel->sequence) || kernel->sequence > kLatest_ns / kCallsOfOneSeq) return draft;
     draft.key.numbering = Numbering::numbered;
@@ -555,7 +561,8 @@ class Collector : public CallCollector {
     return draft;
   }
 
-  // PyTorch tells the other rank, by its place in the group. Of a group of two, one of them tells the other.
+  // Sets the ranks of a send or receive. PyTorch records the other rank as an index in the group. In a group of two,
+  // each rank determines the other one.
   void pair_of(const Process& process, const CollectiveOp& op, Operation operation, LaneKey& key) const {
     const bool sends = operation == Operation::send;
     std::int64_t own = place_of(process.rank, catalog_.strings[op.group_ranks]);
@@ -567,14 +574,14 @@ class Collector : public CallCollector {
     key.destination = static_cast<std::int32_t>(sends ? other : own);
   }
 
-  // Of a rank in a list such as "[4, 6]", of which the end may be missing; -1: it is not there.
+  // Returns the index of a rank in a list such as "[4, 6]", whose end may be missing; -1 if it is not found.
   static std::int64_t place_of(std::int64_t rank, std::string_view ranks) {
     if (rank < 0 || !ranks.starts_with('[')) return -1;
     const char *at = ranks.data() + 1, *const end = ranks.data() + ranks.size();
     for (std::int64_t place = 0; at < end; ++place) {
       std::int64_t each = -1;
       const auto [behind, error] = std::from_chars(at, end, each);
-      // What is cut off may be the end of a number.
+      // The last number may be incomplete if the list is cut.
       if (error != std::errc() || behind == end || (*behind != ',' && *behind != ']')) return -1;
       if (each == rank) return place;
       for (at = behind + 1; at < end && *at == ' ';) ++at;
@@ -611,7 +618,7 @@ class Collector : public CallCollector {
     const bool is_ring = catalog_.processes[id].format == SourceFormat::ring;
     const bool has_numbers = std::any_of(process.drafts.begin(), process.drafts.end(),
                                          [](const Draft& draft) { return draft.key.numbering == Numbering::numbered; });
-    // What a stream does for one communicator alone, it does always.
+    // If a stream is used for only one communicator, all of its work belongs to that.
     std::map<TrackId, std::set<LaneKey>> on_stream;
     for (const Draft& draft : process.drafts) {
       if (draft.key.communicator != kNoCommunicator && draft.stream != kNoTrack && !is_ring) on_stream[draft.stream].insert(draft.key);
@@ -640,7 +647,7 @@ class Collector : public CallCollector {
     return found;
   }
 
-  // It was captured, and did nothing itself.
+  // Returns true if the call was captured, and so launched nothing itself.
   bool is_captured(ProcessId id, const Draft& draft) const {
     return draft.call.gpu_start_ns == kNoTime && draft.key.numbering == Numbering::numbered &&
            captured_.count({id, draft.key.communicator, draft.key.source, draft.key.destination, static_cast<std::uint64_t>(draft.call.position)}) != 0;
@@ -667,7 +674,7 @@ class Collector : public CallCollector {
     }
     std::stable_sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) { return a.call.position < b.call.position; });
     for (Draft& draft : drafts) {
-      // Calls with one number, as those of a coalesced operation, have places behind each other.
+      // Calls with one number, as those of a coalesced operation, have consecutive positions.
       if (lane.ordinal_step > 1 && !lane.calls.empty() && lane.calls.back().position >= draft.call.position) draft.call.position = lane.calls.back().position + 1;
       lane.calls.push_back(draft.call);
       lane.calls.back().group_has_ended = draft.launched > 0 && draft.ended >= draft.launched;
@@ -675,7 +682,8 @@ class Collector : public CallCollector {
     return lane;
   }
 
-  // Those before the first one with a number precede it one by one; others without one are left out, and counted.
+  // Calls before the first numbered one get preceding numbers. Other calls without a number are skipped; returns their
+  // number.
   static std::uint64_t number_by_neighbours(std::vector<Draft>& drafts, std::int64_t step) {
     const auto first = std::find_if(drafts.begin(), drafts.end(), [](const Draft& draft) { return draft.call.position != kNoPosition; });
     if (first == drafts.end()) return 0;

@@ -1,9 +1,10 @@
 // Finds the collectives of each process among the events of a trace.
 //
-// Of a recording, calls of NCCL are events; their work is what was launched within the call, or within the end of the group
-// that holds it, on its thread. Work of a CUDA graph tells which call it was captured in; that call itself did nothing. Of a
-// profile, kernels of NCCL are calls, and tell what PyTorch knew of them unless they were launched before it began; what a kernel
-// of sends and receives does is told by PyTorch's operator or annotation that it was launched in ("nccl:all_to_all").
+// In a recording, NCCL calls are events. The GPU work of a call is the work launched on its thread within the call, or
+// within the end of the group that contains it. Work of a CUDA graph belongs to the call that was captured; that call
+// itself launched nothing. In a profile, NCCL kernels are the calls. They carry PyTorch's metadata unless they were
+// launched before profiling began. The operation of a send-receive kernel follows from the PyTorch operator or
+// annotation in which it was launched ("nccl:all_to_all").
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -22,20 +23,21 @@
 
 namespace cli {
 
-// What each process of a trace did in collectives, before they are matched over ranks (match.h): its calls, in lanes.
+// The collective calls of each process, in lanes, before they are matched over ranks (match.h).
 //
-// A lane is a sequence of calls of one process whose counterparts on another rank are a lane, too: of one communicator (or of
-// a stream, where the communicator is not known) and one class, and of sends and receives of one pair of ranks. Calls of a
-// lane have positions. Numbered ones were counted by the program itself (NCCL's calls by our agent, PyTorch's Seq), so that
-// equal positions on two ranks are the same collective, whatever is missing between them. Counted ones are numbered in the
-// order of what is in the trace, which begins somewhere: which positions belong together has to be found.
+// A lane is a sequence of calls of one process that corresponds to a lane on another rank. It contains the calls of one
+// communicator (or of one stream if the communicator is unknown) and one class; sends and receives have a lane for each
+// pair of ranks. Calls of a lane have positions. Numbered positions were counted by the program itself (NCCL calls by
+// our agent, PyTorch's Seq), so equal positions on two ranks are the same collective, whatever is missing between them.
+// Counted positions follow the order of the calls in the trace, which may begin anywhere, so the positions that belong
+// together have to be found.
 inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 
-// What a call does: equal on all ranks that do the same.
+// The properties of a call that are equal on all ranks of a collective.
 struct CollectiveWhat {
   Operation operation = Operation::unknown;
-  std::int64_t message_bytes = -1;  // as NCCL tells it (size_of_messages); -1: unknown, as below
-  std::int64_t buffer_bytes = -1;   // as PyTorch tells it (size_of_buffers)
+  std::int64_t message_bytes = -1;  // from NCCL's payload (size_of_messages); -1 if unknown, as in the members below
+  std::int64_t buffer_bytes = -1;  // from PyTorch's metadata (size_of_buffers)
   std::int64_t reduction = -1;      // ncclRedOp_t
   std::int64_t root = -1;           // rank in the communicator
   std::int64_t data_type = -1;      // ncclDataType_t
@@ -55,23 +57,26 @@ constexpr void payload_fields(F& f, T& w)
   f.number("data_type", w.data_type);
 }
 
-// Nothing that both tell differs.
+// Returns true if no property that is known of both differs.
 bool can_be_same(const CollectiveWhat& one, const CollectiveWhat& other);
 
 using WhatId = std::uint32_t;          // in CollectiveCalls::whats
 using CommunicatorId = std::uint32_t;  // in CollectiveCalls::communicators
 
 struct CollectiveCall {
-  std::int64_t host_start_ns = kNoTime, host_end_ns = kNoTime;  // of the call; kNoTime: it, or its end, was not seen
-  std::int64_t gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;    // of its work, from first to last; the same
-  std::int64_t exposed_ns = 0;   // how long its work ran and no compute did on the device
+  // Times of the call; kNoTime if it or its end was not recorded
+  std::int64_t host_start_ns = kNoTime, host_end_ns = kNoTime;
+  // Times of its GPU work, first start to last end; kNoTime if not recorded
+  std::int64_t gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;
+  std::int64_t exposed_ns = 0;  // time in which its work ran on the device without compute
   std::int64_t position = 0;     // in its lane
   WhatId what = 0;
-  std::uint32_t group = 0;       // calls that NCCL launched together have one number, not 0, within their process
-  GpuAccounts before;            // of its device, as of gpu_start_ns
-  TrackId gpu_track = 0;         // of its first work, where gpu_start_ns is known
-  StringId gpu_name = 0;         // ... as it is called
-  // Its group launched work, all of which has ended; which of it is of this call is not known where that has no times.
+  std::uint32_t group = 0;  // number shared by calls of the process that NCCL launched together; 0 if none
+  GpuAccounts before;  // accounts of its device at gpu_start_ns
+  TrackId gpu_track = 0;  // of its first GPU work, if gpu_start_ns is known
+  StringId gpu_name = 0;  // name of that work
+  // The group of the call launched work, and all of that work has ended. If the call has no GPU times, it is unknown
+  // which part of the work belongs to it.
   bool group_has_ended = false;
 };
 
@@ -80,16 +85,19 @@ enum class Numbering : std::uint8_t { numbered, counted };
 struct CollectiveLane {
   CommunicatorId communicator = 0;
   Numbering numbering = Numbering::counted;
-  std::int64_t ordinal_step = 1;  // how far positions of calls with successive numbers are apart: several calls may share one
-  bool whole_beginning = false;   // counted from the first one of the recording: nothing before it is missing
-  std::int32_t source = -1, destination = -1;  // of sends and receives: ranks in the communicator; -1: of others, or unknown
-  std::int32_t own_rank = -1;  // in the communicator; -1: not told
+  // Distance between positions of calls with successive numbers; several calls may share one number
+  std::int64_t ordinal_step = 1;
+  bool whole_beginning = false;  // counted from the first call of the recording: no earlier call is missing
+  // For sends and receives: ranks in the communicator; -1 for other calls or if unknown
+  std::int32_t source = -1, destination = -1;
+  std::int32_t own_rank = -1;  // in the communicator; -1 if unknown
   bool point_to_point = false;
   bool replay = false;  // of CUDA graphs
   std::vector<CollectiveCall> calls;  // by position, ascending
 };
 
-// Work of one kind that does not communicate: kernels of one name and launch, or copies and memsets of one name.
+// GPU work of one kind that does not communicate: kernels with the same name and launch, or copies and memsets with the
+// same name.
 struct WorkSum {
   StringId name = 0;
   LaunchId launch = 0;
@@ -97,67 +105,69 @@ struct WorkSum {
   std::int64_t count = 0, sum_ns = 0;
 };
 
-// What the host did while its GPU waited for a launch (GpuAccounts::late_launch_ns), where its calls are recorded.
+// Host activity while the GPU waited for a launch (GpuAccounts::late_launch_ns), if the host's calls are recorded.
 struct HostDelay {
-  std::int64_t outside_ns = 0;  // no call of CUDA: the program itself
-  std::int64_t collecting_ns = 0;  // of that: Python's garbage collector ran, on whichever thread, with the GIL
+  std::int64_t outside_ns = 0;  // outside CUDA calls: in the program itself
+  // Part of outside_ns in which Python's garbage collector ran on any thread while holding the GIL
+  std::int64_t collecting_ns = 0;
   std::vector<std::pair<StringId, std::int64_t>> in_calls;  // name, ns; the longest first
 
-  // What it did most; neither: the program itself.
+  // The largest part of the delay. If neither returns true, it is the program itself.
   bool mostly_in_call() const { return !in_calls.empty() && in_calls[0].second > outside_ns; }
   bool mostly_collecting() const { return !mostly_in_call() && 2 * collecting_ns > outside_ns; }
 };
 
 struct ProcessCalls {
   std::vector<CollectiveLane> lanes;
-  std::uint64_t works_without_call = 0;  // communication of the GPU of which it is not known which call it is of
+  std::uint64_t works_without_call = 0;  // GPU communication of an unknown call
   std::vector<WorkSum> work = {};        // by name, launch
-  bool knows_launches = false;           // of work: when the host launched it
+  bool knows_launches = false;  // the work has launch times of the host
   HostDelay host_delay = {};
 };
 
-// Over all ranks.
+// A communicator, over all ranks.
 struct CommunicatorInfo {
-  std::string label;        // "0x00000000c0ffee00", or PyTorch's name of the group: "0"; "": not known
-  std::string description;  // PyTorch's: "default_pg", "mesh_tp"; ""
-  std::uint32_t epoch = 0;  // how often one of this hash was made; 0: unknown
-  std::int64_t size = -1;   // ranks, as it was told; -1: unknown
-  std::string scope;        // of which run and phase it is, where a trace has several
-  std::string members;      // as PyTorch wrote them, which groups of one name are told apart by; ""
+  std::string label;  // "0x00000000c0ffee00", or PyTorch's name of the group: "0"; empty if unknown
+  std::string description;  // from PyTorch: "default_pg", "mesh_tp"; may be empty
+  std::uint32_t epoch = 0;  // number of the communicator among those with this hash; 0 if unknown
+  std::int64_t size = -1;  // number of ranks, as recorded; -1 if unknown
+  std::string scope;  // run and phase, if a trace has several
+  std::string members;  // as PyTorch wrote them; distinguishes groups of one name; may be empty
 
   bool operator==(const CommunicatorInfo&) const = default;
 };
 
-// Several readers may each find those of some processes (join_calls()).
+// Several readers may each collect the calls of some processes (join_calls()).
 struct CollectiveCalls {
   std::vector<ProcessCalls> processes;  // by ProcessId
   Interned<CollectiveWhat> whats;
   std::vector<CommunicatorInfo> communicators;
 };
 
-// Those of another part of the trace, behind those that there are: its processes follow `to`'s, or those up to `first` that have
-// none.
+// Appends the calls of another part of the trace to `to`. Its processes follow those of `to`, which is first extended
+// to `first` processes.
 void join_calls(CollectiveCalls from, ProcessId first, CollectiveCalls& to);
 
 class CallCollector {
  public:
   virtual ~CallCollector() = default;
 
-  // Every event, by start, enclosing ones first. `computes`: it is GPU work that computes, behind which communication hides.
+  // Adds an event. All events have to be added, by start, enclosing ones first. `computes` is true for GPU work that
+  // computes and so can hide communication.
   virtual void event(const Event& event, const Facts& facts, bool computes) = 0;
 
-  // EventSink::end_of(): frees temporary data. Optional.
+  // Frees temporary data of the process, as EventSink::end_of(). Optional.
   virtual void end_of(ProcessId process) = 0;
 
-  // After the last one, once.
+  // Returns the calls. Called once, after the last event.
   virtual CollectiveCalls take() = 0;
 };
 
-// What is found: `calls` are those, with the times of their work; `reasons` besides why a rank is late (CollectiveCall::exposed_ns
-// and before, ProcessCalls::work and host_delay), which takes as long again.
+// What is collected: `calls` are the calls with the times of their work; `reasons` adds the data that explains why a
+// rank is late (CollectiveCall::exposed_ns and before, ProcessCalls::work and host_delay), which doubles the time.
 enum class CallDetail : std::uint8_t { calls, reasons };
 
-// `catalog` outlives it, and is complete.
+// `catalog` is complete and has to outlive the collector.
 std::unique_ptr<CallCollector> make_call_collector(const Catalog& catalog, CallDetail detail = CallDetail::reasons);
 
 }  // namespace cli

@@ -1,5 +1,5 @@
-// What the time of one device went into, as of any moment: each nanosecond since its first work is in one of four accounts,
-// by what ran then: compute; else communication; else a copy or a memset; else nothing.
+// Accounts for the time of one device. Each nanosecond since its first work is in one of four accounts, by what ran
+// then: compute; if none, communication; if none, a copy or a memset; otherwise idle.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 namespace cli {
 
-// How long compute ran on a device while some other work of it did.
+// Measures how long compute ran on a device while some other work of it did.
 
-// Work comes by start. A watched interval [start, end) is answered when no compute that starts before its end can come.
+// Work has to be added by start. A watched interval [start, end) is reported once no further compute can start before
+// its end.
 class ComputeCover {
  public:
-  // Compute, start_ns <= end_ns. Calls done(watch, covered_ns) for each interval that has ended.
+  // Adds compute with start_ns <= end_ns. Calls done(watch, covered_ns) for each interval that has ended.
   template <typename Done>
   void compute(std::int64_t start_ns, std::int64_t end_ns, Done&& done) {
     settle(start_ns, done);
@@ -38,7 +39,7 @@ class ComputeCover {
     std::int64_t end_ns, before_ns;
   };
 
-  // Compute before this moment, which is not before the last start.
+  // Returns the compute time before `at_ns`, which must not be earlier than the last start.
   std::int64_t before(std::int64_t at_ns) const { return total_ns_ - std::max<std::int64_t>(0, until_ns_ - at_ns); }
   template <typename Done>
   void settle(std::int64_t now_ns, Done&& done) {
@@ -57,7 +58,7 @@ struct GpuAccounts {
   std::int64_t communication_ns = 0;  // while no compute ran
   std::int64_t copy_ns = 0;           // while neither ran
   std::int64_t idle_ns = 0;
-  std::int64_t late_launch_ns = 0;  // of idle_ns: until the host launched the work that ended it, where that is known
+  std::int64_t late_launch_ns = 0;  // part of idle_ns before the host launched the work that ended it, if known
 
   friend GpuAccounts operator-(const GpuAccounts& a, const GpuAccounts& b) {
     return {a.compute_ns - b.compute_ns, a.communication_ns - b.communication_ns, a.copy_ns - b.copy_ns, a.idle_ns - b.idle_ns,
@@ -69,20 +70,20 @@ class GpuLedger {
  public:
   enum class Use : std::uint8_t { compute, communication, copy };
   struct Gap {
-    std::int64_t from_ns = 0, to_ns = 0;  // equal: there was none
+    std::int64_t from_ns = 0, to_ns = 0;  // equal if there was no gap
   };
 
-  // By start_ns ascending; start_ns <= end_ns. Returns the time without any work that this work ended.
+  // Adds work with start_ns <= end_ns, by start_ns ascending. Returns the idle time that this work ended.
   Gap work(Use use, std::int64_t start_ns, std::int64_t end_ns) {
     const Gap gap = settle(start_ns);
     std::int64_t& until_ns = use == Use::compute ? compute_until_ns_ : use == Use::communication ? communication_until_ns_ : copy_until_ns_;
     until_ns = std::max(until_ns, end_ns);
     return gap;
   }
-  // Of the gap that was returned last: so much of it passed before the host launched the work.
+  // Records that `ns` of the gap returned last passed before the host launched the work.
   void launched_late(std::int64_t ns) { accounts_.late_launch_ns += ns; }
 
-  // As of the start of the newest work.
+  // The accounts at the start of the newest work.
   const GpuAccounts& accounts() const { return accounts_; }
 
  private:
@@ -107,7 +108,7 @@ class GpuLedger {
 
   GpuAccounts accounts_;
   bool begun_ = false;
-  std::int64_t at_ns_ = 0;  // accounts hold what was before
+  std::int64_t at_ns_ = 0;  // time up to which the accounts are complete
   std::int64_t compute_until_ns_ = 0, communication_until_ns_ = 0, copy_until_ns_ = 0;
 };
 

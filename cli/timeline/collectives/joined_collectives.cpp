@@ -13,11 +13,11 @@
 namespace cli {
 namespace {
 
-// Sends and receives that NCCL launched together, as an all-to-all may consist of, are joined as far as they are few: of n ranks
-// they would have n * n flows.
+// Limit for joining sends and receives that NCCL launched together, as in an all-to-all, because n ranks would have n *
+// n flows.
 constexpr std::size_t kMostPairsOfGroup = 8;
 
-// Before and after chosen times, at least: a group of NCCL's calls is shorter.
+// Minimum margin before and after chosen times; a group of NCCL calls is shorter.
 constexpr std::int64_t kLeastNear_ns = 10'000'000;
 
 class Joiner {
@@ -37,7 +37,7 @@ class Joiner {
       const auto is_timed = [&](const MatchedCall& call) { return call_of(calls_, call).gpu_start_ns != kNoTime; };
       if (std::count_if(some.begin(), some.end(), is_timed) < 2) continue;
       ++known_;
-      if (!times_of(matched_, calls_, each).all_started) continue;  // the last may be one that is not here
+      if (!times_of(matched_, calls_, each).all_started) continue;  // the last rank may be one that is not in the trace
       if (each.point_to_point && std::any_of(some.begin(), some.end(), [&](const MatchedCall& call) { return has_many_pairs(call); })) continue;
       join(each, some);
     }
@@ -49,7 +49,7 @@ class Joiner {
     return std::move(joined_);
   }
 
-  // Nothing but what was read can change what is said of the chosen collectives.
+  // Only events that were read can affect the chosen collectives.
   bool is_certain() const {
     const auto is_numbered = [](const CollectiveLane& lane) { return lane.numbering == Numbering::numbered; };
     for (const ProcessCalls& process : calls_.processes) {
@@ -70,7 +70,7 @@ class Joiner {
   bool is_chosen(std::span<const MatchedCall> some) const {
     return std::any_of(some.begin(), some.end(), [&](const MatchedCall& call) { return is_chosen(call); });
   }
-  // The call, or its work, is of a chosen process and runs at a chosen time.
+  // Returns true if the call, or its work, is of a chosen process and runs at a chosen time.
   bool is_chosen(const MatchedCall& which) const {
     if (!chosen_.has(which.process) || chosen_.times.empty()) return chosen_.has(which.process);
     const CollectiveCall& call = call_of(calls_, which);
@@ -143,9 +143,9 @@ class Joiner {
   const Catalog& catalog_;
   const Wanted& chosen_;
   const MatchedCollectives matched_;
-  std::unordered_map<std::uint64_t, std::size_t> pairs_;  // of a process and its group
-  std::size_t known_ = 0;                                 // collectives of which more than one rank is
-  std::size_t divided_ = 0;                               // of these, into wait and transfer
+  std::unordered_map<std::uint64_t, std::size_t> pairs_;  // by process and group
+  std::size_t known_ = 0;  // collectives with more than one known rank
+  std::size_t divided_ = 0;  // of these, those divided into wait and transfer
   JoinedCollectives joined_;
 };
 
@@ -178,7 +178,7 @@ JoinedCollectives CollectiveJoin::take(const Wanted& chosen) {
   return none;
 }
 
-// Chosen times, and before and after each half as long again.
+// The chosen times, extended on both sides by half of their length.
 Wanted CollectiveJoin::wanted_near(const Wanted& chosen) {
   Wanted::Intervals all;
   for (std::size_t process = 0; process < chosen.times.size(); ++process) {

@@ -11,20 +11,20 @@
 namespace cli {
 namespace {
 
-constexpr double kMostError_ns = 125'000;  // of a line before any call was paired by it
-constexpr std::size_t kAxisParts = 8, kLeastAxisPart = 8;  // of a lane, that are looked for
-constexpr std::size_t kFewestKnown = 3;  // pairs of calls, if clocks are known
-constexpr double kMostSkipped = 0.05;    // of the pairs
+constexpr double kMostError_ns = 125'000;  // error of a line before any call was paired with it
+constexpr std::size_t kAxisParts = 8, kLeastAxisPart = 8;  // parts of a lane that are searched
+constexpr std::size_t kFewestKnown = 3;  // pairs of calls required if clocks are known
+constexpr double kMostSkipped = 0.05;  // share of the pairs
 
-// By how much causality may be missed: lines are known only so well, and ends lie as far apart.
+// Tolerance for violations of causality, because lines are inexact and ends lie apart.
 double error_of(double mad_ns) { return std::clamp(kClearlyBetter * mad_ns, kTimestampError_ns, kMostError_ns); }
 
-// The chain of pairs that is worth most: positions ascend on both sides.
+// Finds the chain of pairs with the largest worth, with ascending positions on both sides.
 class BestChain {
  public:
   explicit BestChain(std::size_t positions) : best_(positions + 1, kNone) {}
 
-  // The most that a chain is worth that ends before `position`; kNone: there is none.
+  // Returns the largest worth of a chain that ends before `position`; kNone if there is none.
   std::int32_t before(std::size_t position) const {
     std::int32_t found = kNone;
     for (std::size_t i = position; i > 0; i &= i - 1) found = better(found, best_[i]);
@@ -56,7 +56,7 @@ class BestChain {
     if (a == kNone || b == kNone) return std::max(a, b);
     return links_[static_cast<std::size_t>(b)].worth > links_[static_cast<std::size_t>(a)].worth ? b : a;
   }
-  std::vector<std::int32_t> best_;  // a Fenwick tree, of maxima
+  std::vector<std::int32_t> best_;  // a Fenwick tree of maxima
   std::vector<Link> links_;
 };
 
@@ -130,8 +130,8 @@ std::size_t CallSequence::skipped(const CollectiveLane& lane, const std::vector<
   return found;
 }
 
-// Calls between two pairs of which both sides have as many are paired one by one: those whose times say nothing, and ends that are far
-// off. Where sides have not as many anywhere, something was lost, and only the former are.
+// Pairs the calls between two pairs one by one if both sides have equally many: calls whose times do not bind, and ends
+// that are far apart. If the numbers differ anywhere, something was lost, and only the former are paired.
 void CallSequence::fill(const CollectiveLane& lane, const std::vector<SequenceCall>& calls, std::vector<std::int32_t>& paired) const {
   struct Gap {
     std::vector<std::size_t> calls, entries;
@@ -170,7 +170,7 @@ void CallSequence::fill(const CollectiveLane& lane, const std::vector<SequenceCa
       }
     }
   }
-  // Calls with times and without them may have changed places.
+  // Calls with and without times may be in the wrong order.
   std::int32_t last = -1;
   for (std::int32_t& each : paired) {
     if (each >= 0 && each <= last) each = -1;
@@ -197,7 +197,7 @@ void CallSequence::insert(const CollectiveLane& lane, const Placed& placed) {
     entry.calls.push_back(call);
     all.push_back(std::move(entry));
   };
-  std::vector<std::size_t> next(calls.size() + 1, entries_.size());  // the entry of the pair there or after it
+  std::vector<std::size_t> next(calls.size() + 1, entries_.size());  // the entry of the pair at or after this call
   for (std::size_t i = calls.size(); i-- > 0;) next[i] = paired[i] >= 0 ? static_cast<std::size_t>(paired[i]) : next[i + 1];
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (paired[i] >= 0) {
@@ -215,7 +215,7 @@ void CallSequence::insert(const CollectiveLane& lane, const Placed& placed) {
 }
 
 CallSequence::Placed CallSequence::place(AxisLane& lane) const {
-  // Drifts are multiplied by what lies between, so that has to be little.
+  // The drift error is proportional to the distance in time, so that has to be short.
   const std::int64_t first_ns = first_time(*lane.lane);
   lane.line = {first_ns, lane.line.on_axis(first_ns) - first_ns, lane.line.drift};
   Placed placed{timed(lane), {}};
@@ -260,7 +260,7 @@ AxisLine line_of(const LaneFit& fit, const CollectiveLane& a) {
 
 AxisLine turned(const AxisLine& line) { return {line.origin_ns + line.offset_ns, -line.offset_ns, -line.drift}; }
 
-// Drifts are so small that their products are nothing, near the times at which they were found.
+// Drifts are so small that their products can be ignored near the times at which they were found.
 AxisLine joined(const AxisLine& outer, const AxisLine& inner) {
   const std::int64_t origin_ns = inner.drift != 0 ? inner.origin_ns : outer.origin_ns - inner.offset_ns;
   const std::int64_t there_ns = inner.on_axis(origin_ns);
@@ -278,7 +278,7 @@ LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Inte
   fit.mad_ns = placed.mad_ns;
   fit.offset_ns = static_cast<double>(line.offset_ns);
   fit.drift_ppm = line.drift * 1e6;
-  // Ends that are merely near each other leave many calls between them.
+  // Ends that are near each other by chance skip many calls between them.
   fit.possible = placed.pairs >= kFewestKnown && 2 * placed.pairs >= std::min(a.calls.size(), b.calls.size()) && placed.mad_ns <= kTypicalSpread_ns &&
                  static_cast<double>(placed.skipped) <= 1 + kMostSkipped * static_cast<double>(placed.pairs);
   if (!fit.possible) {
@@ -290,7 +290,7 @@ LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Inte
 
 LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget, AxisLine& line) {
   LaneFit none;
-  // Half of the shorter one at least has to be in the longer one.
+  // At least half of the shorter lane has to be in the longer one.
   if (2 * b.calls.size() < a.calls.size()) return none;
   for (const std::size_t share : {kAxisParts / 2, kAxisParts}) {
     const std::size_t length = std::max(kLeastAxisPart, b.calls.size() / share);
@@ -304,11 +304,11 @@ LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const 
       some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(first), b.calls.begin() + static_cast<std::ptrdiff_t>(first + length));
       some.whole_beginning = false;
       const LaneFit found = fit_part(a, some, whats, same_clock, budget);
-      // What fits in two places says that the sequence repeats itself, and a loss may hide the right one.
+      // If it fits at two positions, the sequence repeats and a loss may hide the right one.
       if (found.alike) return none;
       const std::int64_t middle_ns = some.calls[length / 2].gpu_end_ns;
       if (!proves(found) || middle_ns == kNoTime) continue;
-      // From there on, twice as far each time: what the part says of the drift is little.
+      // Extend from there, doubling the length each time, because a short part gives an inexact drift.
       AxisLine here{middle_ns, std::llround(line_of(found, a).since(middle_ns, middle_ns)), 0};
       std::size_t from = first, to = first + length;
       LaneFit fit;
@@ -320,7 +320,7 @@ LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const 
         fit = fit_on_axis(a, some, whats, here);
         budget.pairs -= std::min(budget.pairs, a.calls.size() + some.calls.size());
       }
-      // Nearly all of the shorter one: that is what losses leave, and what a wrong place does not.
+      // Losses leave nearly all of the shorter lane paired; a wrong position does not.
       if (!fit.possible || 4 * fit.pairs < 3 * std::min(a.calls.size(), b.calls.size())) continue;
       if (best && std::abs(here.on_axis(middle_ns) - best_line.on_axis(middle_ns)) > static_cast<std::int64_t>(kTypicalSpread_ns)) return none;
       if (!best || fit.mad_ns < best->mad_ns) best = fit, best_line = here;

@@ -11,17 +11,18 @@
 namespace cli {
 namespace {
 
-// Two to this power is what the odds must be: with eight pairs of calls (the fewest that prove a shift) each of which is one in four
-// by chance, and a call that tells more counts for as many as it tells.
+// Binary logarithm of the required odds: eight pairs of calls (the fewest that prove a shift), each with a chance of
+// one in four. A call with more evidence counts more.
 constexpr double kProof_bits = 16;
 constexpr double kLeastNoise_ns = 1000;  // profiles of older PyTorch have times in whole microseconds
-constexpr std::size_t kFewestCalls = 3;  // a single coincidence is no proof, however long somebody was late
+constexpr std::size_t kFewestCalls = 3;  // a single coincidence is no proof, however late a rank was
 
 using Indices = std::vector<std::size_t>;
 
-// The evidence of a call in which starts are `apart` and ends `error` from what they usually are: the logarithm of how likely that is
-// in one group, whose ends have the noise, over how likely it is in several, whose ends are as far apart as starts. Both are taken to be
-// distributed as scale / (x + scale)^2, whose tail is heavy: ends of large messages lie further apart than those of small ones.
+// Returns the evidence of a call in which starts differ by `apart` and ends by `error` from their usual distance: the
+// logarithm of the ratio of its likelihood in one group, whose ends have the given noise, to that in several groups,
+// whose ends are as far apart as starts. Both are assumed to be distributed as scale / (x + scale)^2, which has a heavy
+// tail, because ends of large messages are further apart than those of small ones.
 double bits(double apart_ns, double error_ns, double noise_ns) {
   if (apart_ns < kClearlyBetter * noise_ns) return 0;
   return std::log2(noise_ns / apart_ns) + 2 * std::log2((apart_ns + error_ns) / (noise_ns + error_ns));
@@ -29,7 +30,7 @@ double bits(double apart_ns, double error_ns, double noise_ns) {
 
 struct Evidence {
   double all = 0;
-  std::size_t calls = 0;  // that speak for it
+  std::size_t calls = 0;  // number of calls that support it
   void add(double some) {
     all += some;
     calls += some > 0;
@@ -37,12 +38,12 @@ struct Evidence {
   bool proves() const { return all >= kProof_bits && calls >= kFewestCalls; }
 };
 
-// What two lanes say, by the calls that both have.
+// Compares two lanes by their common calls.
 class Pairs {
  public:
   explicit Pairs(const std::vector<LaneTimes>& lanes) : lanes_(lanes) {}
 
-  // Whether the calls whose starts disagree prove that they are of one communicator.
+  // Returns true if the calls with different starts prove that the lanes are of one communicator.
   bool support(std::size_t a, std::size_t b) {
     load(a, b);
     if (at_.size() < kFewestCalls) return false;
@@ -55,14 +56,14 @@ class Pairs {
     }
     const double noise = std::max(quantile(rest_, 0.5), kLeastNoise_ns);
     rest_ = starts_;
-    // Of clocks that these ends alone tell it is unknown how far apart starts usually are.
+    // If a clock is known only from these ends, the usual distance of starts is unknown.
     const double usual = one_clock ? 0 : quantile(rest_, 0.5);
     Evidence found;
     for (std::size_t i = 0; i < at_.size(); ++i) found.add(bits(std::abs(starts_[i] - usual), std::abs(ends_[i] - line.value(at_[i])), noise));
     return found.proves();
   }
 
-  // How far their ends lie apart beside a line, in the median; infinite if they share too few calls.
+  // Returns the median distance of their ends from a line; infinite if they have too few common calls.
   double distance(std::size_t a, std::size_t b) {
     load(a, b);
     return at_.size() < kFewestCalls ? INFINITY : line_of_ends().mad;
@@ -109,7 +110,7 @@ class Grouper {
   }
 
  private:
-  // Those that pairs connect with the first lane.
+  // Returns the lanes that pairs connect with the first lane.
   Indices connected() {
     Indices found{0};
     std::vector<bool> is_in(lanes_.size());
@@ -128,7 +129,7 @@ class Grouper {
     return found;
   }
 
-  // They are no group: one process is there twice, or they have several names.
+  // Returns true if they cannot be a group: two lanes are of one process, or they have several names.
   bool is_impossible(const Indices& some) const {
     std::set<ProcessId> processes;
     std::set<std::uint32_t> names;
@@ -139,7 +140,7 @@ class Grouper {
     return processes.size() < some.size() || names.size() > 1;
   }
 
-  // Calls of the sequence that all of them have.
+  // Returns the calls of the sequence that all of them have.
   Indices shared(const Indices& some) const {
     Indices calls;
     for (std::size_t i = 0; i < lanes_[0].end_ns.size(); ++i) {
@@ -148,9 +149,9 @@ class Grouper {
     return calls;
   }
 
-  // The lanes on the axis of some of them, in some calls of the sequence: [lane][call].
+  // Times of some lanes on a common axis, in some calls of the sequence: [lane][call].
   struct OnAxis {
-    std::vector<std::vector<double>> starts, ends;  // since the median of the ends of those
+    std::vector<std::vector<double>> starts, ends;  // relative to the median of their ends
   };
   OnAxis on_axis_of(const Indices& some, const Indices& calls, bool one_clock) const {
     OnAxis found{std::vector<std::vector<double>>(lanes_.size()), std::vector<std::vector<double>>(lanes_.size())};
@@ -176,7 +177,7 @@ class Grouper {
     return found;
   }
 
-  // All are one group: one rank alone was late often enough, and all ended together.
+  // Returns true if all are one group: one rank alone was late often enough, and all ended together.
   bool is_one(const Indices& some) const {
     const Indices calls = shared(some);
     if (calls.size() < kFewestCalls) return false;
@@ -193,7 +194,7 @@ class Grouper {
       for (const std::size_t k : some) last_start = std::max(last_start, on_axis.starts[k][i]), first_end = std::min(first_end, on_axis.ends[k][i]);
       if (last_start > first_end + std::max(kTimestampError_ns, kClearlyBetter * noise)) return false;
     }
-    // By how much the last one came after all others, and which it was. Others are all lanes that ended at this moment.
+    // The delay of the last lane after all others, and its index. The others are all lanes that ended at this moment.
     std::vector<double> leads(calls.size());
     Indices last(calls.size());
     std::vector<bool> is_in(lanes_.size());
@@ -212,8 +213,8 @@ class Grouper {
       }
       leads[i] = latest - next;
     }
-    // Clocks that these ends alone tell might hide that one group is always so much later than another. Then only what changes is
-    // evidence: leads that differ from the usual one, or each rank being the late one.
+    // If clocks are known only from these ends, they may hide a constant delay between two groups. Then only changes
+    // are evidence: delays that differ from the usual one, or each rank being the late one.
     values = leads;
     const double usual = one_clock ? 0 : quantile(values, 0.5);
     Evidence changes;
@@ -226,9 +227,11 @@ class Grouper {
     return changes.proves() || std::all_of(some.begin(), some.end(), [&](std::size_t each) { return turns[each].proves(); });
   }
 
-  // Those whose ends agree with the first lane's clearly better than the rest do; empty: none do.
+  // Returns the lanes whose ends agree with the first lane's clearly better than the others' do; empty if there are
+  // none.
   Indices divided(const Indices& some) {
-    // Each lane is connected to those before by its nearest one (Prim): these distances are those at which groups join.
+    // Each lane is connected to the nearest earlier one (Prim's algorithm). These distances are those at which groups
+    // join.
     std::vector<double> nearest(some.size(), INFINITY);
     std::vector<bool> is_in(some.size());
     std::vector<double> heights;
@@ -272,8 +275,8 @@ class Grouper {
     return found;
   }
 
-  // Another grouping that is possible: the ranks that are late together are apart, and each other one is with the one it ends most like.
-  // Returns the part of the first lane.
+  // Returns the first lane's part in another possible grouping: the ranks that are late together are separate, and each
+  // other rank is with the one whose ends are most similar.
   Indices other_division(const Indices& some) {
     const Indices calls = shared(some);
     // The two that were last most often.

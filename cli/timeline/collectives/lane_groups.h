@@ -1,15 +1,16 @@
-// Which lanes are of one communicator, where no name says so.
+// Finds which lanes belong to one communicator if no name does.
 //
-// Ranks that work in lockstep end alike in collectives of different communicators, too. What proves that two are in one are the calls
-// whose starts disagree: a rank that is early waits, and ends with the late one. So, of each pair of lanes, each call whose starts lie
-// further from their usual distance than the ends' noise is evidence: for one communicator, if the ends agree there, and against it, if
-// they follow the starts.
+// Ranks that work in lockstep have similar ends even in collectives of different communicators. The evidence is calls
+// whose starts disagree: in one communicator, an early rank waits and ends together with the late one. For each pair of
+// lanes, each call whose starts differ from their usual distance by more than the noise of the ends is evidence: for
+// one communicator if the ends agree there, against it if the ends differ like the starts.
 //
-// Pairs alone do not tell groups apart that are late together, as when a rank of each waited for the same slow one before. So all lanes
-// that pairs connect are judged together: they are one group if one rank alone was late often enough, and all ends agree with it. No
-// division into several groups explains that, because the others would have gone on without the late one, unless another lane that is
-// not one of them came and ended as late. Else they are divided where the ends of some agree clearly better than those of all; and where
-// these do not, either may be true, and nothing is chosen. All this is as the first lane sees it: the caller asks each member, too.
+// Pairs alone cannot separate groups that are late together, for example because a rank of each group waited for the
+// same slow rank before. Therefore all lanes connected by pairs are judged together. They are one group if one rank
+// alone was late often enough and all ends agree with it: in several groups, the others would have continued without
+// the late rank, unless a lane outside of them ended equally late. Otherwise they are divided if the ends of some lanes
+// agree clearly better than those of all. If they do not, both answers are possible and none is chosen. This is the
+// view of the first lane, so the caller repeats it for each member.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,23 +23,26 @@ namespace cli {
 
 inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-// When a lane's calls began and ended, by the sequence that all lanes share, on one axis; kMissing where it has none.
+// Starts and ends of a lane's calls on one axis, indexed by the sequence that all lanes share; kMissing if the lane has
+// no such call.
 struct LaneTimes {
   ProcessId process = 0;
-  bool has_known_clock = false;  // against the first lane's, from other collectives than these
-  std::uint32_t name = 0;        // of the communicator; 0: none
-  bool is_witness = false;       // in no group that may be found here, but it may have been the one that others waited for
+  bool has_known_clock = false;  // relative to the first lane's, from other collectives
+  std::uint32_t name = 0;  // of the communicator; 0 if unknown
+  bool is_witness = false;  // cannot belong to a group found here, but the others may have waited for it
   std::vector<double> start_ns, end_ns;
 };
 
 struct LaneGrouping {
-  // Indices of lanes, ascending. Those that are proved to be one group with the first lane, and that lane; it alone, if none is.
+  // Indices of lanes, ascending: the first lane and the lanes proved to be in its group; the first lane alone if there
+  // are none.
   std::vector<std::size_t> members;
-  // Not empty: these may be one group, or several, of which `apart` is one. Nothing is chosen; members is the first lane alone.
+  // If not empty, these lanes may be one group or several, one of them `apart`. Nothing is chosen, and `members` is the
+  // first lane alone.
   std::vector<std::size_t> together, apart;
 };
 
-// The group of the first lane.
+// Returns the group of the first lane.
 LaneGrouping group_of_first(const std::vector<LaneTimes>& lanes);
 
 }  // namespace cli

@@ -12,11 +12,13 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastPart = 3;     // of the time that is to be explained, one in so many is
-constexpr double kNoiseDeviations = 4;    // a part that is no noise is so many standard deviations more than the others'
-constexpr double kMedianVariance = 1.57;   // of n values of a normal distribution the median's is so many nths of theirs
-constexpr std::int64_t kLeastOfLate = 6;   // ... and of what it is late there one in so many
-constexpr std::int64_t kLeastWaited = 10;  // of what a rank was late, one in so many counts as waited by the others at least
+constexpr std::int64_t kLeastPart = 3;  // a cause explains at least 1/3 of the time
+// An account above the noise exceeds the others' by this number of standard deviations
+constexpr double kNoiseDeviations = 4;
+// Variance of the median of n normally distributed values, divided by that of their mean
+constexpr double kMedianVariance = 1.57;
+constexpr std::int64_t kLeastOfLate = 6;  // ... and at least 1/6 of the lateness in the group
+constexpr std::int64_t kLeastWaited = 10;  // at least 1/10 of a rank's lateness counts as time waited by the others
 
 std::size_t index(LateCause cause) { return static_cast<std::size_t>(cause); }
 
@@ -28,17 +30,18 @@ T median(std::vector<T> values) {
   return *middle;
 }
 
-// The standard deviation of noise, of which the middle half or the tails may be larger. `differences` of two ranks each.
+// Returns the standard deviation of noise, the larger estimate of the middle half and of the tails. Each of
+// `differences` is between two ranks.
 double deviation(std::vector<std::int64_t> differences) {
   if (differences.empty()) return 0;
   for (std::int64_t& each : differences) each = std::abs(each);
   std::sort(differences.begin(), differences.end());
   const std::size_t last = differences.size() - 1;
-  // Of a normal distribution half lies within 0.6745 standard deviations, and 90 % within 1.645.
+  // In a normal distribution, half of the values are within 0.6745 standard deviations, and 90 % within 1.645.
   return std::max(static_cast<double>(differences[last / 2]) / 0.6745, static_cast<double>(differences[last * 9 / 10]) / 1.645) / std::sqrt(2);
 }
 
-// One rank's calls in the collectives of a group, null where it has none; as many of each rank.
+// The calls of one rank in the collectives of a group, null if it has none; equally many for each rank.
 using Row = std::vector<const CollectiveCall*>;
 using Rows = std::map<ProcessId, Row>;
 
@@ -79,10 +82,10 @@ Spent spent(const Row& row, const CollectiveCall& first, const CollectiveCall& l
 
 struct Compared {
   Spent own, other;
-  double scale = 1;  // from the time that both have to all of the rank's
+  double scale = 1;  // from the common time to all of the rank's time
 };
 
-// Between the first and the last collective that both have; empty: they have not two.
+// Between the first and the last collective that both have; empty if they have fewer than two.
 std::optional<Compared> compare(const Row& own, const Row& other) {
   std::size_t first = own.size(), last = own.size();
   std::int64_t begin_ns = kNoTime, end_ns = kNoTime;
@@ -102,7 +105,7 @@ std::optional<Compared> compare(const Row& own, const Row& other) {
 
 // The same kernel or copy on other ranks.
 struct Peers {
-  std::int64_t count = 0;  // medians
+  std::int64_t count = 0;  // median
   double mean_ns = 0;
   bool any = false;
 };
@@ -121,9 +124,9 @@ Peers peers_of(const WorkSum& work, const std::vector<const ProcessCalls*>& othe
   return {median(counts), median(means), !means.empty()};
 }
 
-// Of a rank's work, by how much it takes longer: which part of it, and what of it most.
+// How much longer a rank's work takes, which part of it is the cause, and the work with the largest part.
 struct Work {
-  double slow_share = 0;  // of its computing: kernels that others have, too, taking longer
+  double slow_share = 0;  // part of its compute from kernels that others have, too, but that take longer
   std::map<LateCause, std::pair<double, WorkSum>> most;  // ns more than the others
   std::map<LateCause, Peers> peers;
 };
@@ -158,7 +161,7 @@ Work compare_work(const ProcessCalls& own, const std::vector<const ProcessCalls*
   return result;
 }
 
-// By how much of its computing the same kernels take longer than on another rank.
+// Returns the part of its compute by which the same kernels take longer than on another rank.
 double slower_share(const ProcessCalls& own, const ProcessCalls& other) {
   double slow_ns = 0, same_ns = 0;
   auto at = other.work.begin();
@@ -173,12 +176,12 @@ double slower_share(const ProcessCalls& own, const ProcessCalls& other) {
   return same_ns > 0 ? slow_ns / same_ns : 0;
 }
 
-// By cause: what the first one has more.
+// Returns the excess of the first rank by cause.
 using Parts = std::array<std::int64_t, kLateParts>;
 
 std::int64_t scaled(const Compared& both, std::int64_t ns) { return static_cast<std::int64_t>(static_cast<double>(ns) * both.scale); }
 
-// All but slow_kernels, which is a part of more_work here.
+// All causes except slow_kernels, which is a part of more_work here.
 Parts parts_of(const Compared& both, bool knows_launches) {
   const GpuAccounts differ = both.own.accounts - both.other.accounts;
   Parts more{};
@@ -191,7 +194,7 @@ Parts parts_of(const Compared& both, bool knows_launches) {
 
 }  // namespace
 
-// Two ranks that meet, and what the one has more.
+// Two ranks that meet, and the excess of the first.
 struct LateReasons::Pair {
   ProcessId one = 0, other = 0;
   Parts more;
@@ -201,14 +204,14 @@ struct LateReasons::Known {
   const CollectiveCalls& calls;
   std::vector<Rows> rows;  // by group
   std::vector<Pair> pairs;
-  std::vector<bool> late;  // their pairs are no noise
+  std::vector<bool> late;  // their pairs are not used as noise
 };
 
 LateReasons::LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen, std::vector<bool> late)
     : known_(std::make_unique<Known>(Known{calls, rows_of(calls, matched, chosen), {}, std::move(late)})) {}
 LateReasons::~LateReasons() = default;
 
-// Neighbours in each group: as many pairs as there are ranks, and such as are alike where not all ranks of a job do the same.
+// Neighbours in each group: as many pairs as ranks, and similar ones if not all ranks of a job do the same.
 void LateReasons::find_pairs() {
   std::set<std::pair<ProcessId, ProcessId>> seen;
   for (const Rows& rows : known_->rows) {
@@ -235,7 +238,7 @@ double LateReasons::noise_ns(LateCause cause) {
   return deviation(std::move(differences));
 }
 
-// The group, other than this one, in whose collectives the rank was longest; this one: it is in no other.
+// Returns the other group in whose collectives the rank was longest; this group if it is in no other.
 std::uint32_t LateReasons::longest_elsewhere(ProcessId rank, std::uint32_t group) const {
   std::optional<std::int64_t> most_ns;
   std::uint32_t longest = group;
@@ -291,11 +294,11 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
   reason.idle_ns = median(idle);
   reason.knows_launches = knows_launches;
 
-  // Of a rank that could be late because of another group all that can be noise is left aside.
+  // If a rank may be late because of another group, everything that may be noise is ignored.
   reason.waited_in = longest_elsewhere(rank, group);
   const bool has_others = reason.waited_in != group;
   const std::int64_t to_explain_ns = std::clamp(median(waited), late_ns / kLeastWaited, late_ns);
-  // A median of so many others has noise of its own.
+  // The median of this number of others has noise of its own.
   const double noises = std::sqrt(1 + kMedianVariance / static_cast<double>(others.size()));
   const auto explains = [&](std::int64_t ns, LateCause cause) {
     if (ns <= 0 || ns * kLeastPart < to_explain_ns) return false;
@@ -311,7 +314,7 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
       reason.proven = true;
     }
   }
-  // It may wait elsewhere, too.
+  // The rank may also wait in another group.
   if (!reason.proven && reason.more_ns[index(LateCause::other_collective)] * kLeastPart >= to_explain_ns) reason.cause = LateCause::other_collective;
   if (const auto found = work.most.find(reason.cause); found != work.most.end()) {
     const Peers& peers = work.peers.at(reason.cause);

@@ -22,15 +22,15 @@ namespace {
 struct LaneRef {
   ProcessId process = 0;
   std::uint32_t lane = 0;
-  std::int64_t shift = 0;  // of its positions to those of the family's first lane
+  std::int64_t shift = 0;  // from its positions to those of the family's first lane
 };
 
-using Place = std::pair<ProcessId, std::uint32_t>;  // of a lane: process and number
+using Place = std::pair<ProcessId, std::uint32_t>;  // process and number of a lane
 Place place_of(const LaneRef& ref) { return {ref.process, ref.lane}; }
 
-// A lane is compared as a whole with so many others before it is refused, where most others do not fit it.
+// Number of lanes with which a lane is compared as a whole before it is refused, if most of them do not fit.
 constexpr std::size_t kMostReferences = 8;
-// What may be compared, of a run, and more for each of its calls: some tenths of a second, and some microseconds.
+// Limit of comparisons in a run, and the addition for each call: some tenths of a second, and some microseconds.
 constexpr std::size_t kPairsAtLeast = std::size_t{1} << 24, kPairsOfCall = 2048;
 
 // Lanes that may belong together.
@@ -41,7 +41,7 @@ struct FamilyKey {
   auto operator<=>(const FamilyKey&) const = default;
 };
 
-// Every rank takes part. One that has several calls of it, as none should, is one.
+// Returns true if every rank takes part. A rank with several calls, which should not occur, counts once.
 bool has_all_ranks(const MatchedCollectives& matched, const MatchedCollective& collective) {
   const std::int64_t expected = ranks_of(matched, collective);
   const auto some = matched.calls_of(collective);
@@ -50,14 +50,14 @@ bool has_all_ranks(const MatchedCollectives& matched, const MatchedCollective& c
   return expected >= 0 && ranks >= expected;
 }
 
-// Clocks of processes against each other, as far as collectives that were matched tell them.
+// Relations between the clocks of processes, as far as matched collectives show them.
 class RelatedClocks {
  public:
-  // Of b's times to a's.
+  // Adds the line that converts b's times to a's.
   void relate(ProcessId a, ProcessId b, const AxisLine& line) {
     const Related one = of(a), other = of(b);
     if (one.root == other.root) return;
-    // From what b's is related to, by b, to a, and to what a's is.
+    // From b's reference via b and a to a's reference.
     const AxisLine between = joined(one.line, joined(line, turned(other.line)));
     processes_.try_emplace(a, one);
     processes_.try_emplace(b, other);
@@ -96,7 +96,8 @@ class Matcher {
     for (auto& [key, lanes] : all) {
       if (!key.counted) find_late(lanes);
     }
-    // Those without a name last: names tell of the clocks, and some ranks of a communicator may have none.
+    // Lanes without a name are last, because named ones relate clocks, and some ranks of a communicator may have no
+    // name.
     const auto is_unnamed = [&](const FamilyKey& key) { return info(key.communicator).label.empty() && key.counted; };
     for (const auto& [key, lanes] : all) any_unnamed_ = any_unnamed_ || (is_unnamed(key) && !key.point_to_point && !key.replay);
     for (const bool unnamed : {false, true}) {
@@ -155,7 +156,7 @@ class Matcher {
       refuse_unsure(lanes);
       return put(is_named ? group_of(key.communicator) : new_group(key.communicator), key, lanes);
     }
-    // Nothing can be said against one that stands alone.
+    // A lane that is alone cannot be contradicted.
     const bool alone = std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return each.process == lanes[0].process; });
     if (alone && is_named && may_have_unnamed(key, lanes)) {
       waiting_[key.communicator] = {key, {lanes[0], {}}};
@@ -178,7 +179,7 @@ class Matcher {
     return fit_at(lane(a), lane(b), calls_.whats, same_clock(a.process, b.process), b.shift - a.shift);
   }
 
-  // The lane whose numbers most others agree with, and how many do.
+  // Returns the lane whose numbers agree with most other lanes, and how many do.
   std::pair<LaneRef, std::size_t> most_agreed(std::vector<LaneRef> lanes) const {
     by_length(lanes);
     std::pair<LaneRef, std::size_t> best{lanes[0], 0};
@@ -191,8 +192,9 @@ class Matcher {
     return best;
   }
 
-  // A rank that was recorded late may have counted from there: its numbers and another's are not those of the same calls. Numbers are
-  // believed unless times say clearly that others are right: clocks are set, and ends of large transfers differ.
+  // Finds ranks that were recorded late and may have begun counting then, so that equal numbers are different calls.
+  // Numbers are trusted unless the times clearly support another shift, because clocks may be set and ends of large
+  // transfers differ.
   void find_late(std::vector<LaneRef>& lanes) {
     if (lanes.size() < 2) return;
     const auto [first, agree] = most_agreed(lanes);
@@ -221,9 +223,9 @@ class Matcher {
     }
   }
 
-  // Once a rank was found to count from elsewhere, numbers of other ranks than such as were seen to agree are believed where times say
-  // the same: with those of ranks that are sure, or with the first one's, which find_late() compared all with; whichever most are
-  // matched by.
+  // If a rank was found to count from another call, the numbers of ranks without confirmed agreement are trusted only
+  // if the times confirm them: compared with the ranks that are sure, or with the first one, with which find_late()
+  // compared all; whichever matches more lanes.
   void refuse_unsure(std::vector<LaneRef>& lanes) {
     if (unsure_.empty()) return;
     const auto is_sure = [&](const LaneRef& each) { return unsure_.count(each.process) == 0 && agreed_.count(each.process) != 0; };
@@ -254,11 +256,11 @@ class Matcher {
 
   struct Comparison {
     LaneFit fit;
-    AxisLine line;  // of the second lane, to the first one's times
-    bool with_losses = false;  // calls may be missing on either side, and there is no shift
+    AxisLine line;  // converts the second lane's times to the first one's
+    bool with_losses = false;  // calls may be missing on either side, so there is no shift
   };
 
-  // Of two lanes, once; once more with losses.
+  // Compares two lanes once; once more with losses.
   Comparison compare(const LaneRef& a, const LaneRef& b, bool with_losses) {
     const bool is_turned = place_of(b) < place_of(a);
     const LaneRef &one = is_turned ? b : a, &other = is_turned ? a : b;
@@ -274,7 +276,7 @@ class Matcher {
       const auto [known, is_new] = compared_.try_emplace({place_of(one), place_of(other)});
       if (is_new) known->second = fit_of(one, other);
       if (with_losses && !line && !known->second.fit.possible && !known->second.with_losses) add_losses(one, other, known->second);
-      // A shift that contradicts clocks that are known is none.
+      // A shift that contradicts known clocks is rejected.
       const std::int64_t begin_ns = first_time(lane(other));
       const bool agrees = !line || std::abs(known->second.line.on_axis(begin_ns) - line->on_axis(begin_ns)) <= static_cast<std::int64_t>(kMostSpread_ns);
       if (!line || (known->second.fit.possible && agrees)) found = known->second;
@@ -293,7 +295,7 @@ class Matcher {
     return found;
   }
 
-  // Of b's times to a's, if it is known without these lanes.
+  // Returns the line from b's times to a's, if it is known without these lanes.
   std::optional<AxisLine> known_line(const LaneRef& a, const LaneRef& b) const {
     if (lane(a).whole_beginning && lane(b).whole_beginning) return {};
     return same_clock(a.process, b.process) ? AxisLine{} : clocks_.between(a.process, b.process);
@@ -309,7 +311,7 @@ class Matcher {
   void add_losses(const LaneRef& a, const LaneRef& b, Comparison& found) {
     const CollectiveLane &one = lane(a), &other = lane(b);
     found.with_losses = true;
-    // Parts of the shorter one are looked for in the longer one.
+    // Parts of the shorter lane are searched in the longer one.
     const bool is_longer = one.calls.size() >= other.calls.size(), is_same_clock = same_clock(a.process, b.process);
     AxisLine line;
     const LaneFit fit = is_longer ? fit_with_losses(one, other, calls_.whats, is_same_clock, budget_, line)
@@ -321,13 +323,14 @@ class Matcher {
 
   struct Fitting {
     double mad_ns;
-    LaneRef ref;    // the shift: to the first one's positions
-    AxisLine line;  // to the first one's times
+    LaneRef ref;  // the shift is to the first lane's positions
+    AxisLine line;  // converts to the first lane's times
     bool has_shift = false;
-    bool is_only_near = false;  // the clocks are known, and it is not known which calls are the same
+    bool is_only_near = false;  // the clocks are known, but not which calls correspond
   };
 
-  // Those of `lanes` that may belong to the first one. `why`: of the others. `witnesses`: add_related(). `left`: neither.
+  // Returns the lanes that may belong to the first one. `why` contains the reasons for the others. `witnesses`: see
+  // add_related(). `left` contains the remaining lanes.
   std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool with_losses, Reasons& why, std::vector<Fitting>& witnesses,
                                       std::vector<LaneRef>& left) {
     const LaneRef& first = lanes.front();
@@ -351,8 +354,9 @@ class Matcher {
     return fitting;
   }
 
-  // Those whose clocks are known, by one that fits. They may be late together with one that belongs to the first, so where it is not
-  // known which of their calls are the same they are witnesses, by what ends at the same moment.
+  // Adds lanes whose clocks are known through a lane that fits. They may be late together with a lane of the first
+  // one's group. If the correspondence of their calls is unknown, they are witnesses, using calls that end at the same
+  // moment.
   void add_related(const LaneRef& first, std::vector<LaneRef>& others, std::vector<Fitting>& fitting, std::vector<Fitting>& witnesses) {
     const std::size_t known = fitting.size();
     std::erase_if(others, [&](const LaneRef& each) {
@@ -374,7 +378,8 @@ class Matcher {
     });
   }
 
-  // Of a communicator that has a name: one of each process, the one that fits clearly better than others, both ways.
+  // For a communicator with a name: selects one lane of each process, the one that fits clearly better than the others
+  // in both directions.
   std::vector<Fitting> of_named(const std::vector<LaneRef>& lanes, Reasons& why) {
     const LaneRef& first = lanes.front();
     std::map<ProcessId, std::vector<Fitting>> found;
@@ -388,7 +393,7 @@ class Matcher {
       std::sort(some.begin(), some.end(), [](const Fitting& a, const Fitting& b) { return a.mad_ns < b.mad_ns; });
       const Fitting& best = some[0];
       const bool is_one = some.size() == 1 || is_clearly_better(best.mad_ns, some[1].mad_ns);
-      // And the other way round: none of the first one's process fits it alike.
+      // The reverse direction: no other lane of the first one's process fits it equally well.
       const bool is_mutual = std::none_of(lanes.begin(), lanes.end(), [&](const LaneRef& other) {
         if (other.process != first.process || other.lane == first.lane) return false;
         const LaneFit fit = compare(best.ref, other, true).fit;
@@ -403,7 +408,7 @@ class Matcher {
     return fitting;
   }
 
-  // When the calls of a lane began and ended, by the calls of the first one.
+  // Returns when the calls of a lane began and ended, in the order of the first lane's calls.
   LaneTimes times_by(const CallSequence& first, const CollectiveLane& first_lane, const Fitting& each, bool has_known_clock) const {
     AxisLane other{&lane(each.ref), each.line};
     LaneTimes times;
@@ -411,7 +416,7 @@ class Matcher {
     times.has_known_clock = has_known_clock;
     times.start_ns.assign(first.entries().size(), kMissing);
     times.end_ns = times.start_ns;
-    // Clocks that are known are not what these calls would have them.
+    // These calls contradict the known clocks.
     CallSequence::Placed placed;
     if (each.is_only_near) {
       placed.entry = first.nearest(other);
@@ -433,8 +438,9 @@ class Matcher {
     return times;
   }
 
-  // Lanes that are about as long as the first one, and whose calls are not known to be other ones, may have been waited for: they are
-  // witnesses wherever a part of them may lie, if it ends as those do that waited, give or take `noise_ns`. False: there are none.
+  // Lanes of about the same length as the first one, whose calls are not known to be different, may have been waited
+  // for. They are witnesses at each position where a part of them fits, if it ends like the lanes that waited, within
+  // `noise_ns`. Returns false if there are none.
   bool add_parts(const CallSequence& sequence, const LaneRef& first, const std::vector<LaneRef>& left, double noise_ns, std::vector<LaneTimes>& times) {
     const std::size_t before = times.size();
     for (const LaneRef& each : left) {
@@ -443,7 +449,7 @@ class Matcher {
       const std::vector<PartFit> parts = fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
       for (const PartFit& part : parts) {
         if (is_clearly_better(noise_ns, part.fit.mad_ns)) continue;
-        // As far as the next parts that fit: one in which a call is missing fits nowhere.
+        // Up to the next parts that fit; a part with a missing call fits nowhere.
         std::size_t from = 0, to = other;
         for (const PartFit& next : parts) {
           if (next.first < part.first) from = std::min(part.first, next.first + next.calls);
@@ -461,8 +467,8 @@ class Matcher {
     return times.size() > before;
   }
 
-  // Of one that has none: those that are proved to be of one with the first (lane_groups.h); `witnesses` are in no group. Where several
-  // groupings are possible, `ambiguous` are the lanes of all of them.
+  // For a communicator without a name: finds the lanes proved to be in the first one's group (lane_groups.h).
+  // `witnesses` are in no group. If several groupings are possible, `ambiguous` contains the lanes of all of them.
   std::vector<Fitting> view_of_first(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
     const LaneRef& first = lanes.front();
     std::vector<LaneRef> left;
@@ -527,7 +533,7 @@ class Matcher {
     return members;
   }
 
-  // The lanes that `lane`, taken first, proves to be its group's; itself alone, if none.
+  // Returns the lanes that `lane`, as the first lane, proves to be in its group; only itself if there are none.
   std::set<Place> seen_by(const LaneRef& lane, std::vector<LaneRef> lanes, const std::vector<LaneRef>& witnesses, bool with_losses) {
     const auto own = std::find_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
     std::rotate(lanes.begin(), own, own + 1);
@@ -537,8 +543,9 @@ class Matcher {
     return seen;
   }
 
-  // A group is one only if each of its members proves it: a member whose clock only these calls tell may have waited for a lane that the
-  // first one cannot be compared with. Members that prove to be of another group are witnesses instead.
+  // A group is accepted only if each of its members proves it. A member whose clock is known only from these calls may
+  // have waited for a lane with which the first one cannot be compared. Members proved to be in another group become
+  // witnesses.
   std::vector<Fitting> of_unnamed(std::vector<LaneRef> lanes, std::vector<LaneRef> witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
     while (true) {
       std::vector<Fitting> members = view_of_first(lanes, witnesses, with_losses, why, ambiguous);
@@ -580,7 +587,7 @@ class Matcher {
       std::vector<LaneRef> unmatched, witnesses;
       std::vector<FoundGroup> groups;
       if (!key.replay) add_waiting(lanes);
-      // Those that have many calls first: what they tell of the clocks helps with the others.
+      // Groups with many calls first, because the clocks that they relate help with the others.
       while (!lanes.empty()) {
         const auto shorter = lanes.begin() + static_cast<std::ptrdiff_t>(as_long(lanes));
         std::vector<LaneRef> left, some(lanes.begin(), shorter);
@@ -606,7 +613,8 @@ class Matcher {
     placed_.clear();
   }
 
-  // How many of the lanes, by length, are about as long as the first: half of it, and no break of a tenth before.
+  // Returns how many of the lanes, by length, are about as long as the first one: at least half of it, without a gap of
+  // a tenth before.
   std::size_t as_long(const std::vector<LaneRef>& lanes) const {
     const auto length = [&](std::size_t i) { return lane(lanes[i]).calls.size(); };
     std::size_t count = 1;
@@ -614,8 +622,8 @@ class Matcher {
     return count;
   }
 
-  // The longest lane takes all that belong to it; then the longest of the rest. `left`: what belongs to none. `refused`: what may belong to
-  // several.
+  // The longest lane takes all lanes that belong to it; then the longest of the rest, and so on. `left` contains lanes
+  // that belong to none, `refused` those that may belong to several.
   std::vector<FoundGroup> unnamed_groups(std::vector<LaneRef> lanes, bool with_losses, Reasons& why, std::vector<LaneRef>& left, std::vector<LaneRef>& refused) {
     std::vector<FoundGroup> groups;
     while (!lanes.empty()) {
@@ -641,7 +649,7 @@ class Matcher {
     return groups;
   }
 
-  // Lanes of which calls are missing, in groups that were found without them.
+  // Adds lanes with missing calls to the groups that were found without them.
   void join_those_with_losses(std::vector<FoundGroup>& groups, std::vector<LaneRef>& left, const std::vector<LaneRef>& refused, Reasons& why) {
     const std::vector<LaneRef> before = left;
     std::erase_if(left, [&](const LaneRef& each) {
@@ -676,14 +684,14 @@ class Matcher {
     FoundGroup found;
   };
 
-  // The trace lacks ranks of it, and may have them without its name.
+  // Returns true if the trace lacks ranks of the communicator, which may be lanes without its name.
   bool may_have_unnamed(const FamilyKey& key, const std::vector<LaneRef>& lanes) const {
     std::set<ProcessId> processes;
     for (const LaneRef& each : lanes) processes.insert(each.process);
     return any_unnamed_ && !key.point_to_point && !key.replay && info(key.communicator).size > std::ssize(processes);
   }
 
-  // Of lanes of groups that wait: the communicator + 1; else 0.
+  // By lane of waiting groups: the communicator + 1; otherwise 0.
   std::uint32_t name_of(const LaneRef& ref) const {
     const CommunicatorId id = lane(ref).communicator;
     return info(id).label.empty() ? 0 : id + 1;
@@ -697,7 +705,7 @@ class Matcher {
     by_length(lanes);
   }
 
-  // What has no name, of a group that was found, belongs to the one that has. False: none has.
+  // Merges a group without a name into the one with a name. Returns false if no lane has one.
   bool join_waiting(const FoundGroup& found) {
     std::vector<LaneRef> unnamed;
     WaitingGroup* group = nullptr;
@@ -754,7 +762,7 @@ class Matcher {
       std::erase_if(lanes, [&](const LaneRef& each) {
         const Place place = place_of(each);
         if (done.count(place) != 0) return true;
-        // All belong together: what fits none of many is not tried with the rest.
+        // If all belong together, lanes that fit none of many are not compared with the rest.
         if (++refused[place] < kMostReferences) return false;
         refuse(each, why[place]);
         return true;
@@ -762,7 +770,8 @@ class Matcher {
     }
   }
 
-  // Counted lanes of one communicator. By their times, unless all were recorded from the first call on: then they are counted alike.
+  // Matches counted lanes of one communicator by their times, unless all were recorded from the first call on and
+  // therefore have equal counts.
   void put_counted(std::uint32_t group, const FamilyKey& key, const LaneRef& first, const std::vector<Fitting>& others) {
     std::vector<LaneRef> together{first};
     bool whole_beginning = lane(first).whole_beginning;
@@ -846,7 +855,7 @@ class Matcher {
     family_of_.push_back(families_put_);
   }
 
-  // The one that most ranks agree with; of several, the one that says most.
+  // Returns the properties that agree with most ranks; if there are several, the most complete ones.
   WhatId what_of_most(const MatchedCollective& collective) const {
     std::map<WhatId, std::size_t> count;
     for (const MatchedCall& each : out_.calls_of(collective)) ++count[call_of(calls_, each).what];
@@ -864,8 +873,9 @@ class Matcher {
     })->first;
   }
 
-  // Who takes part is known of a group whose size was told, and of one that nobody else in the job can be in: all ranks of the job are in
-  // the trace, and each of the others either does not use its name, or, where it has none, was found to be in other groups with all it does.
+  // The members are known for a group with a recorded size, and for a group to which no other rank of the job can
+  // belong: the trace contains all ranks of the job, and each of the others either does not use its name or, if it has
+  // no name, was found to be in other groups with all of its calls.
   void finish(MatchedGroup& group) const {
     std::sort(group.members.begin(), group.members.end());
     if (!group.size_is_told) group.size = is_whole(group) ? static_cast<std::int64_t>(group.members.size()) : -1;
@@ -895,8 +905,8 @@ class Matcher {
     }
   }
 
-  // A collective in which every rank depends on all, and that has ended somewhere, was begun by all, who were done with those before
-  // it. A recording that was killed lacks the newest work of some.
+  // A collective in which every rank depends on all others, and that has ended on some rank, was begun by all ranks
+  // after they had completed the previous ones. A killed recording may lack the newest work.
   void find_ended() {
     last_ended_.assign(families_put_ + 1, 0);
     for (std::size_t at = 0; at < out_.collectives.size(); ++at) {
@@ -922,7 +932,7 @@ class Matcher {
     return is_timed ? CollectiveState::complete : CollectiveState::no_gpu_work;
   }
 
-  // Begun and not ended, as far as the recording goes.
+  // Returns true if it was begun and not ended, as far as recorded.
   bool is_open_call(const MatchedCall& which, bool was_begun) const {
     const CollectiveCall& call = call_of(calls_, which);
     if (call.gpu_start_ns != kNoTime) return call.gpu_end_ns == kNoTime;
@@ -935,7 +945,7 @@ class Matcher {
     return std::all_of(all.begin() + which.call, all.end(), [](const CollectiveCall& later) { return later.gpu_start_ns == kNoTime; });
   }
 
-  // A job that hangs: where each rank is in a communicator of which a collective never ended.
+  // Describes a hanging job: the position of each rank in a communicator with a collective that never ended.
   void note_open() {
     std::vector<const MatchedCollective*> open(out_.groups.size());
     std::vector<std::map<ProcessId, std::int64_t>> completed(out_.groups.size());
@@ -950,7 +960,7 @@ class Matcher {
     }
     for (std::size_t group = 0; group < open.size(); ++group) {
       if (open[group] == nullptr) continue;
-      std::map<std::int64_t, std::vector<std::int64_t>> ranks;  // by the last that they completed; -1: none
+      std::map<std::int64_t, std::vector<std::int64_t>> ranks;  // by last completed collective; -1 if none
       for (const ProcessId id : out_.groups[group].members) {
         const auto known = completed[group].find(id);
         ranks[known != completed[group].end() ? known->second : -1].push_back(catalog_.processes[id].rank);
@@ -981,19 +991,19 @@ class Matcher {
   const CollectiveCalls& calls_;
   const Catalog& catalog_;
   MatchedCollectives out_;
-  std::map<CommunicatorId, std::uint32_t> groups_;  // of named ones
-  std::set<ProcessId> unsure_;  // whose numbers are not those of others in some communicator, or theirs not these
-  std::set<ProcessId> agreed_;  // whose numbers times prove in some
-  std::map<std::pair<Place, Place>, Comparison> compared_;  // of the family at hand
-  std::vector<LaneRef> placed_;  // in groups of the family at hand
+  std::map<CommunicatorId, std::uint32_t> groups_;  // groups with a name
+  std::set<ProcessId> unsure_;  // numbers differ from those of other ranks in some communicator, or may
+  std::set<ProcessId> agreed_;  // numbers confirmed by times in some communicator
+  std::map<std::pair<Place, Place>, Comparison> compared_;  // in the current family
+  std::vector<LaneRef> placed_;  // in groups of the current family
   bool any_unnamed_ = false;
   std::map<CommunicatorId, WaitingGroup> waiting_;  // that may have ranks without its name
-  std::set<ProcessId> placed_unnamed_, refused_unnamed_;  // with some lane without a name
-  RelatedClocks clocks_;  // from groups that were found
+  std::set<ProcessId> placed_unnamed_, refused_unnamed_;  // with a lane without a name
+  RelatedClocks clocks_;  // from matched groups
   FitBudget budget_{kPairsAtLeast};
-  std::uint32_t families_put_ = 0;          // numbered from 1, by which
-  std::vector<std::uint32_t> family_of_;    // of each collective
-  std::vector<std::size_t> last_ended_;     // by family: the last collective that all began, + 1; 0: none
+  std::uint32_t families_put_ = 0;  // numbered from 1
+  std::vector<std::uint32_t> family_of_;  // by collective
+  std::vector<std::size_t> last_ended_;  // by family: the last collective that all began, + 1; 0 if none
 };
 
 constexpr std::array<std::string_view, 5> kStates{"complete", "missing_ranks", "mismatch", "open", "no_gpu_work"};
@@ -1004,7 +1014,7 @@ std::string ranks_text(const Catalog& catalog, const std::vector<ProcessId>& pro
   return rank_list(ranks);
 }
 
-// The ranks of a communicator that has a name which are in the trace, and none of whose collectives could be matched.
+// The ranks in the trace of a communicator with a name, none of whose collectives could be matched.
 std::vector<ProcessId> refused_of(const MatchedCollectives& matched, const MatchedGroup& group) {
   std::vector<ProcessId> found;
   if (!group.size_is_told) return found;

@@ -46,7 +46,7 @@ constexpr OperationName kNcclCalls[] = {
     {Operation::receive, "ncclRecv"},
 };
 
-// What is left of PyTorch's names without '_', in which they differ over versions; longer ones first. Source:
+// PyTorch's names without '_', which differs between versions; longer names first. Source:
 // torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, RECORD_PARAM_COMMS.
 constexpr OperationName kPytorchNames[] = {
     {Operation::reduce_scatter, "reducescatter"},
@@ -62,7 +62,8 @@ constexpr OperationName kPytorchNames[] = {
     {Operation::send, "send"},
 };
 
-// Behind the family's name and its first '_' (src/device/generate.py of NCCL). Generic kernels do any operation.
+// The part after the family's name and its first '_' (src/device/generate.py of NCCL). Generic kernels perform any
+// operation.
 constexpr OperationName kKernelNames[] = {
     {Operation::all_reduce, "AllReduce"},
     {Operation::all_gather, "AllGather"},
@@ -84,8 +85,8 @@ constexpr ElementSize kElements[] = {
     {"Double", 8}, {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"Float8_e4m3fnuz", 1}, {"Float8_e5m2fnuz", 1},
 };
 
-// The word of a kernel's name that says what it does: of ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...), of
-// ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(...), of ncclSymkDevKernel_AllGather_LL(...), mangled or not.
+// Returns the word for the operation in a kernel's name: ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...),
+// ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(...), ncclSymkDevKernel_AllGather_LL(...), mangled or not.
 std::string_view word_of_kernel(std::string_view kernel) {
   const std::size_t at = kernel.find("Kernel_");
   if (at == std::string_view::npos) return {};

@@ -10,7 +10,7 @@ void ExchangeTest::add(const std::vector<std::int64_t>& starts_ns, std::size_t c
   const std::size_t ranks = starts_ns.size();
   if (chosen > 0 && chosen < ranks && starts_ns[0] > starts_ns[chosen]) {
     Meeting meeting{outcomes_.size(), 0, 1};
-    double log_all = 0;  // that the `last` latest ranks are of the set
+    double log_all = 0;  // probability that the `last` latest ranks are in the set
     for (std::size_t last = 0; last <= chosen; ++last) {
       const double next = static_cast<double>(ranks - last);
       outcomes_.push_back({log_all + std::log(static_cast<double>(ranks - chosen) / next), static_cast<double>(std::min(most_ns_, starts_ns[0] - starts_ns[last]))});
@@ -50,7 +50,7 @@ double ExchangeTest::log_bound(double per_ns) const {
   return bound;
 }
 
-// The variance of the sum of a sequence is larger by (1 + r) / (1 - r) than without the correlation r of one of them with the next.
+// With the correlation r between successive values, the variance of the sum is larger by (1 + r) / (1 - r).
 double ExchangeTest::meetings_of_a_delay() const {
   double all = 0, late = 0, pairs = 0, changes = 0;
   const auto is_late = [](const BlockCost& each) { return 2 * each.cost_ns > each.most_ns; };
@@ -73,7 +73,7 @@ bool ExchangeTest::is_beyond(double log_limit) const {
   for (const Outcome& each : outcomes_) most_ns = std::max(most_ns, each.cost_ns);
   if (most_ns <= 0 || cost_ns_ <= 0) return false;
   log_limit *= meetings_of_a_delay();
-  // The bound is convex in per_ns: golden section over its logarithm.
+  // The bound is convex in per_ns: golden section search over its logarithm.
   constexpr double kGolden = 0.6180339887498949;
   double low = std::log(1e-2 / most_ns), high = std::log(1e4 / most_ns);
   const auto bound = [&](double log_per_ns) { return log_bound(std::exp(log_per_ns)); };

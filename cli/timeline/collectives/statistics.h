@@ -1,4 +1,4 @@
-// Statistics that a few wrong values do not move, and how often chance alone explains an order.
+// Statistics that are robust to outliers, and a test whether chance explains an order.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 
 namespace cli {
 
-// Medians and lines that a few wrong values do not move.
+// Robust medians and lines.
 
-// Of `values`, whose order it changes; 0 for none.
+// Returns a quantile of `values`, whose order it changes; 0 if there are none.
 inline double quantile(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
   const auto at = std::min(values.size() - 1, static_cast<std::size_t>(static_cast<double>(values.size()) * share));
@@ -21,7 +21,7 @@ inline double quantile(std::vector<double>& values, double share) {
   return *found;
 }
 
-// The median, and then the median of what they are away from it. `values` is their distances afterwards.
+// Returns the median and the median absolute deviation. Afterwards `values` contains the absolute deviations.
 inline std::pair<double, double> spread(std::vector<double>& values) {
   const double middle = quantile(values, 0.5);
   for (double& value : values) value = std::abs(value - middle);
@@ -29,13 +29,13 @@ inline std::pair<double, double> spread(std::vector<double>& values) {
 }
 
 struct RobustLine {
-  double offset = 0, slope = 0;  // of value(0)
-  double mad = 0;                // of what lies beside it, in the median
+  double offset = 0, slope = 0;  // offset is the value at 0
+  double mad = 0;  // median absolute deviation from the line
   double value(double at) const { return offset + slope * at; }
 };
 
-// `at` ascends. The slope is the median of those between points half of all apart, and 0 where they lie no closer to that line, or it is
-// more than `most_slope`.
+// Fits a line; `at` has to be ascending. The slope is the median of the slopes between points half of all points apart.
+// It is 0 if that slope exceeds `most_slope` or does not reduce the deviation.
 inline RobustLine robust_line(const std::vector<double>& at, const std::vector<double>& values, double most_slope) {
   RobustLine line;
   std::vector<double> rest = values;
@@ -54,34 +54,36 @@ inline RobustLine robust_line(const std::vector<double>& at, const std::vector<d
   return other.mad < line.mad ? other : line;
 }
 
-// How often chance alone would make the same ranks last.
+// Tests how often chance alone makes the same ranks last.
 //
-// The null model is a run in which every rank is as often late as any other: in a meeting (a collective in which all wait for the last rank)
-// the ranks may be exchanged, while the starts stay as they are. A set of ranks costs a meeting what passes from the last start of the other ranks
-// to its own last start. This test bounds the probability that the costs of a set of this size sum up to what was seen (Chernoff's bound:
-// it holds for any distribution of the starts, so that one huge delay is one draw, however large it is).
-// Meetings of one block may share one delay: the bound holds however they depend on each other (Hoelder's inequality). Where the set is late in
-// blocks that follow each other more often than in others, a delay is taken to last for up to two of them.
+// Null model: every rank is late equally often. In a meeting (a collective in which all wait for the last rank) the
+// ranks may be exchanged, while the starts stay the same. The cost of a set of ranks in a meeting is the time from the
+// last start of the other ranks to the last start of the set. The test bounds the probability that the costs of a set
+// of this size add up to the observed sum. It uses Chernoff's bound, which holds for any distribution of the starts, so
+// one huge delay is one draw, however large it is. Meetings of one block may share one delay; the bound holds for any
+// dependence between them (Hoelder's inequality). If the set is late in consecutive blocks more often than expected, a
+// delay is assumed to last for up to two blocks.
 class ExchangeTest {
  public:
-  // A cost above `most_ns` counts as that.
+  // A cost above `most_ns` counts as `most_ns`.
   explicit ExchangeTest(std::int64_t most_ns) : most_ns_(most_ns) {}
 
-  // A meeting of at least two ranks, `chosen` of them in the set, which cost `cost_ns`. `starts_ns`: descending. Meetings of a block follow each other.
+  // Adds a meeting of at least two ranks, `chosen` of them in the set, which cost `cost_ns`. `starts_ns` is descending.
+  // Meetings of a block have to be consecutive.
   void add(const std::vector<std::int64_t>& starts_ns, std::size_t chosen, std::int64_t cost_ns, bool ends_block);
   void end_block();
 
-  // Whether the natural logarithm of the probability is `log_limit` at most.
+  // Returns true if the natural logarithm of the probability is at most `log_limit`.
   bool is_beyond(double log_limit) const;
 
  private:
-  // With this probability a meeting costs so much; scaled up by the share that the meeting has of its block.
+  // A cost of a meeting and its probability; the cost is scaled up by the meeting's share of its block.
   struct Outcome {
     double log_probability, cost_ns;
   };
   struct Meeting {
     std::size_t first = 0, count = 0;  // in outcomes_
-    double share = 1;                  // of its block
+    double share = 1;  // of the meeting in its block
   };
 
   double log_bound(double per_ns) const;
@@ -90,9 +92,9 @@ class ExchangeTest {
   std::int64_t most_ns_;
   std::vector<Outcome> outcomes_;
   std::vector<Meeting> meetings_;
-  std::size_t block_ = 0;  // the first meeting of the block that has not ended
+  std::size_t block_ = 0;  // first meeting of the current block
   double block_cost_ns_ = 0, cost_ns_ = 0;
-  // Of blocks: what they may cost, and what they cost of it.
+  // The largest possible cost of a block, and its observed cost.
   struct BlockCost {
     double most_ns, cost_ns;
   };

@@ -15,7 +15,7 @@ namespace cli {
 namespace {
 
 constexpr double kStandardErrors = 6;
-constexpr double kLeastMad_ns = 2000;            // points may lie on a line by chance
+constexpr double kLeastMad_ns = 2000;  // a few points may be on a line by chance
 
 std::optional<std::int64_t> clock_error(const ClockFit& fit) {
   if (fit.method == "reference") return 0;
@@ -46,30 +46,32 @@ ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fi
 
 namespace {
 
-constexpr std::int64_t kLeastSpanPart = 50;  // the others wait for a straggler for one in so many of its span: 2 %
-constexpr double kMostChance = 0.01;         // of naming anybody in a run in which every rank is as often late as any other
-constexpr std::size_t kFewRanks = 3;         // so many may be late together, of more ranks at most half of them
+constexpr std::int64_t kLeastSpanPart = 50;  // the others wait at least 1/50 (2 %) of a straggler's span
+constexpr double kMostChance = 0.01;  // probability of a false straggler in a run in which all ranks are late equally often
+// Number of ranks that may be late together; with more ranks, at most half of them
+constexpr std::size_t kFewRanks = 3;
 
 // One rank in a collective.
 struct Arrival {
   ProcessId process = 0;
-  std::int64_t start_ns = 0;  // on an axis of the collective's own
+  std::int64_t start_ns = 0;  // on the collective's own axis
   std::int64_t late_ns = 0;   // >= 0
   std::int64_t exposed_ns = 0;  // of its work
 };
 
-// A collective in which ranks wait for each other, with the arrivals of at least two.
+// A collective in which ranks wait for each other, with at least two arrivals.
 struct Meeting {
   std::uint32_t group = 0;
   std::size_t first = 0, count = 0;  // in Arrivals::all
-  std::int64_t at_ns = 0;            // on one of its ranks, since its first start
-  bool by_ends = false;              // starts are measured from the ranks' ends
-  // The others stood still while they waited, so that all of them go on together: who is late next has been delayed anew.
+  std::int64_t at_ns = 0;  // on one of its ranks, since that rank's first start
+  bool by_ends = false;  // starts are measured from the ranks' ends
+  // The others were idle while they waited, so all ranks continue together, and lateness in the next meeting is a new
+  // delay.
   bool holds_others = false;
 };
 
 struct Arrivals {
-  std::vector<Arrival> all;  // of a meeting the latest first
+  std::vector<Arrival> all;  // by meeting, latest first
   std::vector<Meeting> meetings;
   std::vector<std::int64_t> span_ns;  // by ProcessId: from its first start to its last end
   bool by_ends = false;
@@ -77,7 +79,7 @@ struct Arrivals {
   std::span<const Arrival> of(const Meeting& meeting) const { return std::span(all).subspan(meeting.first, meeting.count); }
 };
 
-// Times of all of them can be compared, as far as the clocks are known.
+// Returns true if the times of all of them can be compared, as far as the clocks are known.
 bool can_compare(std::span<const MatchedCall> some, const ClockKnowledge& clocks) {
   return std::all_of(some.begin(), some.end(), [&](const MatchedCall& each) { return clocks.error_between(each.process, some[0].process).has_value(); });
 }
@@ -91,7 +93,7 @@ void set_late(std::span<Arrival> some, const ClockKnowledge& clocks, bool by_end
   }
 }
 
-// Half of the time that they waited nothing else ran, at least.
+// Returns true if nothing else ran for at least half of the time that they waited.
 bool holds_others(std::span<const Arrival> some) {
   std::int64_t waited_ns = 0, exposed_ns = 0;
   for (const Arrival& each : some) {
@@ -106,7 +108,7 @@ Arrivals arrivals_of(const CollectiveCalls& calls, const MatchedCollectives& mat
   Arrivals found;
   const std::size_t processes = calls.processes.size();
   std::vector<std::int64_t> first_ns(processes, kNoTime), last_ns(processes, kNoTime);
-  std::vector<ProcessId> measured_on;  // by meeting: its at_ns
+  std::vector<ProcessId> measured_on;  // by meeting: the rank of at_ns
   for (const std::uint32_t which : chosen) {
     const MatchedCollective& collective = matched.collectives[which];
     if (collective.state == CollectiveState::mismatch || !all_depend_on_all(calls.whats[collective.what].operation)) continue;
@@ -154,7 +156,7 @@ void add_sums(const Arrivals& arrivals, Lateness& result) {
   result.by_ends = arrivals.by_ends;
 }
 
-// Starts that matter for what the rank costs: the last two of those that are no other straggler.
+// The starts that determine the cost of a rank: the last two of ranks that are no other stragglers.
 void add_costs(const Arrivals& arrivals, Lateness& result) {
   const auto is_straggler = [&](const Arrival& each) { return result.ranks[each.process].straggler; };
   for (const Meeting& meeting : arrivals.meetings) {
@@ -180,12 +182,12 @@ using RankSet = std::vector<bool>;  // by ProcessId
 constexpr int kMostLimits = 7;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// Looks for the next ranks for whom the others wait.
+// Finds the next ranks for which the others wait.
 class StragglerSearch {
  public:
   StragglerSearch(const Arrivals& arrivals, const MatchedCollectives& matched, const ClockKnowledge& clocks)
       : arrivals_(arrivals), clocks_(clocks), out_(arrivals.span_ns.size()) {
-    std::map<std::vector<ProcessId>, std::vector<const Meeting*>> groups;  // communicators of the same ranks are one
+    std::map<std::vector<ProcessId>, std::vector<const Meeting*>> groups;  // communicators of the same ranks are joined
     for (const Meeting& each : arrivals.meetings) groups[matched.groups[each.group].members].push_back(&each);
     for (auto& [members, meetings] : groups) {
       std::stable_sort(meetings.begin(), meetings.end(), [](const Meeting* a, const Meeting* b) { return a->at_ns < b->at_ns; });
@@ -201,7 +203,7 @@ class StragglerSearch {
 
   void take_out(ProcessId id) { out_[id] = true; }
 
-  // By ProcessId and group: what the others wait for each of these ranks.
+  // By ProcessId and group: the time that the others wait for each of these ranks.
   std::vector<std::map<std::uint32_t, std::int64_t>> delays(const std::vector<ProcessId>& ranks) const {
     RankSet set(out_.size());
     for (const ProcessId id : ranks) set[id] = true;
@@ -212,12 +214,13 @@ class StragglerSearch {
     return found;
   }
 
-  // The smallest set for which the others wait, the ranks that cost most first; empty: there is none. Where few delays are much longer than others,
-  // they hide what is regular: all of them, then only a tenth of each, ... are cut to a length, as which they count.
+  // Returns the smallest set for which the others wait, adding ranks by cost; empty if there is none. A few delays that
+  // are much longer than others hide regular ones. Therefore delays are limited in length: first none of them, then all
+  // but a tenth, ...
   std::vector<ProcessId> next() const {
     const std::vector<ProcessId> order = by_share();
     for (const std::int64_t most_ns : limits()) {
-      // Of many ranks not each number is tried: those that are too many are dropped.
+      // With many ranks not every size is tried; ranks in excess are dropped.
       for (std::size_t count = 1; count <= order.size(); count = count < order.size() ? std::min(order.size(), count + 1 + count / 16) : count + 1) {
         RankSet set(out_.size());
         for (std::size_t i = 0; i < count; ++i) set[order[i]] = true;
@@ -235,14 +238,15 @@ class StragglerSearch {
  private:
   struct MeetingOfGroup {
     const Meeting* meeting;
-    std::int64_t allowed_ns;  // 2 % of the time since the ranks last stood together: so late a rank may always be
+    std::int64_t allowed_ns;  // 2 % of the time since the ranks last met; a rank may always be that late
   };
   struct Group {
     std::vector<ProcessId> members;
     std::vector<MeetingOfGroup> meetings;  // by time
   };
 
-  // `take` is given each rank of the set and by how much it begins after the last of the others, above the error of their clocks.
+  // Calls `take` with each rank of the set and its delay after the last of the others, reduced by the error of their
+  // clocks.
   template <typename Take>
   void for_late(const Meeting& meeting, const RankSet& set, const RankSet& out, Take&& take) const {
     const auto some = arrivals_.of(meeting);
@@ -265,7 +269,8 @@ class StragglerSearch {
 
   static std::size_t most_together(std::size_t ranks) { return ranks == 0 ? 0 : std::max(ranks / 2, std::min(kFewRanks, ranks - 1)); }
 
-  // How long a delay may count at most: as long as it is; as long as that of nine tenths, three quarters and half of the meetings; half of these.
+  // Returns the limits of a delay: none; the delay exceeded in a tenth, a quarter and half of the meetings; half of
+  // these.
   std::vector<std::int64_t> limits() const {
     std::vector<std::int64_t> late_ns, starts_ns;
     for (const Meeting& meeting : arrivals_.meetings) {
@@ -287,7 +292,7 @@ class StragglerSearch {
     return found;
   }
 
-  // The ranks that may be late together, the one with the largest share first.
+  // Returns the ranks that may be late together, the one with the largest share first.
   std::vector<ProcessId> by_share() const {
     const std::vector<double> shares = fair_shares();
     std::vector<ProcessId> order;
@@ -298,7 +303,7 @@ class StragglerSearch {
     }
     std::stable_sort(order.begin(), order.end(), [&](ProcessId a, ProcessId b) { return shares[a] > shares[b]; });
     order.resize(std::min(order.size(), most_together(all)));
-    // Of `count` ranks each has that part of a delay at least.
+    // Each of `count` ranks has at least that part of a delay.
     const auto is_short = [&](std::size_t count) {
       const ProcessId last = order[count - 1];
       return shares[last] * static_cast<double>(count) * kLeastSpanPart < static_cast<double>(arrivals_.span_ns[last]);
@@ -307,8 +312,9 @@ class StragglerSearch {
     return order;
   }
 
-  // By ProcessId: what the first of a meeting waits for the others, shared among those who are late: each stretch of it among the ranks that
-  // had not begun yet. (The Shapley value of a cost that is the largest of its members'.)
+  // Returns, by ProcessId, the time that the first rank of a meeting waits for the others, divided among the late
+  // ranks: each interval among the ranks that had not begun yet. (This is the Shapley value if the cost of a set is the
+  // largest of its members'.)
   std::vector<double> fair_shares() const {
     std::vector<double> shares(out_.size());
     std::vector<const Arrival*> some;
@@ -326,7 +332,7 @@ class StragglerSearch {
     return shares;
   }
 
-  // Drops ranks for which the others wait less than 2 %. Returns whether any is left.
+  // Drops ranks for which the others wait less than 2 %. Returns true if any rank is left.
   bool drop_short(RankSet& set, std::int64_t most_ns) const {
     for (bool dropped = true; dropped;) {
       std::vector<std::int64_t> delay_ns(set.size());
@@ -343,9 +349,11 @@ class StragglerSearch {
     return std::find(set.begin(), set.end(), true) != set.end();
   }
 
-  // Drops ranks that may be late by chance in each of their groups, with the others of the set or without them. Returns whether it dropped any.
+  // Drops ranks that may be late by chance in each of their groups, with the others of the set or without them. Returns
+  // true if it dropped any.
   bool drop_by_chance(RankSet& set, std::int64_t most_ns) const {
-    // There are so many groups and limits; of sets of one rank, of two, ... each counts half as much as the one before.
+    // Correction for the number of groups and limits. Sets of one rank, of two, ... each get half of the probability of
+    // the previous size.
     const double most_chance = kMostChance / static_cast<double>(groups_.size());
     RankSet kept = beyond_chance(set, out_, most_ns, most_chance / kMostLimits / std::exp2(std::count(set.begin(), set.end(), true)));
     const RankSet together = kept;
@@ -364,7 +372,7 @@ class StragglerSearch {
     return dropped;
   }
 
-  // Those of the set that are, with the rest of it, late beyond chance in one of their groups.
+  // Returns the ranks of the set that are late beyond chance in one of their groups, together with the rest of the set.
   RankSet beyond_chance(const RankSet& set, const RankSet& out, std::int64_t most_ns, double most_chance) const {
     RankSet found(set.size());
     for (const Group& group : groups_) {
@@ -374,7 +382,8 @@ class StragglerSearch {
     return found;
   }
 
-  // By ProcessId, of the set: how late it is most of the time, against the median of the ranks; in shares of what is allowed, at most all of it.
+  // By ProcessId, for the set: the usual lateness of a rank against the median of the ranks, as a share of the allowed
+  // time, at most 1.
   std::vector<double> always_late(const Group& group, const RankSet& set, const RankSet& out) const {
     std::map<ProcessId, std::vector<double>> late;
     std::vector<const Arrival*> some;
@@ -397,8 +406,9 @@ class StragglerSearch {
     return found;
   }
 
-  // Whether the ranks of the set are later in the meetings of the group than chance would have any of as many ranks. A rank that is always a bit slower
-  // is none that is late by chance, and 2 % of it are allowed: what it always is late, up to that, is taken from its starts.
+  // Returns true if the ranks of the set are later in the meetings of the group than chance would make any set of this
+  // size. A rank that is always slightly slower is not late by chance, and 2 % are allowed: its usual lateness, up to
+  // that limit, is subtracted from its starts.
   bool is_beyond_chance(const Group& group, const RankSet& set, const RankSet& out, std::int64_t most_ns, double most_chance) const {
     if (std::none_of(group.members.begin(), group.members.end(), [&](ProcessId id) { return set[id]; })) return false;
     ExchangeTest test(most_ns);
@@ -428,19 +438,19 @@ class StragglerSearch {
       all += members[id];
       chosen += members[id] && set[id];
     }
-    // There are so many sets of this size.
+    // The number of sets of this size.
     const double log_sets = std::lgamma(all + 1) - std::lgamma(chosen + 1) - std::lgamma(all - chosen + 1);
     return chosen > 0 && test.is_beyond(std::log(most_chance) - log_sets);
   }
 
   const Arrivals& arrivals_;
   const ClockKnowledge& clocks_;
-  std::int64_t most_error_ns_ = 0;  // of a difference of two ranks' times
+  std::int64_t most_error_ns_ = 0;  // of a difference between two ranks' times
   std::vector<Group> groups_;
   RankSet out_;
 };
 
-// The group in which a rank is latest, and by how much there.
+// Returns the group in which a rank is latest, and its lateness there.
 std::pair<std::uint32_t, std::int64_t> latest_group(const std::map<std::uint32_t, std::int64_t>& delays) {
   return *std::max_element(delays.begin(), delays.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
 }

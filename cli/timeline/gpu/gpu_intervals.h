@@ -1,11 +1,12 @@
-// When one device works, as intervals, from its work by start and with no memory of it: what tables add up and exports show.
+// Computes when one device is busy, as intervals, from its work sorted by start. Tables sum up these intervals and
+// exports show them.
 //
-//   gap      nothing runs, between two pieces of work; work of no length parts it in two
-//   ran      of a class, what is new in the union of its work
-//   exposed  communication runs and no compute, which copies and sets do not hide
+//   gap      nothing runs between two pieces of work; work of zero length splits it
+//   ran      time that work adds to the union of its class
+//   exposed  communication runs without compute; copies and memsets do not hide it
 //
-// No work starts between two starts, so from one to the next each union lasts until its latest end so far: that end is all
-// that must be known of it.
+// No work starts between two successive starts, so each union lasts until its latest end so far. That end is all the
+// state needed.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,12 +22,12 @@
 
 namespace cli {
 
-// `Out` has gap(from_ns, to_ns), busy(start_ns, until_ns), ran(work_class, from_ns, to_ns) and exposed(from_ns, to_ns). Each
-// comes by time, as soon as it is known and as one where it is one; busy() at every piece of work: from there on the device
-// works until until_ns at least.
+// `Out` has gap(from_ns, to_ns), busy(start_ns, until_ns), ran(work_class, from_ns, to_ns) and exposed(from_ns, to_ns).
+// Each is called in order of time, as soon as the interval is known, once per contiguous interval. busy() is called for
+// every piece of work: the device is busy from start_ns until until_ns at least.
 class GpuIntervals {
  public:
-  // By start_ns ascending; start_ns <= end_ns.
+  // Adds work with start_ns <= end_ns, by start_ns ascending.
   template <typename Out>
   void add(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns, Out& out) {
     if (busy_end_ns_ == kNever) first_ns_ = start_ns;
@@ -41,8 +42,8 @@ class GpuIntervals {
     out.ran(work_class, from_ns, end_ns);
   }
 
-  // What lasts ends here, and goes on as another. `at_ns` is not before the start of any work so far. Where nothing runs,
-  // that is a gap, work to follow or not.
+  // Ends all current intervals at `at_ns` and continues them as new ones. `at_ns` is not before the start of any work
+  // so far. If the device is idle, the time up to `at_ns` is reported as a gap even if no work follows.
   template <typename Out>
   void cut(std::int64_t at_ns, Out& out) {
     if (busy_end_ns_ != kNever && at_ns > busy_end_ns_) {
@@ -53,14 +54,14 @@ class GpuIntervals {
     give_exposed(out);
   }
 
-  // After the last work.
+  // Reports the remaining intervals. Called after the last work.
   template <typename Out>
   void finish(Out& out) {
     expose(std::numeric_limits<std::int64_t>::max(), out);
     give_exposed(out);
   }
 
-  // From the first start to the last end, 0 where there was no work.
+  // Returns the time from the first start to the last end; 0 if there was no work.
   std::int64_t span_ns() const { return busy_end_ns_ == kNever ? 0 : busy_end_ns_ - first_ns_; }
 
  private:
@@ -84,16 +85,18 @@ class GpuIntervals {
 
   std::array<std::int64_t, 3> ends_ns_{kNever, kNever, kNever};  // by WorkClass
   std::int64_t first_ns_ = 0, busy_end_ns_ = kNever;
-  std::int64_t now_ns_ = kNever;                            // what was exposed before is known
-  std::int64_t exposed_from_ns_ = 0, exposed_to_ns_ = 0;    // the newest, not given yet: it may go on
+  std::int64_t now_ns_ = kNever;  // exposed time before this moment is known
+  // The newest interval, not reported yet because it may continue
+  std::int64_t exposed_from_ns_ = 0, exposed_to_ns_ = 0;
 };
 
-// What adds up while it runs: collectives (1 each), copies (their rates). Memory: what runs.
+// Sums of values over time: collectives (1 each) or copies (their rates). Memory: what runs at one moment.
 
-// `changed(ns, sum)` is called where the sum changes, by time; at one moment perhaps several times, the last is what holds.
+// Calls `changed(ns, sum)` when the sum changes, in order of time. If it is called several times for one moment, the
+// last sum counts.
 class RunningSum {
  public:
-  // [start, end), by start. What has no length adds nothing.
+  // Adds `amount` for [start, end). Calls have to be sorted by start. Intervals of zero length add nothing.
   template <typename Changed>
   void add(std::int64_t start_ns, std::int64_t end_ns, std::uint64_t amount, Changed&& changed) {
     if (end_ns <= start_ns || amount == 0) return;
@@ -102,7 +105,7 @@ class RunningSum {
     sum_ += amount;
     changed(start_ns, sum_);
   }
-  // Nothing starts before `now_ns` any more.
+  // Reports the changes up to `now_ns`, before which nothing starts any more.
   template <typename Changed>
   void advance(std::int64_t now_ns, Changed&& changed) {
     for (; !ends_.empty() && ends_.top().first <= now_ns; ends_.pop()) {
@@ -112,26 +115,27 @@ class RunningSum {
   }
 
  private:
-  using End = std::pair<std::int64_t, std::uint64_t>;  // when, of how much
+  using End = std::pair<std::int64_t, std::uint64_t>;  // time, amount
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::uint64_t sum_ = 0;
 };
 
-// How fast a device copies: bytes / duration of each copy while it runs, added up per direction.
+// Copy throughput of a device: bytes / duration of each copy while it runs, summed per direction.
 
-// At least 1 where anything was copied; `ns` > 0.
+// Returns at least 1 if anything was copied. `ns` > 0.
 inline std::uint64_t bytes_per_second(std::uint64_t bytes, std::int64_t ns) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
   const auto rate = static_cast<double>(bytes) * 1e9 / static_cast<double>(ns);
   return rate >= static_cast<double>(kMost) ? kMost : std::max<std::uint64_t>(bytes > 0, static_cast<std::uint64_t>(rate));
 }
 
-// `changed(direction, ns, bytes_per_s)`, as of RunningSum.
+// Calls `changed(direction, ns, bytes_per_s)` as RunningSum does.
 class CopyRates {
  public:
-  static constexpr std::size_t kDirections = 4;  // to the device, from it, within it, from another one
+  // Host to device, device to host, within the device, from another device
+  static constexpr std::size_t kDirections = 4;
 
-  // A copy that is written and counted until `end_ns`, by start. One without a duration has no rate.
+  // Adds a copy that counts until `end_ns`. Calls have to be sorted by start. A copy without a duration has no rate.
   template <typename Changed>
   void add(std::size_t direction, std::int64_t start_ns, std::int64_t end_ns, std::int64_t duration_ns, std::uint64_t bytes,
            Changed&& changed) {
@@ -139,7 +143,7 @@ class CopyRates {
     sums_[direction].add(start_ns, end_ns, bytes_per_second(bytes, duration_ns),
                          [&](std::int64_t ns, std::uint64_t rate) { changed(direction, ns, rate); });
   }
-  // One direction: no copy starts before `now_ns` any more.
+  // Reports the changes of one direction up to `now_ns`, before which no copy starts any more.
   template <typename Changed>
   void advance(std::size_t direction, std::int64_t now_ns, Changed&& changed) {
     sums_[direction].advance(now_ns, [&](std::int64_t ns, std::uint64_t rate) { changed(direction, ns, rate); });

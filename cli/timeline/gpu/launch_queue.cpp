@@ -28,14 +28,14 @@ void WaitingLaunches::clear() {
   used_ = 0;
 }
 
-// Where it is, or the free slot where it would go.
+// Returns the slot of the launch, or the free slot for it.
 std::size_t WaitingLaunches::find(const LaunchRow& row, std::uint64_t id) const {
   std::size_t at = home(id);
   while (slots_[at] != 0 && correlation(row, slots_[at]) != id) at = (at + 1) & mask();
   return at;
 }
 
-// Moves back what probed past the hole.
+// Moves back entries that probed past the hole.
 void WaitingLaunches::close_hole(const LaunchRow& row, std::size_t hole) {
   for (std::size_t at = (hole + 1) & mask(); slots_[at] != 0; at = (at + 1) & mask()) {
     const std::size_t distance = (at - home(correlation(row, slots_[at]))) & mask();

@@ -1,9 +1,9 @@
-// How many launches of a process wait for their device: +1 when the call begins, -1 when the first of its work does
-// (a graph's first node). Joined by correlation.
+// Counts the launches of a process that wait for their device: +1 when the call begins, -1 when the first of its GPU
+// work begins (a graph's first node). Launches and work are joined by correlation.
 //
-// Which device a launch is for, and whether its work is in the trace at all, is known when the work begins. So values
-// are given when all launches before them are known. Launches without work in the trace do not count; nor does one that
-// is still waited for when kMostWaiting later ones have been called (memory stays bounded; they are counted).
+// The device of a launch, and whether its work is in the trace, is known when the work begins. Values are therefore
+// reported once all launches before them are known. Launches without work in the trace do not count. A launch that
+// still waits after kMostWaiting later launches is given up, so that memory stays bounded; given_up() counts these.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace cli {
 
-// A hash table that finds a launch by its correlation while its GPU work has not begun. It uses open addressing, is at most three quarters full and
-// never shrinks. The caller removes launches. A slot takes only two bytes, because thousands of ranks may have some hundred waiting launches each:
-// the slot is a place in the LaunchRow, which has the correlation.
+// A hash table that finds a launch by its correlation until its GPU work begins. It uses open addressing, is at most
+// three quarters full and never shrinks. The caller removes launches. A slot takes only two bytes, because thousands of
+// ranks may each have some hundred waiting launches: the slot is a place in the LaunchRow, which has the correlation.
 class Changes;
 
 struct QueuedLaunch {
@@ -59,7 +59,7 @@ class WaitingLaunches {
   std::size_t used_ = 0;
 };
 
-// A number that changes at moments, in their order: what is told of it.
+// Receives the changes of a number, in order of time.
 class Changes {
  public:
   virtual void add(std::int64_t ns, double change) = 0;
@@ -73,14 +73,14 @@ class LaunchQueue {
   static constexpr std::size_t kMostWaiting = 8192;
   static_assert(kMostWaiting < LaunchRow::kMost);
 
-  // Both by time, in one order. A call within a call with the same correlation (the driver's, in the runtime's) is the
-  // same launch. `counter` lives as long as this.
+  // launch() and work() have to be called in order of time. A call within a call with the same correlation (driver call
+  // within runtime call) is the same launch. `counter` has to outlive this.
   void launch(std::int64_t ns, std::uint64_t correlation);
-  // True: it is the first work of a launch.
+  // Returns true if it is the first work of a launch.
   bool work(std::int64_t ns, std::uint64_t correlation, Changes& counter);
 
-  // Gives all that lies before `at_ns`. Launches that still wait count from there on: in the part before, they have no
-  // work. The counters are cut by their owner, behind this.
+  // Reports all changes before `at_ns`. Launches that still wait count from there on; they have no work before it. The
+  // owner cuts the counters afterwards.
   void cut(std::int64_t at_ns);
   void finish();
 
@@ -91,7 +91,7 @@ class LaunchQueue {
   void start_before(std::int64_t ns);
 
   LaunchRow row_;                                         // its first launch waits
-  std::deque<std::pair<std::int64_t, Changes*>> starts_;  // of work, not given yet
+  std::deque<std::pair<std::int64_t, Changes*>> starts_;  // of work, not reported yet
   WaitingLaunches waiting_;
   std::uint64_t given_up_ = 0;
 };

@@ -1,9 +1,9 @@
-// Device memory over time, from events that tell of it.
-//   Kineto ("[memory]" instants): what PyTorch's allocator counts, "Total Allocated" and "Total Reserved", per device; the
-//     host's is of device -1.
-//   Our recordings (Kind::memory): bytes allocated less bytes released, of the device's own memory (Device, Array,
-//     Device Static; pools by what is taken from them). Only where nothing that could be of this kind was overwritten
-//     or lost; else nothing is told, and misses_allocations() is true.
+// Device memory over time, from events that contain it.
+// - Kineto ("[memory]" instants): the counters of PyTorch's allocator, "Total Allocated" and "Total Reserved", per
+//   device; device -1 is the host.
+// - Our recordings (Kind::memory): bytes allocated minus bytes released, of the device's own memory (Device, Array,
+//   Device Static; for pools, the bytes taken from them). Reported only if no record that may be of this kind was
+//   overwritten or lost; otherwise misses_allocations() is true.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@ enum class MemoryLevel : std::uint8_t { allocated, reserved };
 
 class MemoryLevels {
  public:
-  // What the levels are told to, by time.
+  // Receives the levels, in order of time.
   class Out {
    public:
     virtual void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) = 0;
@@ -25,13 +25,13 @@ class MemoryLevels {
     ~Out() = default;
   };
 
-  // The catalogue is complete, and outlives it.
+  // The catalogue is complete, and has to outlive this.
   MemoryLevels(const Catalog& catalog, ProcessId process);
 
-  // Any event of this process, by start; those that tell nothing of memory are passed over.
+  // Handles any event of this process; calls have to be sorted by start. Events without memory data are ignored.
   void event(const Event& event, const Facts& facts, Out& out);
 
-  // Some were seen, but not all are known.
+  // Returns true if allocations were seen, but not all are known.
   bool misses_allocations() const { return misses_allocations_; }
 
  private:
@@ -40,7 +40,7 @@ class MemoryLevels {
 
   const Catalog* catalog_;
   std::map<std::int64_t, std::int64_t> live_bytes_;  // of recordings, by device
-  bool all_known_;                                   // of allocations
+  bool all_known_;  // all allocations are known
   bool misses_allocations_ = false;
 };
 

@@ -14,9 +14,10 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kMostPatterns = 256;  // of a line, its braces written out
+constexpr std::size_t kMostPatterns = 256;  // per line, with braces expanded
 constexpr std::string_view kBlank = " \t\r";
-constexpr std::string_view kNameless[] = {"(anonymous namespace)::", "<unnamed>::"};  // as GNU's and NVIDIA's demanglers have it
+// Spelling of GNU's and NVIDIA's demanglers
+constexpr std::string_view kNameless[] = {"(anonymous namespace)::", "<unnamed>::"};
 
 [[noreturn]] void refuse_line(std::string_view source, std::size_t line, const std::string& why) {
   throw Error(Exit::bad_content, fmt::format("{}:{}: {}", source, line, why));
@@ -37,7 +38,7 @@ void remove_all(std::string& text, std::string_view part) {
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at)) text.erase(at, part.size());
 }
 
-// What lies between stars has to come in its order; what begins and ends the pattern stands there.
+// The texts between stars have to occur in order; those at the ends of the pattern have to be at the ends of the name.
 bool matches(std::string_view pattern, std::string_view name) {
   const std::size_t star = pattern.find('*');
   if (star == pattern.npos) return pattern == name;
@@ -54,7 +55,8 @@ bool matches(std::string_view pattern, std::string_view name) {
   }
 }
 
-// The pairs of neighbouring characters in a name, which rule out most patterns before they are compared. Pairs may share a bit.
+// The pairs of neighbouring characters in a name, which exclude most patterns before they are compared. Pairs may share
+// a bit.
 class LetterPairs {
  public:
   explicit LetterPairs(std::string_view name) {
@@ -74,7 +76,7 @@ class LetterPairs {
   std::bitset<kPlaces> pairs_;
 };
 
-// Every combination of what its braces hold; empty: they do not match, or there are too many.
+// Returns every combination of the alternatives in braces; empty if braces do not match or there are too many.
 std::vector<std::string> written_out(std::string_view pattern) {
   std::vector<std::string> all{""};
   while (!pattern.empty()) {

@@ -1,11 +1,11 @@
-// Rules that tell what kernels are by their names: a text of lines, of which the first that matches counts.
+// Rules that classify kernels by name: lines of text, of which the first match counts.
 //
 //   # a comment; empty lines are skipped
 //   CLASS  PATTERN
 //
-// CLASS is a word of letters, digits and `_`. PATTERN is the rest of the line: it has to match the whole name, in which `*`
-// stands for any characters, none too, and {a,b} for a or b (not within each other). Letters match in either case.
-// The name is matched as matched_name() makes it.
+// CLASS is a word of letters, digits and `_`. PATTERN is the rest of the line. It has to match the whole name. `*`
+// matches any characters or none, and {a,b} matches a or b (it cannot be nested). Case is ignored. The name is
+// normalized by matched_name().
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace cli {
 
-// Demangled, in lower case, without "void " before it and without nameless namespaces, wherever they stand:
+// Returns the name demangled, in lower case, without leading "void " and without anonymous namespaces anywhere:
 //   void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>(float*)   at::native::catarraybatchedcopy<float>(float*)
 std::string matched_name(std::string_view kernel);
 
-// The class of communication. The user's rules of this class count for all tables (work_classes.h).
+// The class of communication. The user's rules for it apply to all tables (work_classes.h).
 inline constexpr std::string_view kCommunicationClass = "communication";
 
 class NameRules {
@@ -30,10 +30,10 @@ class NameRules {
 
   struct Rule {
     std::string class_name;
-    std::vector<std::string> patterns;  // its braces written out
+    std::vector<std::string> patterns;  // with braces expanded
     std::size_t line = 0;               // from 1
   };
-  // Null: none matches. `name` is from matched_name().
+  // Returns null if no rule matches. `name` is from matched_name().
   const Rule* of(std::string_view name) const;
   const std::vector<Rule>& rules() const { return rules_; }
   bool has_class(std::string_view name) const;
@@ -42,12 +42,12 @@ class NameRules {
   std::vector<Rule> rules_;
 };
 
-// What comes with tracetool (kernel_rules.cpp).
+// Returns the built-in rules (kernel_rules.cpp).
 const NameRules& kernel_rules();
-// The four classes of KempnerForge's profiler, by its substrings; matches every name.
+// Returns the four classes of KempnerForge's profiler, by its substrings; they match every name.
 const NameRules& kempnerforge_rules();
 
-// Those of `kempnerforge`, or of the file at this path. Throws Error.
+// Returns the rules named `kempnerforge`, or those of the file at this path. Throws Error.
 NameRules read_name_rules(const std::string& name);
 
 }  // namespace cli

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
-// Null: it is no such work.
+// Returns null for other kinds of work.
 const GraphNode* graph_node(const Facts& facts) {
   if (const auto* kernel = facts.get<KernelFacts>()) return &kernel->graph;
   if (const auto* copy = facts.get<CopyFacts>()) return &copy->graph;
@@ -45,7 +45,7 @@ void WorkClasses::event(const Event& event) {
   std::int64_t& end_ns = nccl_end_ns_[event.track];
   if (may_launch) {
     if (!is_slice(event) || (event.kind == Kind::nvtx && !names_[event.name].ends_nccl_group)) return;
-    // One that never ended lasts until the thread is seen in another.
+    // A call without an end lasts until the thread's next call.
     const bool known = end_ns != kNoEnd && event.duration_ns >= 0;
     end_ns = known ? std::max(end_ns, slice_end(event, kNoEnd)) : slice_end(event, kNoEnd);
     return;

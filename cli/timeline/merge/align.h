@@ -13,10 +13,11 @@
 
 namespace cli {
 
-// Which clock timed an input. Processes with one boot id share a clock; where that is unknown, those with one host
-// name; where both are, each has its own. A merged file is on its axis already: its clock is left alone.
+// Clock domains of inputs. Processes with the same boot id share a clock; if the boot id is unknown, those with the
+// same host name do; if both are unknown, each process has its own clock. A merged file is already on its axis, so its
+// clock is not changed.
 
-// "boot ..." or "host ..."; "": neither is known.
+// Returns "boot ..." or "host ..."; "" if neither is known.
 std::string clock_name(const Process& process);
 
 class ClockDomains {
@@ -24,7 +25,7 @@ class ClockDomains {
   explicit ClockDomains(bool each_has_its_own = false) : each_has_its_own_(each_has_its_own) {}
 
   std::uint32_t of_process(const Process& process);
-  std::uint32_t of_merged();  // a clock with offset 0, in no report
+  std::uint32_t of_merged();  // clock with offset 0 that is not reported
 
   std::optional<std::uint32_t> merged() const { return merged_ == ~std::uint32_t{0} ? std::nullopt : std::optional(merged_); }
 
@@ -40,24 +41,26 @@ class ClockDomains {
   std::uint32_t merged_ = ~std::uint32_t{0};
 };
 
-// Both fill in all of the fits but host, boot_id and ranks.
+// Both functions set all members of the fits except host, boot_id and ranks.
 
-// Each host's own wall clock: nothing is estimated, so nothing is known of the error.
+// Keeps each host's own wall clock. Nothing is estimated, so the error is unknown.
 void keep_wall_clocks(std::vector<ClockFit>& fits);
-// Whether they are all so: clocks that can still be aligned.
+// Returns true if all of them are wall clocks, which can still be aligned.
 bool are_wall_clocks(const std::vector<ClockFit>& fits);
 
 struct AlignInput {
   const Catalog& catalog;
-  const CollectiveCalls& calls;               // of its processes, by their own clocks
-  std::span<const std::uint32_t> clock_of;    // by ProcessId: an index of the fits
-  std::optional<std::uint32_t> fixed;         // a clock that is the axis already
+  const CollectiveCalls& calls;  // of its processes, on their own clocks
+  std::span<const std::uint32_t> clock_of;  // by ProcessId: an index of the fits
+  std::optional<std::uint32_t> fixed;  // a clock that is the axis already
 };
 
-// By the collectives that hosts share (cli/timeline/clocks/fit_clocks.h); those that share none keep their wall clocks.
+// Aligns clocks by the collectives that hosts share (cli/timeline/clocks/fit_clocks.h). Hosts that share none keep
+// their wall clocks.
 void align_by_collectives(const AlignInput& input, std::vector<ClockFit>& fits);
 
-// Whether a process of this input may have taken part in collectives: to look for them takes a walk through its events.
+// Returns true if a process of this input may have taken part in collectives. Finding them takes a walk through its
+// events.
 bool may_have_collectives(const Catalog& catalog);
 
 }  // namespace cli

@@ -16,7 +16,7 @@ ttrace::IdMap join_catalog(Catalog& from, Catalog& to) {
   for (StringId id = 0; id < from.strings.size(); ++id) ids.strings.push_back(to.strings.intern(from.strings, id));
   for_each_interned([&]<typename T>(const T*) {
     for (T value : from.interned<T>().all()) {
-      (void)ids.translate_fields(value);  // all are known: those before it were joined
+      (void)ids.translate_fields(value);  // all ids are known, because earlier tables were joined before
       ids.of<T>().push_back(to.interned<T>().intern(value));
     }
   });

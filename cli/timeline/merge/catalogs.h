@@ -1,4 +1,4 @@
-// The catalogue of an input without its events, and of all inputs together.
+// Reads catalogues of inputs without their events, and joins them.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -11,25 +11,26 @@
 
 namespace cli {
 
-// One catalogue for all inputs, of one for each of them.
+// Joins the catalogues of all inputs.
 
-// Appends the processes and tracks of `from` to those of `to`; what is interned there gets the ids that it would have if
-// its events had been read into `to`. Returns what the ids of `from` are in `to`. The processes of `from` have no content
+// Appends the processes and tracks of `from` to those of `to`. Strings and facts get the ids that they would have if
+// the events of `from` had been read into `to`. Returns the mapping of the ids. The processes of `from` are moved-from
 // afterwards.
 ttrace::IdMap join_catalog(Catalog& from, Catalog& to);
 
-// The catalogue of an input without its events.
+// Reads catalogues of inputs without their events.
 
-// What `inputs` hold: counts, losses and times of their processes. Of a merged file only the lists are read, all else is read
-// to its end, several inputs at once. Throws Error, of several faults that of the first input in order.
-// What merged files say besides.
+// Alignment and steps from merged files.
 struct MergedFacts {
-  std::vector<ClockFit> fits;       // how they were aligned
-  std::vector<ProcessSteps> steps;  // of their processes, one behind the other
+  std::vector<ClockFit> fits;  // alignment of their clocks
+  std::vector<ProcessSteps> steps;  // of their processes, concatenated
 };
+// Reads the catalogues of `inputs`: counts, losses and times of their processes. Only the lists of a merged file are
+// read; other inputs are read to the end, several at once. Throws Error; if several inputs fail, the error of the first
+// one in order.
 Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress, MergedFacts& facts);
 
-// Of one, on so many threads, added to `catalog` and `facts`.
+// Reads one input on `threads` threads and adds it to `catalog` and `facts`.
 void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog, MergedFacts& facts);
 
 }  // namespace cli

@@ -24,9 +24,9 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kLeastTextOfShapes = 128 << 10;  // of an input
+constexpr std::size_t kLeastTextOfShapes = 128 << 10;  // per input
 
-// Of events that nobody looks at, those between which a process's time lies.
+// Among unneeded events, finds those that determine a process's first and last time.
 class Bounds {
  public:
   void add(ProcessId process, const Event& event) {
@@ -53,13 +53,13 @@ class Bounds {
  private:
   struct Ends {
     Event first, last;
-    std::int64_t end_ns = 0;  // of last
+    std::int64_t end_ns = 0;  // of `last`
     bool any = false;
   };
   std::vector<Ends> of_;  // by ProcessId
 };
 
-// The events of one input on their way to its sorter.
+// Passes the events of one input on to its sorter.
 class Intake : public EventSink {
  public:
   Intake(ReadInput& input, std::size_t number, const OrderedWork& work, EventSorter& sorter, Progress& progress, EventChoice choice)
@@ -86,18 +86,18 @@ class Intake : public EventSink {
   Bounds bounds_;
 };
 
-// Which clock a file says that it was timed by; "": it says nothing.
+// Returns the clock that a file claims to be timed by; "" if unknown.
 std::string clock_of(const std::string& path) {
   try {
     if (!is_ring(PlainFile(path).peek(kProbeBytes))) return {};
     return clock_name(ring::describe_recording(ring::RingFile(path)));
   } catch (const Error&) {
-    return {};  // the reader says what is wrong with it
+    return {};  // the reader reports the error
   }
 }
 
-// Nothing is to be aligned where all inputs say that they are of one clock, and to look for collectives takes a walk. A merged file does
-// not say it here: it may be a part with several.
+// Returns true if all inputs have the same clock, so that nothing has to be aligned, which saves the walk that finds
+// collectives. False for a merged file, because it may have several clocks.
 bool are_of_one_clock(const std::vector<TraceInput>& inputs) {
   if (inputs.size() == 1 && !ttrace::is_merged_file(inputs[0].path)) return true;
   const std::string first = clock_of(inputs[0].path);
@@ -153,7 +153,7 @@ void InputReading::read_one(std::size_t number) {
   look_through(input);
 }
 
-// One that nobody uses is of inputs before this one, as they are begun in their order.
+// An unused memory belongs to an earlier input, because inputs are begun in order.
 std::unique_ptr<ReaderMemory> InputReading::take_memory() {
   const std::lock_guard<std::mutex> lock(memories_mutex_);
   ++begun_;
@@ -163,7 +163,7 @@ std::unique_ptr<ReaderMemory> InputReading::take_memory() {
   return memory;
 }
 
-// Dropped where all inputs have been begun, by the thread that used it.
+// Freed by the thread that used it, after all inputs have been begun.
 void InputReading::put_back(std::unique_ptr<ReaderMemory> memory) {
   const std::lock_guard<std::mutex> lock(memories_mutex_);
   if (begun_ < inputs_.size()) memories_.push_back(std::move(memory));
@@ -181,7 +181,7 @@ void InputReading::read_merged(const std::string& path, ReadInput& input, EventS
   reader->read_events(sink, {}, is_alone());
 }
 
-// In order and with a complete catalogue.
+// Called in order and with a complete catalogue.
 void InputReading::look_through(ReadInput& input) {
   struct Look : EventSink {
     void event(const Event& event, const Facts& facts) override {
@@ -192,7 +192,7 @@ void InputReading::look_through(ReadInput& input) {
       if (calls) calls->end_of(process);
       if (steps) steps->end_of(process);
     }
-    std::unique_ptr<CallCollector> calls;  // null: not looked for
+    std::unique_ptr<CallCollector> calls;  // null if collectives are not needed
     std::optional<StepFinder> steps;
   } look;
   if (looks_for_calls_ && !input.is_merged && may_have_collectives(input.catalog)) look.calls = make_call_collector(input.catalog, CallDetail::calls);
@@ -210,12 +210,12 @@ void InputReading::look_through(ReadInput& input) {
   if (look.steps) input.steps = look.steps->take();
 }
 
-// Of each of its processes, the last ones in the catalogue. An input has one clock, but a part has those of the inputs that it was
-// merged from.
+// Returns the clock of each of its processes, the last ones in the catalogue. An input has one clock, but a merged part
+// has those of its own inputs.
 std::vector<std::uint32_t> InputReading::clocks_of(const ReadInput& input) {
   std::vector<std::uint32_t> clocks;
   std::optional<std::uint32_t> of_all;
-  if (input.is_merged) of_all = clocks_.of_merged();  // its events come on the axis
+  if (input.is_merged) of_all = clocks_.of_merged();  // its events are on the axis
   if (input.timed && !input.is_merged) of_all = clocks_.of_process(*input.timed);
   std::map<std::int64_t, std::uint32_t> of_part;  // by Process::clock
   for (std::size_t i = input.first_process; i < catalog_.processes.size(); ++i) {
@@ -237,7 +237,7 @@ void InputReading::join(std::size_t number) {
   check_ranks(catalog_);
   const std::vector<std::uint32_t> clocks = clocks_of(input);
   clock_of_.insert(clock_of_.end(), clocks.begin(), clocks.end());
-  if (input.is_merged) {  // what was estimated when it was made stays true
+  if (input.is_merged) {  // alignment of the merged file is kept
     reported_.insert(reported_.end(), input.fits.begin(), input.fits.end());
     for (std::size_t i = input.first_process; i < catalog_.processes.size(); ++i) catalog_.processes[i].clock = -1;
   }
@@ -263,7 +263,7 @@ void InputReading::finish() {
   }
   for (ClockFit& fit : fits) {
     std::sort(fit.ranks.begin(), fit.ranks.end());
-    fit.ranks.erase(std::unique(fit.ranks.begin(), fit.ranks.end()), fit.ranks.end());  // phases
+    fit.ranks.erase(std::unique(fit.ranks.begin(), fit.ranks.end()), fit.ranks.end());  // phases have equal ranks
   }
   align(fits);
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {

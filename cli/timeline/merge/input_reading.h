@@ -1,5 +1,5 @@
-// Reads the inputs of a trace: several at once, each into a catalogue of its own, which become one in the order of inputs.
-// What comes out is the same on any number of threads.
+// Reads the inputs of a trace, several at once, each into its own catalogue. The catalogues are then joined in the
+// order of inputs. The result does not depend on the number of threads.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -26,75 +26,80 @@ namespace cli {
 
 struct TraceInput {
   std::string path;
-  std::optional<std::int64_t> rank;  // instead of the one in the file
+  std::optional<std::int64_t> rank;  // replaces the rank in the file
 };
 
-// Called with the events of one input and its own catalogue, which grows; each input has its own copy.
+// Returns true if an event is needed. Called with the events of one input and that input's catalogue, which grows; each
+// input has its own copy of the function.
 using EventChoice = std::function<bool(const Catalog& catalog, const Event& event)>;
 
 struct MergeOptions {
   bool align = true;
   std::size_t memory_bytes = kDefaultMemory;
   std::string scratch_directory = ".";
-  // Empty: all events. Else those that it does not choose may be missing, but for the first and the last of each process, and
-  // foreign arguments, too: to sort what nobody looks at is what takes the time.
+  // Empty for all events. Otherwise events for which it returns false may be missing, except the first and last of each
+  // process, and so may foreign arguments. This saves time because most of it is spent on sorting.
   EventChoice choice = {};
-  // Threads that read, inputs side by side or one on several; 0: as many as there are cores. The trace is the same in any case.
+  // Threads for reading, for inputs in parallel or several for one input; 0 for one per core. The result is the same in
+  // any case.
   std::size_t threads = 0;
-  bool clock_of_each_rank = false;  // ranks of one host are not known to have one clock
-  // A walk gives the events of each process at the times of its own clock, in their order for each process alone, and steps()
-  // are by it, too, and looked for while inputs are read; processes' times and fits() are as ever. So no drift that was estimated
-  // is in what is said of one rank.
+  bool clock_of_each_rank = false;  // ranks of one host are not assumed to share a clock
+  // walk() gives each process's events at the times of its own clock, ordered within each process only. steps() use the
+  // same times and are found while inputs are read. Process times and fits() are unchanged. Results about one rank are
+  // then free of estimated drift.
   bool own_times = false;
-  // Merged files whose clocks nobody has aligned so far (merge --partial) are aligned with the others, and their events stay in them:
-  // for who walks each input by itself. Else such a file is on its wall clocks for good.
+  // Aligns merged files with unaligned clocks (merge --partial) together with the other inputs; their events stay in
+  // the files. For callers that walk each input separately. Otherwise such a file keeps its wall clocks.
   bool aligns_parts = false;
-  bool force = false;    // inputs of unrelated runs (ranks.h, runs.h) are a warning; else an Error (usage)
-  bool is_part = false;  // merge --partial: some ranks of the run are elsewhere; else a warning of merge_inputs names these
+  bool force = false;  // inputs of unrelated runs (ranks.h, runs.h) cause a warning instead of an Error (usage)
+  // merge --partial: some ranks of the run are in other files; otherwise merge_inputs warns about missing ranks
+  bool is_part = false;
 };
 
 // An input with its own catalogue.
 struct ReadInput {
   Catalog catalog;
-  std::vector<EventRun> runs;    // by its own clock
-  ttrace::IdMap ids;                     // of its catalogue in that of the trace
-  ProcessId first_process = 0;   // its first in the trace, as read
-  std::uint32_t clock = 0;       // of its events, an index into the fits of its domains
-  bool is_merged = false;           // its clocks are aligned already
-  std::vector<ClockFit> fits;       // then
-  std::unique_ptr<ttrace::MergedReader> part;  // MergeOptions::aligns_parts: its events, by its own catalogue, and no runs; null: none
-  CollectiveCalls calls;         // of its processes, where clocks are to be aligned by them
-  std::vector<ProcessSteps> steps;  // of its processes, by its own clock; empty: nobody looked for them
-  std::optional<Process> timed;  // whose clock timed it, as far as was known at its first event; none: it has no events
+  std::vector<EventRun> runs;  // on its own clock
+  ttrace::IdMap ids;  // from its catalogue to that of the trace
+  ProcessId first_process = 0;  // its first process in the trace, as read
+  std::uint32_t clock = 0;  // clock of its events: an index into the fits of the domains
+  bool is_merged = false;  // its clocks are aligned already
+  std::vector<ClockFit> fits;  // set if is_merged
+  // For MergeOptions::aligns_parts: its events with ids of its own catalogue, instead of runs; otherwise null
+  std::unique_ptr<ttrace::MergedReader> part;
+  CollectiveCalls calls;  // of its processes, if clocks are aligned by them
+  std::vector<ProcessSteps> steps;  // of its processes, on its own clock; empty if not searched
+  // Process of its first event, as known then, which identifies the clock; nullopt without events
+  std::optional<Process> timed;
 };
 
-// What a person is told while they are read.
+// Returns the progress text while the inputs are read.
 std::string reading_text(const std::vector<TraceInput>& inputs);
 
 class InputReading {
  public:
-  // Both are used until read() has ended.
+  // Both arguments have to outlive read().
   InputReading(const std::vector<TraceInput>& inputs, const MergeOptions& options);
 
-  // Once. `each` is called for every input when its ids are known: for several at once, on any thread. Throws Error, of
-  // several faults that of the first input in order.
+  // Reads all inputs; called once. Calls `each` for every input as soon as its ids are known, for several at once and
+  // on any thread. Throws Error; if several inputs fail, the error of the first one in order.
   using Step = std::function<void(std::size_t number, ReadInput& input)>;
   void read(const Step& each);
 
-  // For `each`, to call often: leaves it when an earlier input has failed.
+  // Ends the calling `each` if an earlier input has failed. To be called often by `each`.
   void leave_if_given_up(std::size_t number) const { work_.leave_if_given_up(number); }
-  // One input is read at a time, so that its work may be done on two threads.
+  // Returns true if one input is read at a time, so its work may use two threads.
   bool is_alone() const { return work_.threads() == 1; }
 
   SortRoom& room() { return room_; }
   ReadInput& input(std::size_t number) { return inputs_[number]; }
-  // After read(): complete, its processes by rank (unknown ones last), then phase, then source.
+  // The catalogue; complete after read(). Processes are sorted by rank (unknown ones last), then phase, then source.
   const Catalog& catalog() const { return catalog_; }
-  // What the processes became, as they were read.
+  // The final ids of the processes, in the order in which they were read.
   const std::vector<ProcessId>& sorted_processes() const { return sorted_; }
-  const std::vector<ClockFit>& domains() { return clocks_.fits(); }  // by ReadInput::clock
-  const std::vector<ClockFit>& fits() const { return reported_; }    // by Process::clock
-  // Those of all inputs, by ProcessId; steps that nobody named have one number on all ranks.
+  const std::vector<ClockFit>& domains() { return clocks_.fits(); }  // indexed by ReadInput::clock
+  const std::vector<ClockFit>& fits() const { return reported_; }  // indexed by Process::clock
+  // Returns the steps of all inputs, by ProcessId. Unnamed steps have the same numbers on all ranks.
   std::vector<ProcessSteps> take_steps();
   std::vector<std::string>& warnings() { return warnings_; }
 
@@ -117,14 +122,14 @@ class InputReading {
   OrderedWork work_;
   Progress progress_;
   std::deque<ReadInput> inputs_;
-  const std::vector<std::optional<std::int64_t>> named_ranks_;  // of each input, by the names of all
+  const std::vector<std::optional<std::int64_t>> named_ranks_;  // by input, from the names of all inputs
   std::mutex memories_mutex_;
-  std::size_t begun_ = 0;                                // inputs
-  std::vector<std::unique_ptr<ReaderMemory>> memories_;  // that no input is read with now, and one will be
+  std::size_t begun_ = 0;  // number of inputs begun
+  std::vector<std::unique_ptr<ReaderMemory>> memories_;  // free memory for the inputs that follow
   ClockDomains clocks_;
-  const bool looks_for_calls_;  // to align clocks by them
-  std::vector<std::uint32_t> clock_of_;  // of each process, as read
-  CollectiveCalls calls_;                // of each process, as read
+  const bool looks_for_calls_;  // for clock alignment
+  std::vector<std::uint32_t> clock_of_;  // by process, as read
+  CollectiveCalls calls_;  // by process, as read
   std::vector<ProcessId> sorted_;
   std::vector<ClockFit> reported_;
   std::vector<std::string> warnings_;

@@ -23,8 +23,8 @@ namespace {
 
 struct Part {
   const TraceInput* input;
-  std::string run_id;  // of its first process that has one; "": unknown
-  std::string fault;   // "": none
+  std::string run_id;  // of its first process with one; "" if unknown
+  std::string fault;  // "" if none
 };
 
 Part look_into(const TraceInput& input) {
@@ -41,7 +41,8 @@ Part look_into(const TraceInput& input) {
   return part;
 }
 
-// The run of more than one part that more parts are of than of any other; "": there is none, and nobody can tell which is meant.
+// Returns the run that more than one part belongs to, and more than to any other; "" if there is none, because the
+// intended run is then unknown.
 std::string run_of_most(const std::vector<Part>& parts) {
   std::map<std::string, std::size_t> parts_of;
   for (const Part& part : parts) {
@@ -96,7 +97,7 @@ std::string missing_ranks(const Catalog& catalog) {
     there.insert(process.rank);
   }
   std::vector<std::int64_t> missing;
-  if (ranks > static_cast<std::int64_t>(ttrace::kMaxProcesses)) return {};  // no run, but a number in a damaged file
+  if (ranks > static_cast<std::int64_t>(ttrace::kMaxProcesses)) return {};  // a number from a damaged file
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     if (!there.contains(rank)) missing.push_back(rank);
   }
@@ -106,7 +107,7 @@ std::string missing_ranks(const Catalog& catalog) {
 
 namespace {
 
-// To the file, with a look for steps, so that nobody who reads it has to.
+// Writes events to the file and finds steps, so that readers need not.
 class MergeWalk : public EventSink {
  public:
   MergeWalk(const Catalog& catalog, const ProcessClocks& clocks, ttrace::ChunkWriter& chunks) : chunks_(chunks), steps_(catalog, clocks) {}
@@ -130,7 +131,7 @@ MergedTotals totals(const Catalog& catalog, const ttrace::MergedOutput& output, 
   return {catalog.processes.size(), output.events(), std::move(fits), std::move(warnings)};
 }
 
-// What is said of each process's time, by its own clock.
+// Data about the time of each process, on its own clock.
 class OwnTimes : public EventSink {
  public:
   OwnTimes(const Catalog& catalog, const ProcessClocks& clocks, EventSink& next)
@@ -185,7 +186,8 @@ std::vector<ClockFit> clocks_in(const std::string& merged) {
   return reader.fits();
 }
 
-// Clocks of merged files were chosen when those were made, unless nobody aligned them. One alone can leave its axis, as it holds each rank's own times.
+// Clocks of merged files were chosen when they were made, unless they were not aligned. A single one can lose its axis,
+// because it contains each rank's own times.
 void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptions& options, bool is_alone) {
   if (options.align && !options.clock_of_each_rank) return;
   if (is_alone && !options.clock_of_each_rank) return;
@@ -197,7 +199,7 @@ void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptio
   }
 }
 
-// One merged file, which is in order already.
+// A single merged file is already sorted.
 MergedTotals merge_again(const std::string& path, const MergeOptions& options, ByteSink& out) {
   const bool align = options.align;
   ttrace::MergedReader reader(path);

@@ -1,5 +1,6 @@
-// What `merge` does: all inputs into one file. Each is sorted and written by itself, at its own times, so that several are
-// worked on at once, and no more of them is in memory; what places them on one axis follows at the end of the file.
+// Implements `merge`: writes all inputs into one file. Each input is sorted and written separately on its own clock, so
+// several can be processed at once and only these are in memory. The clock fits that put them on one axis follow at the
+// end of the file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,26 +12,27 @@
 
 namespace cli {
 
-// Merged files that become a part of a larger one: those that cannot are left out, so that the rest of a large job is not lost with them.
+// Removal of unsuitable merged files from the inputs of a larger merge, so that the rest of a large job can still be
+// merged.
 
-// Takes out of several inputs each merged file that cannot be read (it was cut, or is damaged in its lists), and each that is of
-// another run than most parts are; where no run has most of them, none is left out for that. Returns a line for each; throws Error
-// where nothing would be left, because none can be read.
+// Removes merged files that cannot be read (cut, or with damaged lists) and those of another run than most inputs; if
+// no run has most of them, none is removed for its run. Returns a line for each removed file. Throws Error if no
+// readable input remains.
 std::vector<std::string> leave_out_unfit(std::vector<TraceInput>& inputs);
 
-// "ranks 8-15 of 16 are missing"; "" where none is, or where it is not known how many there were.
+// Returns a text such as "ranks 8-15 of 16 are missing"; "" if none is missing or the number of ranks is unknown.
 std::string missing_ranks(const Catalog& catalog);
 
 struct MergedTotals {
   std::size_t processes = 0;
   std::uint64_t events = 0;
-  std::vector<ClockFit> fits;         // of the clocks of all hosts
-  std::vector<std::string> warnings;  // for the person who asked: one line each
+  std::vector<ClockFit> fits;  // of the clocks of all hosts
+  std::vector<std::string> warnings;  // for the user: one line each
 };
 
-// Writes the file (cli/formats/ttrace/file.h), and does not finish the sink. MergeOptions::choice is not asked. Clocks of
-// a merged file are kept where somebody aligned them; without `align` one that is the only input loses them. Throws as order_traces() does, and Error (usage)
-// where the options would change other clocks of merged files.
+// Writes the file (cli/formats/ttrace/file.h) without finishing the sink. Ignores MergeOptions::choice. Aligned
+// clocks of a merged file are kept; without `align`, a merged file that is the only input loses its alignment. Throws
+// the errors of order_traces(), and Error (usage) if the options would change other clocks of merged files.
 MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOptions& options, ByteSink& out);
 
 }  // namespace cli

@@ -11,7 +11,7 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kSaid = 8;  // processes with a line of their own
+constexpr std::size_t kSaid = 8;  // processes with a separate line
 
 std::string lost(const Process& process) {
   const std::uint64_t events = process.lost_unknown_kind;
@@ -31,7 +31,7 @@ std::string merged_export(const Process& process) {
                      process.source, process.ranks_drawn);
 }
 
-// Events lie in no order of time in such a file, so that nothing is said of when the missing ones were.
+// The events of such a file are not sorted by time, so the time of the missing ones is unknown.
 std::string cut_text(const Process& process) {
   if (process.cut.empty()) return {};
   const std::string until = process.last_ns == 0
@@ -49,7 +49,7 @@ std::string file_damage(const Process& process) {
                      cut_text(process));
 }
 
-// The first few lines, and how many more there are.
+// Returns the first few lines, and a line with the number of others.
 class Lines {
  public:
   void say(std::string line) {
@@ -77,7 +77,7 @@ std::string recording_losses(const Process& process) {
     const std::uint64_t gone = total(process.overwritten), kept = total(process.counts);
     text += text.empty() ? "" : "; ";
     text += overwritten;
-    if (process.cut.empty()) {  // of a file that was cut nobody knows all that was recorded
+    if (process.cut.empty()) {  // the total number of events of a cut file is unknown
       const double share = 100.0 * static_cast<double>(gone) / static_cast<double>(gone + kept);
       text += fmt::format(" ({:.1f} % of the recorded events)", share);
     }

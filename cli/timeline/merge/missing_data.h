@@ -1,5 +1,4 @@
-// What is missing of a trace, as far as it can be known, for everybody who reads it: without it an export or a table looks
-// complete.
+// Reports the data known to be missing from a trace. Without these lines an export or a table would look complete.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,19 +7,19 @@
 
 namespace cli {
 
-// A line for each process that lacks something, and one for those beyond the first:
-// - a recording of which records were overwritten (by kind, and how long after its begin its events begin) or lost
-// - a JSON file with damage: how many events were lost (at least: what stood in a destroyed block is not known) and
-//   where the first was, and where it was cut
-// and for each JSON file that is our own export of several ranks, which cannot be told apart in it.
-// To be called while times are those of the recordings' own clocks.
+// Returns a line for each process with missing data, and one for the processes beyond the limit:
+// - a recording with overwritten records (by kind, and how long after its start its events begin) or lost records
+// - a JSON file with damage: the minimum number of lost events (the content of a destroyed block is unknown), the
+//   position of the first damage, and where the file was cut
+// Also returns a line for each JSON file that is our own export of several ranks, because its ranks cannot be
+// separated. Has to be called before times are converted from the recordings' own clocks.
 std::vector<std::string> missing_data(const Catalog& catalog);
 
-// Of these, the lines of JSON files alone.
+// Returns only the lines about JSON files.
 std::vector<std::string> file_warnings(const Catalog& catalog);
 
-// What it says of a recording alone, without its name: "12,345 kernels overwritten (93 % of ...); 7 kernels lost".
-// "" where nothing is missing.
+// Returns the losses of one recording, without its name: "12,345 kernels overwritten (93 % of ...); 7 kernels lost"; ""
+// if nothing is missing.
 std::string recording_losses(const Process& process);
 
 }  // namespace cli

@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-// One merged file is in order already.
+// A single merged file is already sorted.
 class MergedTrace : public OrderedTrace {
  public:
   MergedTrace(const std::string& path, bool own_times) : reader_(path), own_times_(own_times) {
@@ -30,7 +30,7 @@ class MergedTrace : public OrderedTrace {
   Catalog catalog_;
 };
 
-// By own clocks each input is walked by itself, one after the other: what is known of a process is then at hand in the processor.
+// With own clocks inputs are walked one after the other, so that a process's data stays in the processor's caches.
 class SortedTrace : public OrderedTrace {
  public:
   SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options) : reading_(inputs, options), own_times_(options.own_times) {
@@ -70,8 +70,8 @@ class SortedTrace : public OrderedTrace {
  private:
   InputReading reading_;
   bool own_times_;
-  std::deque<RunWalk> runs_;  // one, or of each input
-  std::vector<ProcessId> first_processes_;  // of each input, as they were read, and behind the last
+  std::deque<RunWalk> runs_;  // one, or one for each input
+  std::vector<ProcessId> first_processes_;  // of each input, as read, and the end of the last
   std::vector<ProcessSteps> steps_;
 };
 

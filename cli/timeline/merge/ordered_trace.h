@@ -1,4 +1,5 @@
-// What commands work on that look at a trace: all inputs as one trace, on one axis, in the order of time (cli/formats/ttrace/walk.h).
+// The trace that commands work on: all inputs as one trace on one axis, ordered by time
+// (cli/formats/ttrace/walk.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,23 +18,26 @@ class OrderedTrace {
  public:
   virtual ~OrderedTrace() = default;
 
-  // Whether walks, Wanted and steps() are by each process's own clock (MergeOptions); fits() puts them on the axis.
+  // Returns true if walks, Wanted and steps() use each process's own clock (MergeOptions); fits() convert these times
+  // to the axis.
   virtual bool has_own_times() const = 0;
-  // Complete and unchanging: processes by rank (unknown ones last), then source. Their times are on the axis.
+  // The catalogue, complete and constant, with times on the axis. Processes are sorted by rank (unknown ones last),
+  // then source.
   virtual const Catalog& catalog() const = 0;
   virtual const std::vector<ClockFit>& fits() const = 0;
-  // Any number of times, the same each time: all that is wanted, and perhaps more. Returns what it left out.
+  // Walks over all wanted events, and possibly others. May be repeated; each walk gives the same. Returns what was not
+  // read.
   virtual NotRead walk(EventSink& sink, const Wanted& wanted = {}) = 0;
-  // Several threads may walk at once, each with a sink of its own: all is in memory.
+  // Returns true if several threads may walk at once, each with its own sink, because everything is in memory.
   virtual bool walks_at_once() const { return false; }
-  // What was found when the file was made, by ProcessId; empty: nobody looked yet.
+  // Returns the steps found when the file was made, by ProcessId; empty if steps were not searched then.
   virtual std::vector<ProcessSteps> steps() const { return {}; }
 
-  std::vector<std::string> warnings;  // for the person who asked: one line each
+  std::vector<std::string> warnings;  // for the user: one line each
 };
 
-// Reads the inputs, several at once (a single merged file only when it is walked). Throws Error, also when a rank comes
-// twice; of several faults that of the first input in order.
+// Reads the inputs, several at once; a single merged file is read only when it is walked. Throws Error, also for
+// duplicate ranks; if several inputs fail, the error of the first one in order.
 std::unique_ptr<OrderedTrace> order_traces(const std::vector<TraceInput>& inputs, const MergeOptions& options);
 
 }  // namespace cli

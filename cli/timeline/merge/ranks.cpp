@@ -30,7 +30,7 @@ bool all_differ(const std::vector<std::string>& texts) {
   return std::set<std::string>(texts.begin(), texts.end()).size() == texts.size();
 }
 
-// The file's name, then its directories from the innermost outwards.
+// Returns the file's name, then its directories, innermost first.
 std::vector<std::string> names_in(const std::filesystem::path& path) {
   std::string file = path.filename().string();
   for (const std::string_view ending : {".zst", ".gz", ".json", ".trace", ".pt"}) {
@@ -42,7 +42,7 @@ std::vector<std::string> names_in(const std::filesystem::path& path) {
   return names;
 }
 
-// Without the words that all begin with, and those that all end with.
+// Returns the words without common first and last ones.
 std::vector<std::string> differing_words(std::vector<std::string> texts) {
   for (int side = 0; side < 2; ++side) {
     std::size_t same = 0;
@@ -59,7 +59,7 @@ std::vector<std::string> differing_words(std::vector<std::string> texts) {
   return texts;
 }
 
-// Without words that begin with a digit ("17148385", "06T10"), and without the digits that end others ("attempt0").
+// Removes words that begin with a digit ("17148385", "06T10") and digits at the end of others ("attempt0").
 std::string without_numbers(std::string_view text) {
   std::string kept;
   while (!text.empty()) {
@@ -80,7 +80,7 @@ std::vector<std::string> words_in(std::string_view text) {
   return words;
 }
 
-// The letters of a word that ends in a number; "" for a number alone.
+// Returns the letters of a word that ends in a number; "" for a number alone.
 std::string counted(std::string word) {
   if (word.empty() || is_digit(word[0])) return {};
   while (is_digit(word.back())) word.pop_back();
@@ -93,7 +93,7 @@ bool counts_steps(std::string_view word) {
   return std::find(std::begin(kSteps), std::end(kSteps), word) != std::end(kSteps);
 }
 
-// `in_file_name`: then numbers that no word names may differ, too.
+// If `in_file_name`, numbers without a word before them may differ, too.
 bool differ_as_phases(const std::vector<std::string>& a, const std::vector<std::string>& b, bool in_file_name) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -161,7 +161,7 @@ std::string fault_of_times(const Process& a, const Process& b) {
   return begin_of(b) - a.last_ns > kDayNs ? "they are more than a day apart" : "";
 }
 
-// What --rank says of two processes is true.
+// Ranks given by --rank are taken as true.
 std::string fault_of_process(const Process& a, const Process& b) {
   if (given(a) && given(b)) return {};
   if (known_apart(a.pid, b.pid)) return fmt::format("they belong to different processes, {} and {}", a.pid, b.pid);
@@ -187,7 +187,7 @@ std::string fault_of_run(const Process& a, const Process& b) {
   return fmt::format("their GPUs differ, {} and {}", a.device_name, b.device_name);
 }
 
-// Of one rank, or of one process of unknown rank; else each its own.
+// Groups processes of one rank, or of one process of unknown rank; others are alone.
 auto owner(const Process& p) {
   const bool ranked = p.rank >= 0;
   return std::tuple(!ranked, ranked ? p.rank : p.pid, ranked ? std::string() : p.host);
@@ -257,10 +257,10 @@ std::vector<std::string> name_phases(Catalog& catalog) {
 
 namespace {
 
-constexpr std::size_t kDigitsOfTime = 10;     // of a number that is a time
+constexpr std::size_t kDigitsOfTime = 10;  // minimum digits of a number that is a time
 constexpr std::int64_t kMostRanks = 1'000'000;
 constexpr std::string_view kRank = "rank", kWorker = "worker", kHandlerForm = "_#.#", kHandlerEnding = ".pt.trace.json";
-// "tp_rank_0" is a rank within a group, "lora_rank16" no rank of a process.
+// Words that make a rank another kind: "tp_rank_0" is a rank within a group, "lora_rank16" no rank of a process.
 constexpr std::array<std::string_view, 20> kOtherRanks{"tp",    "pp",     "dp",       "cp",     "ep",      "sp",         "etp",
                                                        "edp",   "vpp",    "dcp",      "tensor", "data",    "pipeline",   "expert",
                                                        "local", "lora",   "low",      "node",   "context", "parallel"};
@@ -273,7 +273,7 @@ std::string in_lower_case(std::string_view text) {
   return lower_text;
 }
 
-// "a/b/c.json": "c.json", "b", "a".
+// Splits "a/b/c.json" into "c.json", "b", "a".
 std::vector<std::string> parts_of(std::string_view path) {
   std::vector<std::string> parts;
   for (;;) {
@@ -285,12 +285,12 @@ std::vector<std::string> parts_of(std::string_view path) {
 }
 
 struct Number {
-  std::string before;  // in its part of the path, numbers in it as '#'
+  std::string before;  // in its part of the path, with numbers replaced by '#'
   std::int64_t value = 0;
   std::size_t digits = 0, end = 0;
 };
 
-// All numbers of a part; those beyond 64 bits have the value -1.
+// Returns all numbers of a part; those beyond 64 bits have the value -1.
 std::vector<Number> numbers_in(std::string_view part) {
   std::vector<Number> numbers;
   std::string before;
@@ -312,7 +312,7 @@ std::vector<Number> numbers_in(std::string_view part) {
   return numbers;
 }
 
-// Whether the number is one after this word: "rank3", "rank[3".
+// Returns true if the number follows this word: "rank3", "rank[3".
 bool is_after(std::string_view before, std::string_view word) {
   if (!before.empty() && std::string_view("-_=.:[(").find(before.back()) != std::string_view::npos) before.remove_suffix(1);
   if (!before.ends_with(word)) return false;
@@ -326,14 +326,15 @@ bool is_after(std::string_view before, std::string_view word) {
   return std::find(kOtherRanks.begin(), kOtherRanks.end(), owner) == kOtherRanks.end();
 }
 
-// HOST_PID.TIME.pt.trace.json, as tensorboard_trace_handler writes it: the word "worker" is of the host's name.
+// Returns true for HOST_PID.TIME.pt.trace.json as written by tensorboard_trace_handler, where "worker" is part of the
+// host name.
 bool has_host_name(std::string_view part) {
   std::string form;
   for (const Number& number : numbers_in(part)) form = number.before + '#';
   return form.ends_with(kHandlerForm) && part.find(kHandlerEnding) != part.npos;
 }
 
-// The numbers after `word` in one part of each path; paths that have none have no entry.
+// Returns the numbers after `word` in one part of each path; paths without one have no entry.
 using Found = std::vector<std::vector<Number>>;
 Found numbers_after(std::string_view word, const std::vector<std::vector<std::string>>& parts, std::size_t level) {
   Found found;
@@ -347,7 +348,7 @@ Found numbers_after(std::string_view word, const std::vector<std::vector<std::st
   return found;
 }
 
-// The numbers that differ between the files, if any do; else all.
+// Returns the numbers that differ between the files, if any; otherwise all.
 void keep_differing(Found& found) {
   std::map<std::string, std::set<std::int64_t>> values;
   for (const auto& numbers : found) {
@@ -388,7 +389,8 @@ bool ran_at_one_time(const std::vector<Process*>& profiles) {
   return begin_ns < end_ns;
 }
 
-// The values of the only number that differs between the paths, in their order; empty: there is not exactly one.
+// Returns the values of the only number that differs between the paths, in their order; empty if there is not exactly
+// one.
 std::vector<std::int64_t> differing_numbers(const std::vector<Process*>& profiles) {
   std::map<std::pair<std::size_t, std::string>, std::vector<std::int64_t>> values;
   for (const Process* profile : profiles) {
@@ -459,7 +461,8 @@ std::string count_ranks(Catalog& catalog) {
 }
 
 std::vector<std::string> without_rank_directories(const std::vector<std::string>& names) {
-  std::vector<std::pair<std::string, std::int64_t>> split;  // the name without its rank's directory, and the rank; -1: none
+  // The name without its rank's directory, and the rank; -1 if none
+  std::vector<std::pair<std::string, std::int64_t>> split;
   std::map<std::string, std::set<std::int64_t>> ranks;
   for (const std::string& name : names) {
     const std::size_t slash = name.find_last_of('/');
@@ -479,7 +482,7 @@ std::vector<std::string> without_rank_directories(const std::vector<std::string>
 namespace {
 
 [[noreturn]] void fail_twice(const Process& first, const Process& second) {
-  if (first.source == second.source) {  // that file and a merged one which holds it, or two of these
+  if (first.source == second.source) {  // the file and a merged file that contains it, or two of these
     throw Error(Exit::usage, fmt::format("duplicate rank {}: two inputs contain {}; omit one (one may already be merged)", second.rank,
                                          first.source));
   }
@@ -489,7 +492,7 @@ namespace {
                           second.rank, first.source, second.source, phases_fault(first, second), shell_word(first.source), shell_word(second.source)));
 }
 
-// The first two for which `holds` is true; nullptr when there are none.
+// Returns the first two for which `holds` is true; nullptr if there are none.
 template <typename Holds>
 std::pair<const Process*, const Process*> find_pair(const std::vector<const Process*>& all, Holds holds) {
   for (std::size_t i = 1; i < all.size(); ++i) {

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using Form = TracePeek::Form;
 
-// What names a process for good, as far as its file tells.
+// The permanent identity of a process, as far as its file contains it.
 using Identity = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
 using Identities = std::set<Identity>;
 
@@ -44,13 +44,13 @@ bool contains(const Identities& all, const Identities& some) {
 
 std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
 
-// The directory of a file below its root; "." for what lies in it.
+// Returns the directory of a file relative to its root; "." for files in the root.
 std::string directory_below_root(const FoundFile& file) {
   const fs::path root = fs::path(file.root).lexically_normal();
   return fs::path(file.path).lexically_normal().parent_path().lexically_relative(root).string();
 }
 
-// The name of a directory below `root`; the root's own for the root.
+// Returns the name of a directory below `root`; for the root, its own name.
 std::string run_name(const std::string& below, const std::string& root) {
   if (!below.empty() && below != ".") return below;
   std::error_code error;
@@ -84,7 +84,8 @@ class RunLister {
   }
 
  private:
-  // At one time recordings are newer than profiles, and those nearer to the directory than those below.
+  // At equal times, recordings count as newer than profiles, and runs nearer to the directory as newer than deeper
+  // ones.
   static std::tuple<std::int64_t, bool, std::int64_t> rank(const Run& run) {
     const std::string& path = run.files.front().path;
     return {run.start_ns, run.files.front().peek.form == Form::recording, -std::count(path.begin(), path.end(), '/')};
@@ -103,7 +104,7 @@ class RunLister {
     add_to(name, file.path, std::move(peek));
   }
 
-  // Of profiles, which have no run id.
+  // For profiles, which have no run id.
   void add_merged(const FoundFile& file, TracePeek peek) {
     const bool is_here = std::all_of(peek.processes.begin(), peek.processes.end(),
                                      [&](const Process& p) { return profiles_.contains(name_of(p.source)); });
@@ -129,7 +130,7 @@ class RunLister {
     });
   }
 
-  // Leaves of each process of the run one form. The larger merged files come first.
+  // Keeps one form of each process of the run. Larger merged files come first.
   void settle(Run& run) {
     std::stable_sort(run.files.begin(), run.files.end(), [](const RunFile& a, const RunFile& b) {
       const bool merged = a.peek.form == Form::merged && b.peek.form == Form::merged;
@@ -161,7 +162,7 @@ class RunLister {
     if (!only_exports) skip_form(run, Form::kineto_export, "exported from recordings in this directory");
   }
 
-  // The beginning of a profile does not tell its time where its base stands behind its events.
+  // The beginning of a profile does not contain its time if its base follows the events.
   static void find_start(Run& run) {
     struct Earliest : EventSink {
       void event(const Event& event, const Facts&) override { ns = std::min(ns, event.start_ns); }
@@ -173,13 +174,13 @@ class RunLister {
       Earliest earliest;
       open_trace(run.files.front().path, {usable_cores()})->read(catalog, earliest);
       if (earliest.ns != std::numeric_limits<std::int64_t>::max()) run.start_ns = earliest.ns;
-    } catch (const Error&) {  // is said when the run is read
+    } catch (const Error&) {  // reported when the run is read
     }
   }
 
   std::map<std::string, Run> runs_;  // by name
   std::vector<std::pair<const FoundFile*, TracePeek>> without_id_;
-  std::set<std::string> profiles_;  // names of files
+  std::set<std::string> profiles_;  // file names
   std::vector<SkippedFile> skipped_;
 };
 
@@ -208,11 +209,12 @@ class RunGroups {
     std::stable_sort(sorted_.begin(), sorted_.end(), [&](ProcessId a, ProcessId b) { return begin_of(all_[a]) < begin_of(all_[b]); });
   }
 
-  // Joins those that have one key and at most this gap between them. `key_of` returns an optional-like: false for none.
+  // Joins processes with equal keys and at most this gap between them. `key_of` returns an optional-like value, false
+  // if there is no key.
   template <typename KeyOf>
   void join_near(std::int64_t most_ns, KeyOf&& key_of) {
     using Key = typename std::decay_t<decltype(key_of(all_[0]))>::value_type;
-    std::map<Key, ProcessId> last;  // that ends last so far
+    std::map<Key, ProcessId> last;  // the one that ends last so far
     for (const ProcessId id : sorted_) {
       const auto key = key_of(all_[id]);
       if (!key) continue;
@@ -242,13 +244,13 @@ class RunGroups {
   }
 
   const std::vector<Process>& all_;
-  std::vector<ProcessId> group_;   // by ProcessId: another of its run, up to one that is its own
+  std::vector<ProcessId> group_;  // by ProcessId: another process of its run; a root refers to itself
   std::vector<ProcessId> sorted_;  // by begin
 };
 
 using Owner = std::tuple<std::int64_t, std::int64_t, std::string_view>;
 
-// A rank, or a process of unknown rank.
+// Returns the text for a rank, or a process of unknown rank.
 std::optional<Owner> owner_of(const Process& p) {
   if (p.rank >= 0) return Owner(p.rank, -1, "");
   if (p.pid < 0) return std::nullopt;

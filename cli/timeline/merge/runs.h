@@ -1,9 +1,9 @@
-// The runs that lie in a directory. A run is one execution of a job: the recordings with one run id, what was merged or
-// exported of them, or the profiles of torch.profiler in one directory, or in one directory for each rank (ranks.h).
+// Finds the runs in a directory. A run is one execution of a job: recordings with one run id, files merged or exported
+// from them, or torch.profiler profiles in one directory or in one directory for each rank (ranks.h).
 //
-// What is no trace is set aside with the reason, and so is what the run has in a better form: a merged file of which all
-// recordings are there (or recordings that are all in a merged file with more), a Kineto export beside its recordings,
-// and Chrome JSON that we exported, which no longer says which event is of which rank.
+// Files that are no traces are skipped with a reason. So are files that the run has in a better form: a merged file if
+// all of its recordings exist (or recordings if all are in a merged file with more), a Kineto export next to its
+// recordings, and our own Chrome JSON, which no longer contains the rank of each event.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,8 +21,8 @@ struct RunFile {
 };
 
 struct Run {
-  std::string name;           // its run id; of profiles, their directory below the one that was searched
-  std::int64_t start_ns = 0;  // wall clock, as the files' headers and events tell; 0: unknown
+  std::string name;  // its run id; for profiles, their directory relative to the searched one
+  std::int64_t start_ns = 0;  // wall clock, from file headers and events; 0 if unknown
   std::vector<RunFile> files;
 };
 
@@ -32,29 +32,31 @@ struct SkippedFile {
 };
 
 struct RunList {
-  std::vector<Run> runs;  // by start, the newest last; those of unknown start first
+  std::vector<Run> runs;  // by start, newest last; runs with unknown start come first
   std::vector<SkippedFile> skipped;
 };
 
-// `files` are those below one directory, or of one pattern. Reads headers; a whole profile only where there are several
-// runs and its beginning does not tell its time.
+// `files` are the files below one directory or of one pattern. Reads headers. A whole profile is read only if there are
+// several runs and its beginning does not contain its time.
 RunList list_runs(const std::vector<FoundFile>& files);
 
-// Which inputs cannot be of one run, by when they were recorded.
+// Separates inputs that cannot be of one run, by the times when they were recorded.
 //
-// Inputs belong together when
-// - they have one run id, or
-// - they overlap in time, or a clock may explain the gap: hosts whose clocks differ by more than 5 minutes cannot even log in to each other
-//   (Kerberos, RFC 4120), or
-// - they were profiled at other times of one run: ranks that are known, or files of one process id, are at most an hour apart, because the
-//   ranks of a job are profiled at the same steps, or one after the other by hand; phases of a rank (ranks.h) at most a day.
-// Times are those on the axis: collectives that two inputs share put them where they belong before. A clock that was never set (it reads a
-// time before 2000) says nothing of when an input was recorded next to clocks that were; it counts only when no clock was set.
+// Inputs belong together if
+// - they have the same run id, or
+// - they overlap in time, or wrong clocks may explain the gap: hosts whose clocks differ by more than 5 minutes cannot
+//   even log in to each other (Kerberos, RFC 4120), or
+// - they were profiled at different times of one run: known ranks, or files of one process id, are at most an hour
+//   apart, because the ranks of a job are profiled at the same steps or by hand one after the other; phases of a rank
+//   (ranks.h) are at most a day apart.
+// Times are those on the axis, which are already aligned for inputs with common collectives. Times before 2000 come
+// from a clock that was never set and are ignored, unless no clock was set.
 
-// The inputs of each run, all in order of time. One run if nothing separates them. Processes without times are in none.
+// Returns the inputs of each run, all ordered by time; one run if nothing separates them. Processes without times are
+// in none.
 std::vector<std::vector<ProcessId>> separate_runs(const Catalog& catalog);
 
-// What a person is told of two runs or more; "" for one.
+// Returns the text for the user about two or more runs; "" for one run.
 std::string separate_runs_text(const Catalog& catalog);
 
 }  // namespace cli

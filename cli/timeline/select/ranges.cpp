@@ -14,7 +14,7 @@ namespace cli {
 
 namespace {
 
-// Nothing for what is not a number; `otherwise` for "".
+// Returns nullopt if the text is no number; `otherwise` for "".
 std::optional<std::int64_t> number(std::string_view text, std::int64_t otherwise) {
   if (text.empty()) return otherwise;
   std::int64_t value = 0;
@@ -82,7 +82,7 @@ std::string_view unit_of(std::string_view text) {
   return {std::find_if_not(text.begin(), text.end(), is_number), text.end()};
 }
 
-// `digits` * `unit_ns`; of a fraction the digits count for a tenth each.
+// Returns `digits` * `unit_ns`; each digit of a fraction counts a tenth of the one before.
 std::optional<std::int64_t> scale(std::string_view digits, std::int64_t unit_ns) {
   const std::size_t point = std::min(digits.find('.'), digits.size());
   std::int64_t whole = 0, fraction = 0;

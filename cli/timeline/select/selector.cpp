@@ -71,7 +71,8 @@ std::int64_t later(std::int64_t from_ns, std::int64_t by_ns) {
   return by_ns > kForever - std::max<std::int64_t>(from_ns, 0) ? kForever : from_ns + by_ns;
 }
 
-// The first two return where all that was chosen by number is there; steps: in any of the chosen processes.
+// These functions throw an Error if the trace lacks the choice. The first two require everything chosen by number; for
+// steps it is enough that one of the chosen processes has them.
 void check_ranks_exist(const NumberRanges& wanted, const Catalog& catalog) {
   std::set<std::int64_t> ranks;
   for (const Process& process : catalog.processes) ranks.insert(process.rank);
@@ -201,7 +202,7 @@ Wanted Selector::wanted() const {
   }
   if (!selection_.kinds) return wanted;
   wanted.kinds = *selection_.kinds;
-  // Flows are kept whatever is chosen, and a flow that loses one of its ends is counted.
+  // Flows are kept by every filter; a flow that loses an endpoint is counted.
   for (const Kind kind : {Kind::flow, Kind::runtime, Kind::driver, Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph}) {
     wanted.kinds->set(static_cast<std::size_t>(kind));
   }
@@ -221,7 +222,7 @@ bool Selector::starts_in_step(const Event& event) const {
   return behind != intervals.begin() && event.start_ns < (behind - 1)->second;
 }
 
-// The end of a flow from a launch has the number of the launch, too.
+// The end of a flow from a launch also has the correlation of the launch.
 bool Selector::is_launched(const Event& event) const {
   if (event.correlation == 0 || is_api_call(event.kind)) return false;
   if (event.kind != Kind::flow) return catalog_.tracks[event.track].kind == TrackKind::stream;

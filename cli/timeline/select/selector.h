@@ -1,5 +1,5 @@
-// Decides for each event of a trace whether it is kept. The trace is walked in order: once for survey(),
-// when needs_survey(); then any number of times for judge(), each after begin_walk().
+// Decides for each event of a trace whether it is kept. The trace is walked in order: once for survey(), if
+// needs_survey(); then any number of times for judge(), each after begin_walk().
 //
 // Memory: LaunchTable, one bit for each range on the GPU, the chosen steps.
 #pragma once
@@ -20,10 +20,11 @@
 
 namespace cli {
 
-// What is known of the calls that launch GPU work, by process and correlation: whether the call is in the trace, in a
-// chosen step, and kept. Filled by one walk, asked in the next.
+// Stores for each call that launches GPU work, by process and correlation, whether it is in the trace, in a chosen
+// step, and kept. One walk fills it, the next one uses it.
 //
-// Memory: about 60 bytes for each run of 64 neighbouring correlations, so one byte a call with CUPTI's dense ids.
+// Memory: about 60 bytes for each group of 64 neighbouring correlations; with CUPTI's dense ids about one byte per
+// call.
 class LaunchTable {
  public:
   struct Launch {
@@ -31,7 +32,7 @@ class LaunchTable {
     bool in_step = false;
     bool kept = false;
   };
-  // Several calls of one correlation (a runtime call and the driver call within it) are one launch.
+  // Several calls with one correlation (a runtime call and the driver call within it) are one launch.
   void note(ProcessId process, std::uint64_t correlation, bool in_step, bool kept);
   Launch find(ProcessId process, std::uint64_t correlation) const;
 
@@ -50,27 +51,28 @@ class LaunchTable {
   std::unordered_map<Key, Bits, Hash> runs_;
 };
 
-// Which events a person wants to see. An event is kept when every choice that was made keeps it.
+// Filters chosen by the user. An event is kept if every filter keeps it.
 struct Selection {
-  std::optional<NumberRanges> ranks;  // processes of unknown rank are in none
-  bool without_beside = false;        // none of what a run has beside its ranks (cli/timeline/merge/ranks.h)
-  // What starts in the range of such a step on the host, on any thread of its process, and the GPU work (and waits) of
-  // the calls among that, however much later it ran. GPU work whose call is not in the trace belongs to no step, unless
-  // the trace has no calls of the process at all: then it goes by its own start. A range on the GPU (gpu_annotation) is
-  // kept when it holds work that is.
+  std::optional<NumberRanges> ranks;  // excludes processes of unknown rank
+  bool without_beside = false;  // excludes processes that are no ranks of the run (cli/timeline/merge/ranks.h)
+  // Keeps events that start within a chosen step on the host, on any thread of the process, and the GPU work (and
+  // waits) of the calls among them, however much later it runs. GPU work whose call is not in the trace belongs to no
+  // step, unless the trace has no calls of the process at all; then its own start counts. A range on the GPU
+  // (gpu_annotation) is kept if it contains kept work.
   std::optional<NumberRanges> steps;
-  std::optional<TimeRange> time;  // what runs in it at some moment, whole
-  std::optional<KindSet> kinds;   // nccl holds the kernels of collectives, too; ends of flows are kept whatever is chosen: a flow is written where both ends are
-  std::int64_t min_dur_ns = 0;    // slices shorter than this go; those without an end, and points, stay
+  std::optional<TimeRange> time;  // keeps events that overlap it, with their full duration
+  // nccl includes kernels of collectives; flow endpoints are always kept: a flow is written if both endpoints are
+  std::optional<KindSet> kinds;
+  std::int64_t min_dur_ns = 0;  // excludes shorter slices; slices without an end, and instants, are kept
 
   bool by_event() const { return steps || time || kinds || min_dur_ns > 0; }
 };
 
-// --kinds kernel,memcpy,nccl: the words are the names of cli/trace/event.h. Throws Error (usage) that names the unknown
-// word and all that there are.
+// Parses --kinds kernel,memcpy,nccl; the words are the names in cli/trace/event.h. Throws Error (usage) with the
+// unknown word and the list of kinds.
 KindSet kinds_option(std::string_view option, std::string_view text);
 
-// Why an event is not kept: the first choice, in this order, that leaves it out.
+// The filter that excludes an event: the first one in this order.
 enum class LeftOut : std::uint8_t { kept, ranks, steps, time, kinds, min_dur, count_ };
 
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(LeftOut::count_)> kLeftOutOptions{
@@ -78,22 +80,22 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(LeftOut::
 
 using LeftOutCounts = std::array<std::uint64_t, static_cast<std::size_t>(LeftOut::count_)>;
 
-// From 1970; `to_ns` does not belong to it.
+// Since 1970. `to_ns` is exclusive.
 struct TimeWindow {
   std::int64_t from_ns = 0, to_ns = 0;
 };
 
-// Of the whole trace, as StepFinder says it.
+// Facts about the whole trace, from StepFinder.
 struct TraceFacts {
   Steps steps;
   std::int64_t first_ns = 0, last_ns = 0;  // on the axis
-  ProcessClocks clocks = {};  // which put steps and events on the axis; none do: they are on it
+  ProcessClocks clocks = {};  // convert steps and events to the axis; empty if they are on it
 };
 
 class Selector {
  public:
-  // All three outlive it. Throws Error (usage) when a choice of ranks, steps or time matches nothing of the trace, and
-  // says what there is.
+  // All three arguments have to outlive it. Throws Error (usage), with the available choices, if the chosen ranks,
+  // steps or time match nothing in the trace.
   Selector(const Selection& selection, const Catalog& catalog, const TraceFacts& facts);
 
   bool has_steps() const { return selection_.steps.has_value(); }
@@ -103,18 +105,18 @@ class Selector {
   void begin_walk() { annotation_ = 0; }
   LeftOut judge(const Event& event);
 
-  // What has to be read for all this to be true of what is read. Survey and judge walks with the same.
+  // Returns what has to be read for correct results. Survey and judge walks have to use the same.
   Wanted wanted() const;
 
-  // Of the trace's, those of which something can be kept.
+  // Returns the steps of the trace of which something may be kept.
   Steps chosen(const Steps& steps) const;
   bool has(ProcessId process) const { return chosen_[process]; }
-  // --time, by the clock of the process's events; all of time where it is not given.
+  // Returns --time on the clock of the process's events; all of time if it is not given.
   TimeWindow time(ProcessId process) const { return times_[process]; }
-  // Of a process that is chosen, the time in which anything of it can be kept: what is computed from the events beside
-  // it is shown there.
+  // Returns the time in which any event of a chosen process can be kept. Derived tracks are shown in this time.
   TimeWindow window(ProcessId process) const { return windows_[process]; }
-  // Of kept or left-out GPU work: its launch was not treated alike, so their flow has one end.
+  // Returns true if the launch of GPU work was treated differently from the work (`kept`), so that their flow has only
+  // one endpoint.
   bool loses_flow(const Event& work, bool kept) const;
 
  private:
@@ -140,16 +142,16 @@ class Selector {
   const Selection& selection_;
   const Catalog& catalog_;
   std::int64_t first_ns_, last_ns_;
-  std::vector<bool> chosen_;         // by ProcessId: --ranks, and whether it is a rank
-  std::vector<Intervals> steps_;     // by ProcessId: where its chosen steps are on the host, ascending, apart
-  std::vector<Intervals> read_;      // the same with their time on the GPU
+  std::vector<bool> chosen_;  // by ProcessId: chosen by --ranks and the rank filter
+  std::vector<Intervals> steps_;  // by ProcessId: times of its chosen steps on the host, ascending, disjoint
+  std::vector<Intervals> read_;  // the same, including their time on the GPU
   std::vector<TimeWindow> windows_;  // by ProcessId
   std::vector<TimeWindow> times_;    // by ProcessId: --time
-  std::vector<bool> collectives_;    // by StringId: names of kernels that belong to --kinds nccl, too
-  std::vector<bool> launch_flows_;   // by StringId: kinds of flows from a launch to its work
+  std::vector<bool> collectives_;  // by StringId: kernel names that --kinds nccl includes
+  std::vector<bool> launch_flows_;  // by StringId: kinds of flows from a launch to its work
   LaunchTable launches_;
-  std::vector<bool> annotations_;  // in the order of the walk: whether it holds work of a chosen step
-  std::size_t annotation_ = 0;     // the next one of this walk
+  std::vector<bool> annotations_;  // in the order of the walk: contains work of a chosen step
+  std::size_t annotation_ = 0;  // index of the next one in this walk
   struct Open {
     std::size_t index;
     std::int64_t end_ns;

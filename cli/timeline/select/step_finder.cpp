@@ -18,7 +18,7 @@ void OptimizerSteps::add(StepMark mark, StringId name, std::int64_t start_ns, st
   optimizers_.push_back({name, start_ns, end_ns, std::exchange(has_begun_, false)});
 }
 
-// The median time from one mark to the next of its name; the largest number where none comes again.
+// Returns the median time from a mark to the next one with its name; the largest number if none repeats.
 std::int64_t OptimizerSteps::usual_distance_ns() const {
   std::map<StringId, std::int64_t> last_ns;
   std::vector<std::int64_t> distances_ns;
@@ -65,10 +65,11 @@ bool is_host_range(const Event& event) {
 
 constexpr std::size_t kAllKernels = 1 << 22, kFewestKernels = 1 << 14, kMostKernels = 1 << 17;
 
-// Cutting a sequence into steps takes so many copies and memsets into account; the kernels of a longer trace say when its steps end.
+// Limit of the copies and memsets considered when a sequence is cut into steps. In longer traces, the kernels determine
+// the ends of steps.
 constexpr std::size_t kMostCopies = 1 << 18;
 
-// A number for a grid, or, of a whole graph, for that.
+// Returns a number for a grid, or for a whole graph.
 std::uint32_t grid_of(const Catalog& catalog, const Facts& facts) {
   if (const auto* graph = facts.get<GraphLaunchFacts>()) return graph->graph;
   const auto* kernel = facts.get<KernelFacts>();
@@ -151,11 +152,12 @@ void StepFinder::add_outermost(Seen& seen, const Event& event) {
   seen.ranges.push_back({event.name, event.start_ns, end_ns});
 }
 
-// Steps by the period that lie within one range of the program are none.
+// Steps found by the period are discarded if they are within one range of the program.
 void StepFinder::drop_repeats(const std::vector<Range>& ranges, ProcessSteps& of) const {
   const auto& steps = of.steps;
   for (const Range& range : ranges) {
-    // Both ends of a whole repeat: ranges of single steps, which begin elsewhere than the period, hold one of them.
+    // Checks both ends of a whole repeat, because a range of a single step, which begins elsewhere than the period,
+    // contains one of them.
     const auto first = std::upper_bound(steps.begin(), steps.end(), range.start_ns, [](std::int64_t ns, const Step& step) { return ns < step.end_ns; });
     if (steps.end() - first < 2 || (first + 1)->end_ns >= range.end_ns) continue;
     of.repeats = std::ssize(steps);

@@ -1,16 +1,17 @@
-// Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
-// which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. Those of a process that named none follow
-// from PyTorch's optimizers, else from the period of its kernels (step_period.h), where they have one.
-// When the work of each step ran on the GPU follows from the launches (step_times.h).
+// Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and operators, as which
+// older torch.profiler wrote ProfilerStep#N) with the names in step_name.h. If a process named no steps, they are
+// derived from PyTorch's optimizers, or else from the period of its kernels (step_period.h). The GPU time of each step
+// follows from the launches (step_times.h).
 //
-// Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
-// open step is the same step, seen on another thread: the step lasts until the later end. One with another number is
-// part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
-// is another step. A range without an end lasts until the next step begins, else to the end of its process's events.
+// Only the first family of names that a process has is used. If ranges overlap, a range with the number of the open
+// step is the same step on another thread; the step lasts until the later end. A range with another number is part of
+// the open step if it ends within it, otherwise a separate step. A repeated number later (the next epoch) is another
+// step. A range without an end lasts until the next step begins, or until the process's events end.
 //
-// Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; in addition, for processes that have not ended and have named no step, the memory of step_period.h: about
-// four million kernels in all, but of 16,384 of each process at least, since fewer hold no two steps (0.7 GB of 1,024 processes), and
-// the calls that launch (launch_calls.h).
+// Memory: 64 bytes per step, 24 per mark, one byte per string and 24 per outermost range. For processes that have not
+// ended and have named no step, also the memory of step_period.h (about four million kernels in all, but at least
+// 16,384 per process, since fewer do not contain two steps: 0.7 GB for 1,024 processes) and the launch calls
+// (launch_calls.h).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -33,18 +34,19 @@
 
 namespace cli {
 
-// Training steps of a program that named none, from the marks that PyTorch itself makes: a step ends where the last
-// Optimizer.step#... before the next forward pass or batch ends, and the next one begins there.
+// Derives steps from the marks that PyTorch makes, for a program that named none. A step ends at the end of the last
+// Optimizer.step#... before the next forward pass or batch; the next step begins there.
 //
-// Several optimizers of one step (Optimizer.step#Muon.step, Optimizer.step#AdamW.step) are one end where they follow each other:
-// each another one, with neither a forward pass nor a batch between, nor a quarter of the time in which one of them comes again
-// (many programs have no mark of a forward pass). The first step begins with the first forward pass or batch; without one before
-// its end it is left out, since nothing says where it began. Gradient accumulation is part of a step.
+// Several optimizers of one step (Optimizer.step#Muon.step, Optimizer.step#AdamW.step) form one end if they follow each
+// other: different optimizers without a forward pass or batch between them, and closer than a quarter of the time after
+// which one of them repeats (many programs have no forward mark). The first step begins with the first forward pass or
+// batch. If there is none before the step's end, the step is omitted because its start is unknown. Gradient
+// accumulation is part of a step.
 class OptimizerSteps {
  public:
-  // Of one process, by start.
+  // Adds a mark of the process. Marks have to be added by start.
   void add(StepMark mark, StringId name, std::int64_t start_ns, std::int64_t end_ns);
-  // After the last mark; numbers count from 0.
+  // Returns the steps, numbered from 0. Called after the last mark.
   std::vector<Step> steps() const;
 
  private:
@@ -56,22 +58,23 @@ class OptimizerSteps {
   std::int64_t usual_distance_ns() const;
 
   std::vector<Optimizer> optimizers_;
-  std::optional<std::int64_t> first_ns_;  // the first forward pass or batch, where it comes before them
+  std::optional<std::int64_t> first_ns_;  // the first forward pass or batch, if it precedes the optimizers
   bool has_begun_ = false;
 };
 
 class StepFinder : public EventSink {
  public:
-  // The catalogue is complete and outlives this. `clocks`: those of the events, if they put the catalogue's times on the axis.
+  // The catalogue is complete and has to outlive this. `clocks` belong to the events if the catalogue's times are on
+  // the axis.
   explicit StepFinder(const Catalog& catalog, const ProcessClocks& clocks = {});
 
-  // All events of a process, by start, on one clock.
+  // Adds an event. All events of a process have to be added, by start, on one clock.
   void event(const Event& event, const Facts& facts) override;
   // Frees the memory of a process after its last event. Calling it is optional.
   void end_of(ProcessId process) override;
 
-  // After the last event, once: what was found, by ProcessId. Numbers of steps that nobody named count from 0 in each process
-  // (step_numbers.h).
+  // Returns the steps found, by ProcessId. Called once, after the last event. Unnamed steps are numbered from 0 in each
+  // process (step_numbers.h).
   std::vector<ProcessSteps> take();
 
  private:
@@ -92,10 +95,10 @@ class StepFinder : public EventSink {
     StepTimes times;
     LaunchShare launches;
     bool records_calls = false;
-    std::optional<WorkSequence> kernels;  // none: it has named a step
-    std::vector<LaunchedCopy> copies;     // as long as `kernels` is there
-    std::vector<Range> ranges;            // the outermost ones of each thread; the same
-    std::unordered_map<TrackId, std::int64_t> ranges_end_ns;  // of the newest of them, by thread
+    std::optional<WorkSequence> kernels;  // nullopt if the process has named a step
+    std::vector<LaunchedCopy> copies;  // used while `kernels` is set
+    std::vector<Range> ranges;  // outermost ranges of each thread; used while `kernels` is set
+    std::unordered_map<TrackId, std::int64_t> ranges_end_ns;  // end of the newest range, by thread
   };
 
   Name kind_of(StringId name);

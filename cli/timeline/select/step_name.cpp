@@ -17,7 +17,7 @@ namespace {
 
 struct Pattern {
   std::size_t family;
-  std::string_view before, word;  // `before` may be "": then the name begins with the word
+  std::string_view before, word;  // if `before` is "", the name begins with the word
 };
 
 constexpr std::array<Pattern, 16> kPatterns{{
@@ -40,7 +40,7 @@ constexpr std::array<Pattern, 16> kPatterns{{
 }};
 
 
-// Takes `word` from the front, whatever its case.
+// Removes `word` from the front, ignoring case.
 bool take(std::string_view& text, std::string_view word) {
   if (text.size() < word.size()) return false;
   if (!std::equal(word.begin(), word.end(), text.begin(), [](char a, char b) { return a == lower(b); })) return false;
@@ -56,7 +56,7 @@ std::size_t digits(std::string_view text) {
   return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
 }
 
-// "12" or "12/2315".
+// Accepts "12" or "12/2315".
 std::optional<std::int64_t> whole_number(std::string_view text) {
   const std::size_t size = digits(text);
   if (size == 0 || size > 18) return {};
@@ -126,7 +126,7 @@ std::string whose(const std::vector<ProcessId>& ids, const Catalog& catalog) {
   return rank_list(ranks);
 }
 
-// Of processes that have steps.
+// For processes with steps.
 std::string unlaunched_note(const std::vector<ProcessSteps>& found, const std::vector<bool>& chosen) {
   LaunchShare sum;
   for (ProcessId id = 0; id < found.size(); ++id) {

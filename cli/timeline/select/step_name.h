@@ -1,5 +1,5 @@
-// Which range names say "training step N". Families in the order in which they are believed: a process's steps are
-// those of the first family of which it has any.
+// Recognizes range names of the form "training step N". The families are listed by priority: a process's steps are
+// those of the first family that it has.
 //
 //   0  ProfilerStep#12                                       torch.profiler, one per prof.step()
 //   1  Train step 12, train_step_12, training step: 12       llm.c's NVTX ranges; record_function by hand
@@ -7,9 +7,8 @@
 //   3  iteration 12, iteration12, iter 12, train_iter_12, training iteration 12
 //   4  batch 12, Batch_12, train batch 12
 //
-// Upper and lower case are the same; between the words and before the number may stand any of " _-.:/#=" or nothing;
-// behind the number nothing, or "/" and the count of steps. So neither "Optimizer.step#SGD.step" nor "eval step 3" nor
-// "Micro-step 1" is one.
+// Case is ignored. Any of " _-.:/#=", or nothing, may stand between the words and before the number. Only "/" and the
+// number of steps may follow the number. "Optimizer.step#SGD.step", "eval step 3" and "Micro-step 1" do not match.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -31,19 +30,19 @@ struct StepName {
   std::int64_t number = 0;
 };
 
-// Nothing for names that are no step's, and for numbers of more than 18 digits.
+// Returns nullopt for other names and for numbers of more than 18 digits.
 std::optional<StepName> step_name(std::string_view name);
 
-// The marks that PyTorch itself makes of a step: the call of an optimizer, and the begin of a forward pass or a batch.
-// torch/optim/optimizer.py (Optimizer.step#), torch/utils/data/dataloader.py (enumerate(DataLoader)#), and the forward passes of
-// DataParallel, DistributedDataParallel, FSDP 1 and 2.
+// Recognizes the marks that PyTorch itself makes in a step: the call of an optimizer, and the beginning of a forward
+// pass or a batch. Sources: torch/optim/optimizer.py (Optimizer.step#), torch/utils/data/dataloader.py
+// (enumerate(DataLoader)#), and the forward passes of DataParallel, DistributedDataParallel, FSDP 1 and 2.
 enum class StepMark : std::uint8_t { none, optimizer, begin };
 StepMark step_mark(std::string_view name);
 
-// How steps were found, in words.
+// Describes how steps were found.
 
-// "ranks 0-7: steps by the period of the kernels, ..."; a line for ranks of which the same is to be said, which it names where they are
-// not all that were chosen. Of ranks that named their steps with `also_named` alone.
+// Returns lines such as "ranks 0-7: steps by the period of the kernels, ...", one for all ranks with the same text; the
+// ranks are named unless they are all chosen ones. Ranks that named their steps are included only if `also_named`.
 std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen, bool also_named);
 
 }  // namespace cli

@@ -17,7 +17,7 @@ class StepNumbering {
  public:
   StepNumbering(std::vector<ProcessSteps>& steps, const ProcessClocks& clocks) : steps_(steps), clocks_(clocks) {}
 
-  // Of a run that names steps on the rank `named`.
+  // For a run with named steps on the rank `named`.
   void number_as(ProcessId named, const std::vector<ProcessId>& group) const {
     for (const ProcessId id : group) {
       const auto by = distance(id, named, true);
@@ -43,7 +43,8 @@ class StepNumbering {
  private:
   std::int64_t at(ProcessId id, std::int64_t ns) const { return clocks_.on_axis(id, ns); }
 
-  // How much higher most numbers of `other` are at the same time; none: they share no time, or these are less than half.
+  // Returns the difference of most numbers of `other` at the same time; nullopt if there is no common time, or fewer
+  // than half agree.
   std::optional<std::int64_t> distance(ProcessId id, ProcessId other, bool needs_half) const {
     std::map<std::int64_t, std::size_t> votes;
     const auto& others = steps_[other].steps;
@@ -90,7 +91,7 @@ void number_alike(std::vector<ProcessSteps>& steps, const Catalog& catalog, cons
 
 namespace {
 
-// From the end of all work that was launched before, where there is some, to the end of its own; without own work it takes no time.
+// The time is from the end of all work launched before, if any, to the end of its own work; zero without own work.
 void set_gpu_time(Step& step, std::int64_t before_ns, std::int64_t end_ns, std::int64_t never) {
   step.gpu_start_ns = before_ns != never ? before_ns : std::min(step.start_ns, end_ns != never ? end_ns : step.start_ns);
   step.gpu_end_ns = std::max(step.gpu_start_ns, end_ns);
@@ -106,7 +107,7 @@ void StepTimes::bound(std::int64_t ns) {
 
 void StepTimes::add(std::int64_t launched_ns, std::int64_t end_ns, bool is_kernel) {
   auto span = spans_.end() - 1;
-  while (span->from_ns > launched_ns) --span;  // launches wait for few steps
+  while (span->from_ns > launched_ns) --span;  // launches wait only for a few steps
   span->end_ns = std::max(span->end_ns, end_ns);
   span->kernels += is_kernel;
   has_launched_ = true;

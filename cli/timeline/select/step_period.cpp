@@ -58,7 +58,7 @@ bool is_better(const KernelPeriod& a, const KernelPeriod& b) {
   return of_a != of_b ? of_a > of_b : a.kernels < b.kernels;
 }
 
-// What one launch of a graph consists of comes again within it, too, as layers do: that is no step.
+// The work of one graph launch also repeats within it, like layers; that is no step.
 KernelPeriod best_period(std::span<const LaunchedWork> work, bool by_names) {
   const std::vector<std::uint32_t> ids = ids_of(work, by_names);
   KernelPeriod best;
@@ -72,7 +72,8 @@ KernelPeriod best_period(std::span<const LaunchedWork> work, bool by_names) {
   return best;
 }
 
-// The longest piece of which each kernel is the same as that a period before, with that period: from, and to its end.
+// Returns the longest part in which each kernel equals the one a period before, including that first period: begin and
+// end.
 std::pair<std::size_t, std::size_t> steadiest(const std::vector<std::uint32_t>& ids, std::size_t period) {
   std::size_t from = period, to = period, begun = period;
   for (std::size_t i = period; i <= ids.size(); ++i) {
@@ -88,7 +89,7 @@ std::int64_t gap_before(std::span<const LaunchedWork> work, std::size_t at) {
   return work[at].launched_ns - (before.returned_ns != LaunchedWork::kNotReturned ? before.returned_ns : before.launched_ns);
 }
 
-// Where in a period that begins at `from` the largest gap is.
+// Returns the position of the largest gap in a period that begins at `from`.
 std::size_t place_of_gap(std::span<const LaunchedWork> work, std::size_t from, std::size_t to, std::size_t period) {
   std::size_t best = 0;
   std::int64_t largest_ns = INT64_MIN;
@@ -106,14 +107,14 @@ std::size_t place_of_gap(std::span<const LaunchedWork> work, std::size_t from, s
   return best;
 }
 
-// `count` ids of a ring, from `at` on.
+// Returns `count` ids of a ring buffer, beginning at `at`.
 std::vector<std::uint32_t> part_of(std::span<const std::uint32_t> ring, std::size_t at, std::size_t count) {
   std::vector<std::uint32_t> part;
   for (std::size_t i = 0; i < count; ++i) part.push_back(ring[(at + i) % ring.size()]);
   return part;
 }
 
-// As short as tells where a step begins.
+// Returns the shortest sequence that identifies the beginning of a step.
 std::vector<std::uint32_t> head_of(std::span<const std::uint32_t> ring, std::size_t at) {
   std::vector<std::uint32_t> head;
   for (const std::size_t length : kHeads) {
@@ -189,7 +190,7 @@ void StepCutter::add(const LaunchedWork& next) {
   open_ = Open{at, start_ns, gpu_start_ns, back(head_.size() - 1).returned_ns != LaunchedWork::kNotReturned};
 }
 
-// With the parts of steps that the trace cuts off at its begin and its end.
+// Including the partial steps at the beginning and end of the trace.
 std::int64_t StepCutter::repeated(std::span<const Found> kept, std::uint64_t first) const {
   if (kept.empty()) return 0;
   std::int64_t kernels = 0;
@@ -198,14 +199,14 @@ std::int64_t StepCutter::repeated(std::span<const Found> kept, std::uint64_t fir
   return kernels + static_cast<std::int64_t>(std::min(kept.front().at - std::min(first, kept.front().at), period_.kernels) + std::min(count_ - end, period_.kernels));
 }
 
-// Before and after these places of the sequence are kernels that are nowhere else.
+// Returns true if kernels before and after these positions of the sequence occur nowhere else.
 bool StepCutter::is_within_one(std::uint64_t begin, std::uint64_t end) const {
   const auto is_before = [&](const auto& other) { return other.second.second < begin; };
   const auto is_after = [&](const auto& other) { return other.second.first >= end; };
   return std::any_of(others_.begin(), others_.end(), is_before) && std::any_of(others_.begin(), others_.end(), is_after);
 }
 
-// Where no calls were recorded at all, steps lie where the GPU worked.
+// If no calls were recorded at all, steps have the times of the GPU work.
 void StepCutter::finish(ProcessSteps& of) const {
   const bool has_calls = std::any_of(found_.begin(), found_.end(), [](const Found& each) { return each.is_launched; });
   std::vector<Found> kept;
@@ -233,14 +234,14 @@ bool is_before(const LaunchedWork& a, const LaunchedWork& b) {
   return std::tie(a.order, a.node, a.arrival) < std::tie(b.order, b.node, b.arrival);
 }
 
-// They mostly are in order.
+// They are usually sorted.
 void put_in_order(std::vector<LaunchedWork>& work) {
   if (!std::is_sorted(work.begin(), work.end(), is_before)) std::sort(work.begin(), work.end(), is_before);
 }
 
 }  // namespace
 
-// The numbers have 32 bits and begin again in a long run; larger ones are another tool's, and as they are.
+// The numbers have 32 bits and wrap around in a long run; larger ones come from another tool and are not changed.
 std::int64_t WorkSequence::continued(std::int64_t number) {
   if (number > UINT32_MAX || last_order_ > INT64_MAX / 2) return number;
   const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(number) - static_cast<std::uint32_t>(last_order_));
@@ -264,7 +265,7 @@ void WorkSequence::add(LaunchedWork work) {
   held_.erase(held_.begin(), sure);
 }
 
-// Of the held ones so many are in order for sure.
+// Number of held kernels whose order is final.
 void WorkSequence::decide(std::size_t sure) {
   decided_ = true;
   put_in_order(held_);

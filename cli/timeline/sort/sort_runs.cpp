@@ -11,16 +11,16 @@
 namespace cli {
 namespace {
 
-constexpr std::uint32_t kOnAxis = ~std::uint32_t{0};  // the clock of a run that was put on the axis already
-constexpr std::size_t kPartsOfOne = 2;  // of a sorter with a thread of its own: filled, being sorted
+constexpr std::uint32_t kOnAxis = ~std::uint32_t{0};  // clock of a run that is already on the axis
+constexpr std::size_t kPartsOfOne = 2;  // of a sorter with its own thread: one being filled, one being sorted
 
 struct Start {
-  std::uint64_t since_ns;  // the earliest one
+  std::uint64_t since_ns;  // since the earliest start
   std::uint32_t place;
 };
 
-// By start; those that start together stay as they are. Digit by digit, the lowest first: that is linear, and starts that are
-// nearly in order already gain nothing from comparing.
+// Sorts by start, keeping the order of equal starts. Radix sort from the lowest digit takes linear time, and a
+// comparison sort is not faster for starts that are nearly sorted.
 void sort_by_start(std::vector<Start>& starts, std::uint64_t most_ns) {
   constexpr int kDigitBits = 11;
   const int bits = static_cast<int>(std::bit_width(most_ns));
@@ -36,7 +36,7 @@ void sort_by_start(std::vector<Start>& starts, std::uint64_t most_ns) {
   }
 }
 
-// By cli/formats/ttrace/walk.h.
+// In the order of cli/formats/ttrace/walk.h.
 void find_order(const ttrace::EventBatch& batch, std::vector<std::uint32_t>& order) {
   const auto key = [&](std::uint32_t place) { return ttrace::key_of(batch.event(place), place); };
   const auto count = static_cast<std::uint32_t>(batch.size());
@@ -170,7 +170,7 @@ class RunWalk::Cursor {
     if (part_ == nullptr) return scratch_->next(*zstd_);
     const auto& order = part_->order;
     if (++at_ >= order.size()) return false;
-    // By time, threads and streams take turns, which lie far from each other.
+    // Ordered by time, events alternate between threads and streams, whose data is far apart in memory.
     if (at_ + kAhead < order.size()) part_->batch.prefetch(order[at_ + kAhead]);
     if (at_ + kAhead / 2 < order.size()) part_->batch.prefetch_payload(order[at_ + kAhead / 2]);
     if (!moves_) return true;
@@ -224,7 +224,7 @@ void RunWalk::walk(const std::vector<ClockFit>& fits, EventSink& sink) {
   }
   ZstdDecompressor zstd;
   std::vector<Cursor> runs = cursors(sources_.data(), sources_.data() + sources_.size(), fits, zstd);
-  if (runs.size() == 1) {  // as most inputs have
+  if (runs.size() == 1) {  // the usual case
     for (Cursor& run = runs.front(); run.next();) sink.event(run.event(), run.facts());
     return;
   }
@@ -232,8 +232,8 @@ void RunWalk::walk(const std::vector<ClockFit>& fits, EventSink& sink) {
   while (heap.next()) sink.event(heap.first().event(), heap.first().facts());
 }
 
-// One round, where more than kFanIn runs lie in the scratch file: neighbours become one run in their place, so that equal
-// events stay in the order of their coming.
+// Merges runs once if more than kFanIn runs are in the scratch file. Neighbours become one run in their place, so that
+// equal events keep their order of arrival.
 bool RunWalk::merge_some(const std::vector<ClockFit>& fits) {
   const auto in_scratch = [](const Source& source) { return source.run.part == nullptr; };
   if (std::count_if(sources_.begin(), sources_.end(), in_scratch) <= static_cast<std::ptrdiff_t>(kFanIn)) return false;

@@ -1,9 +1,9 @@
-// Sorts any number of events in bounded memory. The events of an input are sorted in parts, each of which becomes a run: it
-// stays in memory while there is room, else it goes to a scratch file. Runs are merged when they are walked.
+// Sorts any number of events in bounded memory. The events of an input are sorted in parts. Each part becomes a run,
+// which stays in memory if there is room and otherwise goes to a scratch file. A walk merges the runs.
 //
-// Memory: half of what is given is for parts that are filled or on their way to the scratch file, half for those that stay.
-// Where a part ends depends on the number of inputs, but not on how many are read side by side, so that the runs are always
-// the same. Merging holds one block (sorted_run.h) of at most kFanIn runs in the scratch file; more are first merged into
+// Memory: half of the limit is for parts that are being filled or written, half for runs that stay in memory. The size
+// of a part depends on the number of inputs, not on how many are read in parallel, so the runs are always the same.
+// Merging holds one block (sorted_run.h) of at most kFanIn runs in the scratch file; more runs are first merged into
 // fewer.
 #pragma once
 #include <cstdint>
@@ -25,27 +25,27 @@ inline constexpr std::size_t kDefaultMemory = 256u << 20;
 inline constexpr std::size_t kFanIn = 256;
 inline constexpr std::size_t kMostSorters = 16;  // at once
 
-// In memory, or in the scratch file.
+// A run in memory or in the scratch file.
 struct EventRun {
   struct Part {
     ttrace::EventBatch batch;
-    std::vector<std::uint32_t> order;  // by cli/formats/ttrace/walk.h
+    std::vector<std::uint32_t> order;  // in the order of cli/formats/ttrace/walk.h
     std::size_t held_bytes() const { return batch.held_bytes() + order.capacity() * sizeof(order[0]); }
   };
-  std::unique_ptr<Part> part;  // null: in the scratch file
+  std::unique_ptr<Part> part;  // null if the run is in the scratch file
   ttrace::SortedRun scratch;
 };
 
-// What the sorters of all inputs share. Any thread.
+// Memory and the scratch file, shared by the sorters of all inputs. May be used by any thread.
 class SortRoom {
  public:
   SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_directory);
 
   std::size_t part_bytes() const { return part_bytes_; }
-  // Empty; perhaps one that was released, with its memory; else with room for what the last one had that stayed, as inputs of one run
-  // are alike, so that it does not have to be moved while it grows.
+  // Returns an empty part. It reuses the memory of a released part, if any; otherwise it reserves the size of the last
+  // part that was kept, because inputs of one run are similar and growing would move its content.
   std::unique_ptr<EventRun::Part> new_part();
-  // Whether it may stay in memory; it is counted then, until it is released.
+  // Returns true if the part may stay in memory. It counts towards the limit until it is released.
   bool keep(const EventRun::Part& part);
   void release(std::unique_ptr<EventRun::Part> part, bool was_kept);
   TempFile& scratch() { return scratch_; }
@@ -59,15 +59,15 @@ class SortRoom {
   TempFile scratch_;
 };
 
-// The events of one input.
+// Sorts the events of one input.
 class EventSorter : public EventSink {
  public:
-  // `beside`: parts are sorted and written by a thread of its own, beside the next one's filling.
+  // If `beside`, a separate thread sorts and writes a part while the next one is filled.
   EventSorter(SortRoom& room, bool beside);
   ~EventSorter() override;
 
   void event(const Event& event, const Facts& facts) override;
-  // After the last event, once: in the order in which they came.
+  // Returns the runs in the order of their events' arrival. Called once, after the last event.
   std::vector<EventRun> finish();
 
  private:
@@ -77,28 +77,30 @@ class EventSorter : public EventSink {
   SortRoom& room_;
   std::unique_ptr<EventRun::Part> part_;
   std::vector<EventRun> runs_;
-  std::optional<Background> background_;  // last: what it does uses the rest
+  std::optional<Background> background_;  // last member, because its thread uses the others
 };
 
-// Ids of runs in memory become those of another catalogue; of those in the scratch file this is done while they are walked.
+// Translates the ids of runs in memory to another catalogue. Ids of runs in the scratch file are translated while they
+// are walked.
 void translate_runs(std::vector<EventRun>& runs, const ttrace::IdMap& ids);
 
-// Merges runs. Of events that are equal in order those of the run come first that was added first.
+// Merges runs. Events that are equal in order are sorted by when their run was added.
 class RunWalk {
  public:
-  // `shapes`: of the events that it gives; complete when it walks. Both outlive it.
+  // `shapes` contains those of the events to walk; it has to be complete before the walk. Both arguments have to
+  // outlive this.
   RunWalk(SortRoom& room, const Shapes& shapes);
   ~RunWalk();
 
-  // `clock`: an index into the fits of walk(). `ids`: what the ids of runs in the scratch file become; it outlives this.
-  // Null: they stay.
+  // `clock` is an index into the fits of walk(). `ids` translates the ids of runs in the scratch file and has to
+  // outlive this; null if they stay the same.
   void add(std::vector<EventRun> runs, std::uint32_t clock, const ttrace::IdMap* ids);
-  // The runs, of which there may be fewer after a walk; nothing is left to walk.
+  // Returns the runs, of which there may be fewer after a walk. Nothing is left to walk then.
   std::vector<EventRun> take();
 
-  // No run is in the scratch file. Then several threads may walk at once.
+  // Returns true if no run is in the scratch file. Several threads may walk at once then.
   bool in_memory() const;
-  // All events, in the order of cli/formats/ttrace/walk.h. Any number of times, with the same fits.
+  // Walks over all events in the order of cli/formats/ttrace/walk.h. May be repeated with the same fits.
   void walk(const std::vector<ClockFit>& fits, EventSink& sink);
 
  private:
@@ -111,7 +113,7 @@ class RunWalk {
 
   SortRoom& room_;
   const Shapes& shapes_;
-  ttrace::ShapeTable shape_table_;  // of events whose ids stay; empty until they are walked
+  ttrace::ShapeTable shape_table_;  // for events whose ids stay; empty until they are walked
   Sources sources_;
 };
 
