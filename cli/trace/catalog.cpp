@@ -7,7 +7,7 @@ namespace cli {
 
 namespace {
 
-// One round of splitmix64: ids are small and dense, so their bits must be spread.
+// One round of splitmix64. Ids are small and dense, so their bits have to be spread.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
