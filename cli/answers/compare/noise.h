@@ -100,8 +100,8 @@ std::optional<double> noise_of(const StepSample& a, const StepSample& b, double 
 // correlation of steps. Empty like noise_of().
 std::optional<double> margin_of(const StepSample& a, const StepSample& b, double resolution_ns = 0);
 
-// Returns true if the difference exceeds the noise. If the noise is only bounded or unknown, the ranges of both sides
-// must also be disjoint.
+// Returns true if the difference exceeds the noise. If the noise is only bounded or unknown: if the value ranges of both
+// sides are disjoint.
 bool differ(const StepSample& a, const StepSample& b, const std::optional<double>& noise);
 
 }  // namespace cli
