@@ -17,8 +17,8 @@ namespace cli {
 // If the system creates no thread (limit of processes), the caller does the work.
 class Background {
  public:
-  // Waits for the previous piece. Rethrows the exception of an earlier piece; after that no more work is done.
-  // keeps a copy: if the thread fails to start, libstdc++ has already moved from its argument
+  // Waits for the previous piece. Rethrows the exception of an earlier piece; after that no more work is done. `work`
+  // is copied, because libstdc++ moves an rvalue into the thread before it fails to start.
   void run(const std::function<void()>& work) {
     wait();
     last_ = std::async(std::launch::async | std::launch::deferred, work).share();
