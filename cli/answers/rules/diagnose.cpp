@@ -115,7 +115,7 @@ Severity severity_of(const Finding& finding, std::int64_t length_ns) {
   return *finding.saving_ns < length_ns / kHighShare ? Severity::medium : Severity::high;
 }
 
-// Sorts findings: those that block everything first, those without a known saving last.
+// Returns the sort key of a finding: highest for those that block everything, lowest for those without a known saving.
 std::int64_t urgency(const Finding& finding) {
   return finding.saving_ns.value_or(finding.severity == Severity::high ? kLatest_ns : -1);
 }

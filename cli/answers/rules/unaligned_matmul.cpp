@@ -6,9 +6,9 @@
 // not, the operator's shape shows whether the rows of the second operand and of the output are unaligned: N is the row
 // size of both. M and K show nothing, because either operand may be transposed.
 //
-// Saving: a kernel that is limited by its loads needs align / want of them if aligned, so the saving is at most time x
-// (1 - align / want). If the operator's cost and the GPU's peaks are known, the time does not become shorter than they
-// allow.
+// Saving: a kernel that is limited by its loads needs want / align times as many as an aligned one, so the saving is at
+// most time x (1 - align / want). If the operator's cost and the GPU's peaks are known, the time does not become
+// shorter than they allow.
 #include <fmt/format.h>
 
 #include <algorithm>
