@@ -45,7 +45,7 @@ inline constexpr std::size_t kEvents = [] {
   for_each_record([&]<typename R>(R*) { count += requires { R::kChoice; }; });
   return count;
 }();
-// In the order of AllRecords.
+// Sorted like AllRecords.
 inline constexpr auto kEventWords = [] {
   std::array<EventWord, kEvents> rows{};
   std::size_t at = 0;

@@ -234,7 +234,7 @@ class Newest {
 
   Place most_, expected_, next_ = 0;
   std::vector<Entry> ring_;
-  // the size is a power of two, at least twice that of the ring
+  // The size is a power of two, at least twice that of the ring
   std::vector<Place> heads_ = std::vector<Place>(16, kNone);
 };
 

@@ -78,7 +78,7 @@ std::size_t special(JsonText& out, const unsigned char* p, std::size_t left) {
 }  // namespace
 
 char* put_digits(char* at, std::uint64_t value) {
-  // approximation of log10: exact or one too low
+  // Approximation of log10: exact or one too low
   const auto length = static_cast<unsigned>(64 - __builtin_clzll(value | 1)) * 1233 >> 12;
   char* const end = at + length + (value >= kPowersOf10[length]);
   char* to = end;

@@ -18,7 +18,7 @@ inline constexpr std::size_t kThreadHeapBytes = 64 << 20;
 
 // Applies to the calling thread's heap, which is the first heap. Call it once at program start.
 inline void use_large_pages() {
-  // address space, which takes no memory until it is used
+  // Address space, which takes no memory until it is used
   constexpr int kReserved = 256 << 20, kOfThread = kThreadHeapBytes / 2;
   ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   ::mallopt(M_MMAP_THRESHOLD, kThreadHeapBytes / 2);  // the maximum that glibc accepts

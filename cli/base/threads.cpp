@@ -14,7 +14,7 @@ namespace cli {
 std::size_t usable_cores() {
   cpu_set_t cores;
   if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<std::size_t>(std::max(CPU_COUNT(&cores), 1));
-  // the machine has more cores than a cpu_set_t can represent
+  // The machine has more cores than a cpu_set_t can represent
   return std::max(std::thread::hardware_concurrency(), 1u);
 }
 

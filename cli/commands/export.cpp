@@ -67,7 +67,7 @@ Wanted shown_times(const Selector& selector, std::size_t processes) {
   return shown;
 }
 
-// For a file that contains its steps, so no walk was necessary to find them.
+// Used for a file that contains its steps, so that no walk was necessary to find them.
 JoinedCollectives join_chosen(OrderedTrace& trace, const Wanted& chosen) {
   if (!chosen.times.empty()) {
     CollectiveJoin join(trace.catalog());

@@ -49,7 +49,7 @@ void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, 
 // Summary of the kernels' launch configurations and streams. For recordings only; Kineto files keep these facts in
 // their arguments.
 struct LaunchSummary {
-  // different combinations of grid, block, registers, memory, cluster and type; 0 if unknown
+  // Different combinations of grid, block, registers, memory, cluster and type; 0 if unknown
   std::size_t configurations = 0;
   std::size_t cooperative = 0, clustered = 0;           // number of these configurations
   std::uint64_t most_cluster_blocks = 0;                // maximum blocks per cluster

@@ -69,7 +69,7 @@ std::string served_name(const OpenOptions& options, const std::vector<TraceInput
 // Writes the file, opens it in the server, and removes its name. The kernel frees it when the process ends, even after kill -9.
 std::unique_ptr<FileServer> make_server(const OpenOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
-  // fails before the work if the port is in use
+  // Fails before the work if the port is in use
   auto server = std::make_unique<FileServer>(options.is_report ? 0 : kPerfettoPort);
   ::umask(S_IRWXG | S_IRWXO);
   const std::filesystem::path directory = std::filesystem::path(scratch_directory("-")) / ("tracetool-" + random_token());

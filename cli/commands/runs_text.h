@@ -37,7 +37,7 @@ struct RunRow {
   std::vector<std::int64_t> ranks;  // sorted; without processes of unknown rank
   std::int64_t world_size = -1;     // from its processes; -1 if unknown
   std::uint64_t processes = 0;
-  // from the begin of its recordings to their last sign of life; for profiles, of their events
+  // From the begin of its recordings to their last sign of life; for profiles, of their events
   std::int64_t span_ns = 0;
   std::uint64_t overwritten = 0, lost = 0;  // records; lost also counts events of damaged files
   std::uint64_t bytes = 0;                  // of its files

@@ -157,7 +157,7 @@ void check_other_tools(const ProcessView& process, CheckResults& found) {
   }
 }
 
-// Checks what a process with the agent is asked to record of PyTorch. The agent itself reports invalid values.
+// Checks which PyTorch data a process with the agent is configured to record. The agent itself reports invalid values.
 void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
   const std::vector<std::string> libraries = files_named(process, "libtorch_cpu.so");
   trace::Settings settings;

@@ -95,7 +95,7 @@ class SymbolizedCode {
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
   mutable bool is_indexed_ = false;
-  // by start address of its code; the value contains the end address
+  // By start address of its code; the value contains the end address
   mutable std::map<std::uint64_t, std::pair<std::uint64_t, Unit>> units_;
 };
 

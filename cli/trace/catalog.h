@@ -22,7 +22,7 @@
 
 namespace cli {
 
-// The parts of a recording besides its events: GPUs, communicators and the state of the recorder. A merged file stores
+// The parts of a recording other than its events: GPUs, communicators and the state of the recorder. A merged file stores
 // them with their process. Unknown numbers are -1 or 0, unknown texts are empty.
 
 // A GPU as CUPTI and the driver describe it. Occupancy is computed from the limits.
@@ -96,7 +96,7 @@ struct Recorder {
   std::uint64_t odd_times = 0;            // records with invalid timestamps: not 0 < start <= end
   // earlier runs that the agent removed; 0 in merged files, which keep only the note
   std::uint64_t removed_runs = 0;
-  // calls without a stack: above the rate, or the native stack could not be read
+  // Calls without a stack: above the rate, or the native stack could not be read
   std::uint64_t stacks_left_out = 0;
   std::uint64_t operators_without_stack = 0;  // a stack was requested, but there was no room
   std::uint64_t module_names_missed = 0;      // modules whose name did not fit

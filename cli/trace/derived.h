@@ -71,7 +71,7 @@ enum class CollectivePart : std::uint8_t { wait, transfer };
 
 enum class Loss : std::uint8_t { none, overwritten, unrecorded, everything, gap };
 
-// Facts of a slice besides its time. An exporter may omit some; it turns them into text
+// Facts of a slice other than its time. An exporter may omit some; it turns them into text
 // (cli/formats/export/shared_json.h).
 struct DerivedFacts {
   std::int64_t length_ns = -1;  // -1 if unknown

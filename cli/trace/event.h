@@ -48,7 +48,7 @@ enum class Kind : std::uint8_t {
   count_
 };
 
-// How a JSON input spelled the event besides its facts, so that an export to JSON can repeat it.
+// How a JSON input spelled the event, apart from its facts, so that an export to JSON can repeat it.
 struct JsonSpelling {
   bool args_complete = false;  // the foreign arguments already contain correlation and bytes
   bool no_category = false;    // the input has no category

@@ -139,7 +139,7 @@ class ComparedName {
       case NamePart::identifier: break;
     }
     for (std::size_t at = name_.find(each.text); at != name_.npos; at = name_.find(each.text, at + 1)) {
-      // in a mangled name, the name follows its length
+      // In a mangled name, the name follows its length
       if (at == 0 || name_[at - 1] == ':' || (name_.starts_with("_Z") && is_digit(name_[at - 1]))) return true;
     }
     return false;

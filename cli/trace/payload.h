@@ -13,7 +13,7 @@
 // other event has this shape. The payload next to them contains the values that computations use.
 //
 // payload_fields() lists the fields of each struct once. Columns, equality in tests, `dump` and the translation of ids
-// follow from that list. A new payload needs a struct, its list and its name in AllPayloads; the compiler then asks for
+// follow from that list. A new payload needs a struct, its list and its name in AllPayloads; the compiler then requires
 // its words (args_text.cpp).
 #pragma once
 #include <algorithm>
@@ -66,7 +66,7 @@ struct Launch {
   bool estimated = false;          // true if the next three are set
   float blocks_per_multiprocessor = 0;
   float warps_per_multiprocessor = 0;
-  // achieved, as a share of the threads that a multiprocessor can hold; -1 if unknown
+  // Achieved, as a share of the threads that a multiprocessor can hold; -1 if unknown
   std::int32_t occupancy_percent = -1;
 
   bool has_cluster() const { return cluster[0] != 0 && cluster[1] != 0 && cluster[2] != 0; }

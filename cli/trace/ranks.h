@@ -29,7 +29,7 @@ std::vector<bool> beside_ranks(const Catalog& catalog);
 // Returns, for example, "pid 4711 (python3 train.py)".
 std::string process_words(const Process& process);
 
-// Values of `--run` besides the name of a run.
+// Values of `--run` other than the name of a run.
 inline constexpr const char* kLatestRun = "latest";
 inline constexpr const char* kAllRuns = "all";
 

@@ -75,7 +75,7 @@ class Shortener {
     const std::string_view name = operator_at(rest());
     at_ += name.size();
     out_ += name;
-    // as in "operator bool"
+    // As in "operator bool"
     if (name.empty() && take(" ")) {
       out_ += ' ';
       out_ += take_word();

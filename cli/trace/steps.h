@@ -50,7 +50,7 @@ struct KernelPeriod {
 
 // The steps that were found in one process.
 struct ProcessSteps {
-  // the family of names (select/step_name.h), kOptimizerSteps or kPeriodOfKernels; "" if it has no steps
+  // The family of names (select/step_name.h), kOptimizerSteps or kPeriodOfKernels; "" if it has no steps
   std::string found_by;
   std::int64_t first_ns = 0, last_ns = 0;  // of all its events except flow endpoints; 0, 0 if it has none
   std::vector<Step> steps;                 // sorted by start

@@ -18,7 +18,7 @@ class Strings {
   Strings(Strings&&) = default;
   Strings& operator=(Strings&&) = default;
   StringId intern(std::string_view text);
-  // interns a string of another table
+  // Interns a string of another table
   StringId intern(const Strings& from, StringId id) { return intern(from.texts_[id], from.hashes_[id]); }
   StringId find(std::string_view text) const;  // 0 if `text` is "" or has not been interned
   std::string_view operator[](StringId id) const { return texts_[id]; }

@@ -36,7 +36,7 @@ Change change_of(const Quantity& quantity, const StepSums& a, const StepSums& b,
     return per_gpu(static_cast<double>(median(counts)), run);
   };
   Change change{&quantity, sample_of(a, run_a, group), sample_of(b, run_b, group), count(a, run_a), count(b, run_b), 1, std::nullopt, ChangeWord::same};
-  // number of launches over which rounding errors average out
+  // Number of launches over which rounding errors average out
   const double in_one_value = group == QuantityGroup::launch ? std::max(1.0, std::min(change.count_a, change.count_b)) : 1;
   change.resolution_ns = static_cast<double>(std::max(run_a.resolution_ns, run_b.resolution_ns)) / in_one_value;
   return change;
@@ -108,7 +108,7 @@ std::vector<Element> part_of(const std::vector<Element>& all, std::size_t at, st
   return {from, from + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Of several such pairs, returns the one closest to both medians.
+// Returns the pair that is closest to both medians, if there are several.
 std::pair<const StepSequence*, const StepSequence*> most_alike(const RunProfile& a, const RunProfile& b) {
   std::tuple<std::size_t, std::size_t> least{std::numeric_limits<std::size_t>::max(), 0};
   std::pair<const StepSequence*, const StepSequence*> found{};

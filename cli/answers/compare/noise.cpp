@@ -74,7 +74,7 @@ std::size_t KeptSteps::window_of(ProcessId process, std::size_t place) const {
 
 namespace {
 
-// Of a normal distribution: standard error of the median relative to that of the mean; standard deviation / MAD;
+// Constants of a normal distribution: standard error of the median relative to that of the mean; standard deviation / MAD;
 // two-sided 99 % quantile; and the efficiency of the MAD relative to the standard deviation.
 constexpr double kMedianError = 1.2533, kMadScale = 1.4826, kZ99 = 2.5758, kMadEfficiency = 0.37;
 

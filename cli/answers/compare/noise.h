@@ -69,7 +69,7 @@ struct StepSample {
   std::size_t steps = 0;
   double median = 0, mean = 0, deviation = 0;
   double least = 0, most = 0;
-  // standard error of the median, widened by the correlation of consecutive steps; from kFewestSteps steps on
+  // Standard error of the median, widened by the correlation of consecutive steps; from kFewestSteps steps on
   double error = 0, freedom = 0;
   double widest_error = 0;               // the same, widened by `dependence`
   double dependence = kMostDependence;   // upper estimate of the correlation of neighbouring steps
@@ -100,8 +100,8 @@ std::optional<double> noise_of(const StepSample& a, const StepSample& b, double 
 // correlation of steps. Empty like noise_of().
 std::optional<double> margin_of(const StepSample& a, const StepSample& b, double resolution_ns = 0);
 
-// Returns true if the difference exceeds the noise. If the noise is only bounded or unknown: if the value ranges of both
-// sides are disjoint.
+// Returns true if the difference exceeds the noise. If the noise is only bounded or unknown, returns true if the value
+// ranges of both sides are disjoint.
 bool differ(const StepSample& a, const StepSample& b, const std::optional<double>& noise);
 
 }  // namespace cli

@@ -27,14 +27,14 @@ struct JudgedChange {
   Change change;
   JudgedWhat what = JudgedWhat::step;
   Judgement judgement = Judgement::unclear;
-  // the smallest change that would be detected as a regression; empty if there are too few steps
+  // The smallest change that would be detected as a regression; empty if there are too few steps
   std::optional<double> detectable_pct;
 
   double relative_pct() const { return 100 * change.difference_ns() / change.a.median; }
 };
 
 struct Judgements {
-  // the step, then classes, then kernels; the largest share of the baseline's step first
+  // The step, then classes, then kernels; the largest share of the baseline's step first
   std::vector<JudgedChange> changes;
   Judgement verdict = Judgement::unclear;
 };

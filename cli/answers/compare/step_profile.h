@@ -14,7 +14,7 @@ std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool who
 TablesObserverEntry collective_observer(RunProfile& profile, bool whole);
 TablesObserverEntry operator_observer(RunProfile& profile, bool whole);
 
-// Events that operator_observer() needs besides GPU work.
+// Events that operator_observer() needs in addition to GPU work.
 inline KindSet operator_kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver}); }
 
 }  // namespace cli

@@ -8,7 +8,7 @@
 namespace cli {
 namespace {
 
-// slices before the first event are at most 1/kShown of the process's length
+// Slices before the first event are at most 1/kShown of the process's length
 constexpr std::int64_t kShown = 20;
 constexpr std::int64_t kVisible_ns = 1'000'000;  // used if there is no length
 constexpr std::int64_t kShortest_ns = 1000;

@@ -249,7 +249,7 @@ class HostActivity {
   struct Thread {
     Newest ranges, functions;
     std::deque<Range> loads;
-    bool has_operators = false;  // or other ranges, besides CUDA calls and garbage collections
+    bool has_operators = false;  // or other ranges, apart from CUDA calls and garbage collections
   };
   bool loads_data(StringId name);
   bool is_known(TrackId thread) const { return thread < threads_.size() && threads_[thread] != nullptr; }
@@ -274,7 +274,7 @@ bool is_from_pageable(const GpuWork& work);
 struct ClaimedGap {
   const DeviceGap& gap;
   GapOwner owner;
-  // the part of the gap in the window, without the parts that another holder of the host explains
+  // The part of the gap in the window, without the parts that another holder of the host explains
   std::int64_t from_ns, to_ns;
   std::int64_t ns;              // time of that part that belongs to the owner
   bool if_no_optimizer;         // counts only for ranks on which the optimizer is no finding
@@ -337,7 +337,7 @@ class GapClaims {
   NameClasses names_;
   LateAllocations allocations_;
   OptimizerKernels optimizers_;
-  // by device: true if its newest work was such a kernel
+  // By device: true if its newest work was such a kernel
   std::map<std::pair<ProcessId, std::int64_t>, bool> after_optimizer_;
   // State of the current gap.
   Times ns_{}, without_optimizer_ns_{};

@@ -16,7 +16,7 @@ constexpr std::int64_t kLeastOverheadShare = 50;  // 1 / N of the time
 // CUpti_ActivityOverheadKind as spelled by Kineto and cli/trace/words.h. The other kinds belong to the program:
 // compiling and loading by the driver, and "Command Buffer Full", in which the host waits for the GPU.
 constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};
-// mostly on CUPTI's own thread, where it does not delay the program
+// Mostly on CUPTI's own thread, where it does not delay the program
 constexpr std::string_view kFlush = kOfRecording[0];
 
 class RecordingOverhead : public Rule {

@@ -11,7 +11,7 @@ namespace cli {
 
 // The diagnosed time. Known after the walk.
 struct DiagnosedTime {
-  // by ProcessId: length of the chosen steps or time; otherwise from the start of its first GPU work to the end of the
+  // By ProcessId: length of the chosen steps or time; otherwise from the start of its first GPU work to the end of the
   // last
   std::vector<std::int64_t> lengths_ns;
   std::int64_t length_ns = 0;            // the largest length; savings are shares of it

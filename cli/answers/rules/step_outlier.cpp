@@ -37,7 +37,7 @@ class StepOutlier : public Rule {
       std::int64_t excess_ns = 0;
       for (const std::size_t row : of_rank) {
         const std::int64_t one_ns = outliers.number(row, "excess_ns");
-        // outliers of unknown ranks may come from several processes
+        // Outliers of unknown ranks may come from several processes
         excess_ns = rank >= 0 ? excess_ns + one_ns : std::max(excess_ns, one_ns);
       }
       if (excess_ns <= scope.time.length_ns / kLeastExcessShare) continue;

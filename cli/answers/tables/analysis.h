@@ -39,7 +39,7 @@ struct GpuWork {
   LaunchId launch = 0;  // of a kernel: id in the catalogue's launches; 0 if unknown
   const Event* event = nullptr;  // with facts, as read (no clock conversion); valid during the call
   const Facts* facts = nullptr;
-  // the call that launched it, valid during the call; null if unknown or if ObserverNeeds::kinds has no calls
+  // The call that launched it, valid during the call; null if unknown or if ObserverNeeds::kinds has no calls
   const LaunchCall* call = nullptr;
   std::uint32_t call_place = 0;      // its slot in AnalysisContext::calls
   // Launch time, by the clock of start_ns; start_ns if the trace has no calls of the process. Empty if the launch is
@@ -84,7 +84,7 @@ struct TraceCollectives {
   ClockKnowledge clocks;
 };
 
-// Input of an analysis besides events. If times of ranks are compared (ObserverNeeds::collectives), all times are on
+// Input of an analysis in addition to events. If times of ranks are compared (ObserverNeeds::collectives), all times are on
 // the common axis and `clocks` converts nothing. Otherwise the times of each process are by its own clock, so results
 // about a rank do not depend on a clock estimate.
 struct AnalysisContext {
@@ -121,13 +121,13 @@ class TraceObserver {
   // last event; wait() for a wait of the host, when its call or copy begins.
   virtual void gap(const DeviceGap& /*gap*/) {}
   virtual void wait(ProcessId /*process*/, const HostWait& /*wait*/) {}
-  // As EventSink::end_of().
+  // See EventSink::end_of().
   virtual void end_of(ProcessId /*process*/) {}
 };
 
 struct ObserverNeeds {
   bool collectives = false;  // needs AnalysisContext::collectives
-  KindSet kinds{};           // kinds of events that it receives besides GPU work
+  KindSet kinds{};           // kinds of events that it receives in addition to GPU work
   bool any_time = false;     // work() also receives work outside of all windows
   // work() receives all work that runs in the windows, even if they are steps and another step launched it
   bool by_time = false;
@@ -136,7 +136,7 @@ struct ObserverNeeds {
   // Relative cost of one of these events, used to balance the threads of a walk.
   unsigned effort = 1;
 
-  // Kinds that the trace needs to contain for it, besides GPU work.
+  // Kinds that the trace needs to contain for it, in addition to GPU work.
   KindSet looked_at() const;
 };
 

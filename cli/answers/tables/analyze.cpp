@@ -116,7 +116,7 @@ class AnalysisWalk : public EventSink {
 
   // `chosen` is what the selection itself requires.
   Wanted wanted(const Wanted& chosen) const {
-    // collectives over all ranks need all ranks, whichever are shown
+    // Collectives over all ranks need all ranks, whichever are shown
     Wanted wanted = has_collectives() ? Wanted{} : chosen;
     if (any_time_) wanted.times.clear();
     wanted.kinds = WorkClasses::kinds() | kinds_;
@@ -196,7 +196,7 @@ class AnalysisWalk : public EventSink {
   CollectiveCalls take_calls() { return collector_->take(); }
 
  private:
-  // What each event needs to know about a member, in contiguous memory.
+  // The data of a member that is read for each event, in contiguous memory.
   struct Worker {
     TraceObserver* observer;
     const Windows* windows;  // null if it receives work of all times
@@ -267,7 +267,7 @@ class AnalysisWalk : public EventSink {
   std::uint64_t strays_ = 0;  // events outside of the time bounds
   std::vector<TraceObserver*> members_;
   std::vector<Worker> workers_;
-  // by Kind: receivers of events besides GPU work
+  // By Kind: receivers of events other than GPU work
   std::array<std::vector<Taker>, static_cast<std::size_t>(Kind::count_)> takers_;
   WorkClasses classes_;
   LaunchCalls calls_;
@@ -276,7 +276,7 @@ class AnalysisWalk : public EventSink {
   std::unique_ptr<CallCollector> collector_;  // null if no member needs collectives
   std::vector<TraceObserver*> gap_takers_;
   std::optional<DeviceGaps> gaps_;            // empty if no member needs gaps
-  KindSet kinds_;                             // kinds that any member receives besides GPU work
+  KindSet kinds_;                             // kinds that any member receives in addition to GPU work
   bool any_time_ = false;                     // set if any member needs it
   bool finds_launches_ = false;               // GpuWork::launched_ns is needed
   std::vector<bool> records_calls_;           // by ProcessId
@@ -372,7 +372,7 @@ GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
   return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end() ? by : entry.by.front();
 }
 
-// Kinds besides GPU work and the events that describe its purpose.
+// Kinds other than GPU work and the events that describe its purpose.
 KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
   KindSet kinds;
   for (const AnalysisEntry* entry : analyses) kinds |= entry->needs.looked_at();

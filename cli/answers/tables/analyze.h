@@ -19,7 +19,7 @@ class TablesObserver : public TraceObserver {
 };
 struct TablesObserverEntry {
   ObserverNeeds needs;
-  // the context must outlive the observer
+  // The context must outlive the observer
   std::function<std::unique_ptr<TablesObserver>(const AnalysisContext& context)> make;
 };
 

@@ -12,7 +12,7 @@ namespace cli {
 
 namespace {
 
-// operators of several threads have this number, so the forward operator is unknown
+// Operators of several threads have this number, so the forward operator is unknown
 constexpr TrackId kSeveral = ~TrackId{0};
 constexpr std::size_t kMostCallStacks = 1 << 12;  // per process, for calls that may still come
 constexpr std::size_t kMostForwards = 1 << 16;  // per thread, for backward operators that may still come
@@ -147,7 +147,7 @@ CallPaths::Entered CallPaths::place(const Event& event, const OperatorFacts* op,
   Entered in = around;
   if (in.node == 0) in.node = root(process);
   if (op == nullptr) return in;
-  // the backward pass starts here, wherever backward() was called
+  // The backward pass starts here, wherever backward() was called
   if (is_backward(*op) && !nodes_[around.node].label.backward) {
     if (const NodeId frames = forward_frames(process, *op); frames != 0) {
       in.node = in.frames = frames;

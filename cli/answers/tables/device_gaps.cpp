@@ -64,7 +64,7 @@ std::optional<HostWait> DeviceGaps::event(const Event& call, ProcessId process) 
   if (!is_api_call(call.kind) || !is_slice(call)) return std::nullopt;
   if (names_[call.name].launches) {
     std::deque<Launch>& launches = launches_[call.track];
-    // a driver call within a runtime call
+    // A driver call within a runtime call
     const bool within = !launches.empty() && call.start_ns < launches.back().end_ns;
     if (!within) launches.push_back({call.start_ns, call.duration_ns < 0 ? call.start_ns : slice_end(call, kLatest_ns)});
     if (launches.size() > kMostLaunches) launches.pop_front();

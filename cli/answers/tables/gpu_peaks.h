@@ -51,7 +51,7 @@ double ridge(const GpuPeaks& gpu, MathType type);
 
 // Peaks given by the user for all GPUs of the trace; 0 if not given.
 struct OwnPeaks {
-  // by MathType; `unknown` applies to every type that the GPU supports and that is not given
+  // By MathType; `unknown` applies to every type that the GPU supports and that is not given
   std::array<double, kMathTypes> tflop_per_s{};
   double memory_gb_per_s = 0;
 };

@@ -73,7 +73,7 @@ class IdleTable : public Analysis {
 
   const AnalysisContext& context_;
   DeviceTimes times_;
-  // by device and begin of the row's first window
+  // By device and begin of the row's first window
   std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, Sums> sums_;
 };
 

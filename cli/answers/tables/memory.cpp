@@ -133,7 +133,7 @@ class MemoryTable : public Analysis {
     OfProcess(const Catalog& catalog, ProcessId id) : levels(catalog, id) {}
     MemoryLevels levels;
     std::map<std::int64_t, Levels> devices;
-    // by device (kHost if unknown), then step index
+    // By device (kHost if unknown), then step index
     std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;
     std::map<TrackId, std::int64_t> call_end_ns;                              // of the newest allocating call
   };

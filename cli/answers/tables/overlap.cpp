@@ -104,7 +104,7 @@ class CommunicatorsByTime {
   // The calls of one process.
   CommunicatorsByTime(const ProcessCalls& calls, const std::vector<CommunicatorInfo>& communicators) {
     for (const CollectiveLane& lane : calls.lanes) {
-      // communicators without a name cannot be distinguished
+      // Communicators without a name cannot be distinguished
       if (communicators[lane.communicator].label.empty()) continue;
       for (const CollectiveCall& call : lane.calls) {
         if (call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime) calls_.push_back({call.gpu_start_ns, call.gpu_end_ns, lane.communicator});

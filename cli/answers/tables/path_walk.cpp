@@ -303,7 +303,7 @@ std::vector<PathSpan> PathTrace::spans_of_steps() const {
     std::int64_t before_ns;         // end of the work launched before it
     Zone in;
   };
-  // by run, number, and occurrence
+  // By run, number, and occurrence
   std::map<std::tuple<std::string_view, std::string_view, std::int64_t, std::size_t>, std::vector<OfRank>> steps;
   for (ProcessId id = 0; id < processes_.size(); ++id) {
     const Process& process = catalog_.processes[id];

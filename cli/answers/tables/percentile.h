@@ -40,7 +40,7 @@ inline std::optional<double> standard_deviation(const std::vector<std::int64_t>&
   for (const std::int64_t value : values) sum += value;
   const auto count = static_cast<long double>(values.size());
   const auto whole = static_cast<std::int64_t>(sum / static_cast<std::int64_t>(values.size()));
-  // remainder of the mean
+  // Remainder of the mean
   const long double rest = static_cast<long double>(sum % static_cast<std::int64_t>(values.size())) / count;
   long double squares = 0;
   for (const std::int64_t value : values) {

@@ -19,7 +19,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kMostGpus = 16, kKernels = 5;
-// minimum share of the GPU time within steps; below it, the time of all GPUs does not represent the steps
+// Minimum share of the GPU time within steps; below it, the time of all GPUs does not represent the steps
 constexpr double kMostInSteps = 0.9;
 constexpr std::array kTables{std::string_view("temporal"), std::string_view("steps"), std::string_view("kernels"),
                              std::string_view("stragglers")};

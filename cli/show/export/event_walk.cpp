@@ -67,7 +67,7 @@ void EventWalk::event(const Event& event, const Facts& facts) {
   progress_.step();
   const ProcessId process = router_.process(event);
   const bool chosen = job_.selector->has(process);
-  // another walk writes it
+  // Another walk writes it
   if (chosen && router_.by_process() && pieces_.at(router_.output(process)) == nullptr) return;
   const LeftOut why = judge(event);
   if (!chosen) return;

@@ -146,7 +146,7 @@ void write_swatch(Html& page, Fill fill) {
 std::string label_end(const std::string& label, std::size_t most) {
   if (label.size() <= most) return label;
   std::size_t from = label.size() - (most - 3);
-  // do not cut within a character
+  // Do not cut within a character
   while (from < label.size() && (static_cast<unsigned char>(label[from]) & 0xc0) == 0x80) ++from;
   return "..." + label.substr(from);
 }

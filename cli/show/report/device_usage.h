@@ -1,4 +1,4 @@
-// How one device spends a time range, in total and in equal parts of it.
+// Usage of one device over a time range, in total and in equal parts of it.
 #pragma once
 #include <algorithm>
 #include <cstddef>

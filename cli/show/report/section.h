@@ -27,11 +27,11 @@ struct ReportFacts {
   std::string inputs;               // as words of a shell command
   // options that select a part of the inputs, in the same form, each preceded by a blank; or ""
   std::string selected;
-  // by ProcessId; false for processes of ranks excluded by --ranks, which are not shown
+  // By ProcessId; false for processes of ranks excluded by --ranks, which are not shown
   std::vector<bool> chosen;
-  // how recordings were made, one line per configuration; "" if the input has no recording
+  // How recordings were made, one line per configuration; "" if the input has no recording
   std::string recorder;
-  // how clocks are aligned, in a sentence; "" if there is only one clock or none is known
+  // How clocks are aligned, in a sentence; "" if there is only one clock or none is known
   std::string clocks;
   std::vector<std::string> notes;   // data missing from the page; a sentence each
 };

@@ -19,10 +19,10 @@
 namespace cli {
 
 struct TimelineRequest {
-  // the step to show; if empty, the step of median length of the first shown rank that has whole steps, else the first
+  // The step to show; if empty, the step of median length of the first shown rank that has whole steps, else the first
   // part of the analyzed time
   std::optional<std::int64_t> step;
-  // ranks shown with all slices, at most 16; if empty, the first analyzed ones. Other ranks are aggregated
+  // Ranks shown with all slices, at most 16; if empty, the first analyzed ones. Other ranks are aggregated
   std::vector<std::int64_t> ranks;
   std::string inputs;                // as words of a shell command, for commands on the page
 };

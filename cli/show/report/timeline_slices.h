@@ -76,7 +76,7 @@ class TimelineSlices {
   std::size_t most_;
   std::vector<TimelineSlice> slices_;
   Floor host_, gpu_;
-  // random, because a fixed stride could always hit the same rank or the same position in each step
+  // Random, because a fixed stride could always hit the same rank or the same position in each step
   std::mt19937 draw_;
 };
 
