@@ -48,7 +48,8 @@ struct RunRow {
 std::string runs_text(const std::vector<RunRow>& rows);
 
 // Writes
-// {"runs":[{"run","start_ns","ranks":[],"world_size","processes","span_ns","overwritten","lost","bytes","removed_runs","state"}]}.
+// {"runs":[{"run","start_ns","ranks":[],"world_size","processes","span_ns","overwritten","lost","bytes",
+// "removed_runs","state"}]}.
 // start_ns and world_size are null if unknown.
 void write_runs_json(const std::vector<RunRow>& rows, ByteSink& sink);
 

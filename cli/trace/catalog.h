@@ -22,8 +22,8 @@
 
 namespace cli {
 
-// The parts of a recording other than its events: GPUs, communicators and the state of the recorder. A merged file stores
-// them with their process. Unknown numbers are -1 or 0, unknown texts are empty.
+// The parts of a recording other than its events: GPUs, communicators and the state of the recorder. A merged file
+// stores them with their process. Unknown numbers are -1 or 0, unknown texts are empty.
 
 // A GPU as CUPTI and the driver describe it. Occupancy is computed from the limits.
 struct Device {
@@ -94,7 +94,7 @@ struct Recorder {
   std::uint64_t sunk_buffers = 0;         // discarded CUPTI buffers; their contents are unknown
   std::uint64_t definitions_missed = 0;   // written to blocks because the region was full; no name is lost
   std::uint64_t odd_times = 0;            // records with invalid timestamps: not 0 < start <= end
-  // earlier runs that the agent removed; 0 in merged files, which keep only the note
+  // Earlier runs that the agent removed; 0 in merged files, which keep only the note
   std::uint64_t removed_runs = 0;
   // Calls without a stack: above the rate, or the native stack could not be read
   std::uint64_t stacks_left_out = 0;
@@ -116,7 +116,7 @@ using KindCounts = std::array<std::uint64_t, static_cast<std::size_t>(Kind::coun
 
 enum class SourceFormat : std::uint8_t { ring, kineto };
 
-// The first position where a file could not be parsed.
+// A position where a file could not be parsed, and the error.
 struct Damage {
   std::uint64_t byte = 0;  // offset in the uncompressed text
   std::string what;        // "expected ','; an event is left out, bytes 12 to 99"
@@ -153,10 +153,10 @@ struct Process {
   KindCounts lost{};                       // events that were never recorded, as counted by the agent
   std::uint64_t lost_unknown_kind = 0;     // CUPTI's own drops; in a Kineto file, events that could not be read
   std::int64_t first_ns = 0, last_ns = 0;  // of all events, on the common axis; 0, 0 if there are none
-  // index of its ClockFit in the trace; -1 if none: its times are already on the common axis
+  // Index of its ClockFit in the trace; -1 if none: its times are already on the common axis
   std::int64_t clock = -1;
   std::int64_t first_unclamped_ns = 0;     // Kineto: first event that is not at relative time 0; 0 if there is none
-  // launch flows are events of Kind::flow; otherwise they follow from correlations
+  // Launch flows are events of Kind::flow; otherwise they follow from correlations
   bool explicit_flows = false;
   std::string cut;                         // position and cause if the file is truncated; else ""
   std::optional<Damage> damage;            // the first damage, preferably one that lost an event

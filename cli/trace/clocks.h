@@ -40,7 +40,7 @@ struct ClockLine {
 // A change of the clock at `from_ns`: it was set, or its drift changed.
 struct ClockPiece : ClockLine {
   std::int64_t from_ns = 0;                                           // by the clock itself
-  // on the common axis: lower bound of all times of this piece
+  // On the common axis: lower bound of all times of this piece
   std::int64_t least_ns = std::numeric_limits<std::int64_t>::min();
   std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;               // as in ClockFit
 };
@@ -49,7 +49,7 @@ struct ClockFit : ClockLine {
   std::string host;
   std::string boot_id;              // clock domain; "" if unknown
   std::vector<std::int64_t> ranks;  // sorted; known ranks only
-  // number of samples of the estimate; 0 if the clock was not estimated
+  // Number of samples of the estimate; 0 if the clock was not estimated
   std::uint64_t samples = 0;
   std::optional<std::int64_t> mad_ns;                    // median absolute deviation of the samples
   std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;  // bounds of the true offset; empty if unknown

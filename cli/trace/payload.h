@@ -311,7 +311,7 @@ struct KernelFacts {
 // A kernel of a profile: the facts of a recorded kernel, and the ids that join it with operators.
 struct ProfiledKernelFacts : KernelFacts {
   std::uint64_t external_id = 0;           // id of the operator that launched it; 0 if unknown
-  // index of its collective in the process group, from the kernel or its operator
+  // Index of its collective in the process group, from the kernel or its operator
   std::uint64_t sequence = kNoOrdinal;
   CollectiveOpId collective_op = 0;
 };

@@ -13,7 +13,7 @@ namespace cli {
 struct Step {
   std::int64_t number = 0;
   std::int64_t start_ns = 0, end_ns = 0;          // host range [start_ns, end_ns)
-  // on the GPU; both 0 if unknown; equal if the step launched no GPU work
+  // On the GPU; both 0 if unknown; equal if the step launched no GPU work
   std::int64_t gpu_start_ns = 0, gpu_end_ns = 0;
   std::int64_t kernels = 0;                       // kernels launched in the step
 
@@ -57,7 +57,7 @@ struct ProcessSteps {
   LaunchShare launches;
   KernelPeriod period;                     // only if the program names no steps
   bool alike = false;                      // only with `period`: step numbers agree with those of the other ranks
-  // if a period was found: kernels in repeating parts, and all kernels launched in the trace
+  // If a period was found: kernels in repeating parts, and all kernels launched in the trace
   std::int64_t repeated = 0, launched = 0;
   // Number of repeats of the period, and the range that contains them (or kWholeTrace), if the repeats are parts of one
   // iteration, such as layers, and therefore are not steps.

@@ -21,7 +21,7 @@ struct Change {
   StepSample a, b;
   double count_a = 0, count_b = 0;  // occurrences per step (medians)
   double resolution_ns = 1;         // smaller differences cannot be measured
-  // difference to expect if the steps do not differ; an upper bound if a side has fewer than kFewestSteps
+  // Difference to expect if the steps do not differ; an upper bound if a side has fewer than kFewestSteps
   std::optional<double> noise_ns;
   ChangeWord word = ChangeWord::same;
 
@@ -36,7 +36,7 @@ struct PartChange {
 
 struct Comparison {
   std::vector<std::vector<Change>> groups;  // by QuantityGroup; largest difference first
-  // largest difference first; rounded so that they sum to the rounded means of the step
+  // Largest difference first; rounded so that they sum to the rounded means of the step
   std::vector<PartChange> parts;
   std::size_t judged = 0;                   // number of quantities among which the false-verdict chance is shared
   bool has_noise = false;                   // both sides have kFewestSteps

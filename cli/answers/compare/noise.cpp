@@ -74,8 +74,8 @@ std::size_t KeptSteps::window_of(ProcessId process, std::size_t place) const {
 
 namespace {
 
-// Constants of a normal distribution: standard error of the median relative to that of the mean; standard deviation / MAD;
-// two-sided 99 % quantile; and the efficiency of the MAD relative to the standard deviation.
+// Constants of a normal distribution: standard error of the median relative to that of the mean; standard deviation /
+// MAD; two-sided 99 % quantile; and the efficiency of the MAD relative to the standard deviation.
 constexpr double kMedianError = 1.2533, kMadScale = 1.4826, kZ99 = 2.5758, kMadEfficiency = 0.37;
 
 double mad_of(std::vector<std::int64_t> sums, std::int64_t median_sum) {

@@ -38,7 +38,7 @@ enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, operat
 
 struct Quantity {
   std::string name;                 // of a collective: its operation
-  // of a collective: its size is at least this and less than twice this; -1 if unknown
+  // Of a collective: its size is at least this and less than twice this; -1 if unknown
   std::int64_t from_bytes = -1;
   std::string_view measure = {};    // of a collective: time, wait or transfer; of an operator: host or gpu
   std::string configuration = {}, work_class = {};  // of a launch

@@ -2,7 +2,8 @@
 // export does not look complete.
 //
 //   overwritten        ends at the first kept event. It may have begun hours earlier, with the recording, so the slice is
-//                      limited to a twentieth of the process's length. DerivedFacts::length_ns is its real length if known.
+//                      limited to a twentieth of the process's length. DerivedFacts::length_ns is its real
+//                      length if known.
 //   lost, dropped      somewhere between the recording's begin and the last event: a slice over both
 //   gaps               as recorded
 // A process without any kept events gets a slice from its begin to its last sign of life, within the trace.

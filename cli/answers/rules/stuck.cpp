@@ -59,7 +59,7 @@ class Stuck : public Rule {
  private:
   struct Entry {
     std::vector<ProcessId> entered, missing;  // members of the group
-    // ranks of the communicator that are not in the trace or never took part in one of its collectives
+    // Ranks of the communicator that are not in the trace or never took part in one of its collectives
     std::int64_t unknown = 0;
     std::int64_t first_ns = kNoTime;          // time of the first entry
     std::int64_t waited_ns = 0;               // from the last entry to the last heartbeat of the ranks that entered

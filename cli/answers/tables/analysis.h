@@ -84,8 +84,8 @@ struct TraceCollectives {
   ClockKnowledge clocks;
 };
 
-// Input of an analysis in addition to events. If times of ranks are compared (ObserverNeeds::collectives), all times are on
-// the common axis and `clocks` converts nothing. Otherwise the times of each process are by its own clock, so results
+// Input of an analysis in addition to events. If times of ranks are compared (ObserverNeeds::collectives), all times are
+// on the common axis and `clocks` converts nothing. Otherwise the times of each process are by its own clock, so results
 // about a rank do not depend on a clock estimate.
 struct AnalysisContext {
   const Catalog& catalog;
@@ -129,7 +129,7 @@ struct ObserverNeeds {
   bool collectives = false;  // needs AnalysisContext::collectives
   KindSet kinds{};           // kinds of events that it receives in addition to GPU work
   bool any_time = false;     // work() also receives work outside of all windows
-  // work() receives all work that runs in the windows, even if they are steps and another step launched it
+  // Work() receives all work that runs in the windows, even if they are steps and another step launched it
   bool by_time = false;
   bool launches = false;     // needs GpuWork::launched_ns even if windows are not steps
   bool gaps = false;         // needs gap() and wait()
@@ -159,7 +159,7 @@ struct AnalysisEntry {
   std::vector<Column> (*columns)(RowKeys keys);
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context must outlive the analysis
   bool on_request = false;  // runs only if chosen by name, because it is expensive or has many rows
-  // checked after the trace is read; if false, the trace is not walked for it; null for always
+  // Checked after the trace is read; if false, the trace is not walked for it; null for always
   bool (*can_have_rows)(const Catalog& catalog) = nullptr;
   ObserverNeeds needs{};
 };

@@ -26,7 +26,7 @@ struct TablesObserverEntry {
 struct AnalysisRequest {
   std::vector<const AnalysisEntry*> analyses;
   GroupBy by = GroupBy::none;  // applies to analyses that support it
-  // from --classes; must outlive the analysis; its class `communication` applies to all requests of a walk
+  // From --classes; must outlive the analysis; its class `communication` applies to all requests of a walk
   const NameRules* class_rules = nullptr;
   double flops_per_step = 0;   // see AnalysisContext
   const OwnPeaks* own_peaks = nullptr;  // see AnalysisContext; must outlive the analysis
@@ -37,7 +37,7 @@ struct AnalysisRequest {
 struct AnalysisResult {
   std::vector<ResultTable> tables;  // in the order of the request
   std::vector<std::string> notes;   // data missing from the numbers; a line each
-  // many launches have no GPU work in the trace, so a GPU that looks idle may have been busy
+  // Many launches have no GPU work in the trace, so a GPU that looks idle may have been busy
   bool lacks_work = false;
 };
 

@@ -53,7 +53,7 @@ class CallPaths {
     NodeId parent = 0;  // less than the node's own id
     Label label;
     ProcessId group = 0;  // the process, if the tree is by rank
-    // calls of operators are those that key_averages.h counts
+    // Calls of operators are those that key_averages.h counts
     std::int64_t calls = 0, host_ns = 0, gpu_ns = 0, gpu_count = 0;
   };
 
@@ -127,7 +127,7 @@ class CallPaths {
   std::vector<Node> nodes_{1};
   std::unordered_map<Key, NodeId, KeyHash> children_;
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> stacks_;  // whole stacks, by root and StackId
-  // by PyTorch's thread number, then by sequence number
+  // By PyTorch's thread number, then by sequence number
   std::map<std::pair<ProcessId, std::uint64_t>, Newest<Forward>> forwards_;
   std::vector<Newest<StackId>> call_stacks_;  // calls recorded with a stack, by process, then by correlation
   std::unordered_map<TrackId, NcclStack> nccl_stacks_;  // the last one of each thread

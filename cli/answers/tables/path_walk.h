@@ -180,7 +180,7 @@ class PathTrace {
   };
   struct OfProcess {
     std::vector<Zone> zones;               // twice the number of steps + 1
-    // the calls of AnalysisContext::calls, by slot, with times on the common axis
+    // The calls of AnalysisContext::calls, by slot, with times on the common axis
     std::vector<LaunchCall> calls;
     bool has_calls = false;  // in the trace; otherwise the start of work counts as its launch
     std::int64_t launched_ns = kEarliest_ns;  // launch time of the last work with a known call

@@ -26,7 +26,7 @@ struct ExportFormat {
   std::unique_ptr<Exporter> (*make)(const FormatOptions&);
   std::uint64_t max_bytes = 0;  // default limit for splitting, uncompressed; 0 for none
   bool per_rank = false;        // one file per process, in a directory; each exporter sees the events of one process
-  // derived slices that it writes in addition to events
+  // Derived slices that it writes in addition to events
   std::string_view computed = "idle, exposed communication, collectives, losses";
   bool joins_ranks = true;  // writes collectives over ranks
 };

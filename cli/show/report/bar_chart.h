@@ -70,7 +70,7 @@ struct TopBars {
   std::string_view title, quantity;
   std::size_t most = 15;
   std::function<Fill(const TableReading& rows, std::size_t row)> fill = {};  // empty for the fill of compute
-  // converts a name to the label of its bar; null to use the name
+  // Converts a name to the label of its bar; null to use the name
   std::string (*label)(const std::string& name) = nullptr;
 };
 

@@ -25,7 +25,7 @@ struct ReportFacts {
   Diagnosis diagnosis;
   std::string timeline;             // markup of the timeline section
   std::string inputs;               // as words of a shell command
-  // options that select a part of the inputs, in the same form, each preceded by a blank; or ""
+  // Options that select a part of the inputs, in the same form, each preceded by a blank; or ""
   std::string selected;
   // By ProcessId; false for processes of ranks excluded by --ranks, which are not shown
   std::vector<bool> chosen;
@@ -40,7 +40,7 @@ struct SectionEntry {
   std::string_view id, title;
   std::vector<std::string_view> tables;  // tables of analyses that it shows
   void (*write)(const ReportFacts& facts, Html& page);  // writes the content below the title
-  // if it returns false, the page omits the section; null for always
+  // If it returns false, the page omits the section; null for always
   bool (*applies)(const ReportFacts& facts) = nullptr;
 };
 

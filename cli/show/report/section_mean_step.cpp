@@ -20,7 +20,7 @@ namespace cli {
 namespace {
 
 constexpr double kPictureHeight = 46, kLeastNamed = 0.09;  // narrower parts have no name in the bar
-// maximum number of named ranks; waiting for each takes at least 1 %
+// Maximum number of named ranks; waiting for each takes at least 1 %
 constexpr std::size_t kLateRanks = 3;
 
 struct MeanPart {

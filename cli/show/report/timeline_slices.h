@@ -62,7 +62,7 @@ class TimelineSlices {
   struct Floor {
     std::int64_t shortest_ns = 0;       // minimum length of kept slices
     std::uint64_t left_out = 0;         // number of dropped slices
-    // keeps one in this many of the slices with exactly the minimum length; a power of two
+    // Keeps one in this many of the slices with exactly the minimum length; a power of two
     std::uint64_t one_in = 1;
     std::uint64_t as_long_left_out = 0;
   };
