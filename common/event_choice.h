@@ -11,7 +11,6 @@
 //
 // graph_launch is one record per launch of a whole CUDA graph instead of records of its nodes, because CUPTI then
 // records no nodes. It therefore removes a graph_node that came with a set; naming both is an error.
-// then. So it takes out a graph_node that came with a set, and both by name are refused.
 #pragma once
 #include <array>
 #include <cstddef>

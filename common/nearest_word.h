@@ -9,7 +9,6 @@ namespace trace {
 
 // Returns the edit distance of the words: insertions, deletions, replacements and swaps of neighbours (optimal string
 // alignment). Words longer than 47 bytes differ in all bytes. Allocates nothing.
-// are longer than 47 bytes differ in all bytes. Allocates nothing.
 inline std::size_t word_distance(std::string_view a, std::string_view b) noexcept {
   constexpr std::size_t kMost = 48;
   if (a.size() >= kMost || b.size() >= kMost) return std::max(a.size(), b.size());

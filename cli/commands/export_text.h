@@ -17,8 +17,8 @@ struct ExportSaid {
 
 void print_export(const ExportReport& report, const ExportSaid& said);
 
-// Writes {"output","events","kept","left_out":{"ranks","steps","time","kinds","min_dur"},"slices","instants","counter_values",
-// "flows","cut_flows","one_ended_flows","unplaced_flows","undrawable_flows","backward_flows",
+// Writes {"output","events","kept","left_out":{"ranks","steps","time","kinds","min_dur"},"slices","instants",
+// "counter_values","flows","cut_flows","one_ended_flows","unplaced_flows","undrawable_flows","backward_flows",
 // "works_without_launch","split_flows","unfinished","computed_slices","computed_values","collective_flows",
 // "unjoined_calls","files":[{"path","rank","events","uncompressed_bytes"}],"notes":[]}.
 // "rank" is present only for files per rank.

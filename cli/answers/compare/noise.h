@@ -16,7 +16,6 @@
 // The noise is the joint standard error times a quantile of Student's distribution. For medians it is at least large
 // enough that each median lies outside the other's 99 % confidence interval, by ranks alone. Differences between two
 // runs as a whole are not part of this estimate.
-// the interval in which the other one lies with 99 %, by ranks alone. It does not know what differs between two runs as a whole.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Shows data missing from a recording as slices in the time in which it must have happened, so that an incomplete
 // export does not look complete.
 //
-//   overwritten        ends at the first kept event. It may have begun hours earlier, with the recording, so the slice is
-//                      limited to a twentieth of the process's length. DerivedFacts::length_ns is its real
+//   overwritten        ends at the first kept event. It may have begun hours earlier, with the recording, so the slice
+//                      is limited to a twentieth of the process's length. DerivedFacts::length_ns is its real
 //                      length if known.
 //   lost, dropped      somewhere between the recording's begin and the last event: a slice over both
 //   gaps               as recorded

@@ -22,7 +22,6 @@ namespace cli {
 
 // A finding: the problem, its evidence, the maximum time saved, and advice. Plain data; write_findings.h turns it into
 // text and JSON.
-// text and JSON from it.
 
 // A time range that shows the problem, relative to the start of the trace, as for --time. `end_ns` is excluded.
 struct Evidence {

@@ -29,7 +29,8 @@ std::string findings_text(const Diagnosis& diagnosis);
 
 // Writes
 // {"findings":[{"rule","severity","title","ranks":[],"steps":[],"saving_ns",
-// "evidence":[{"rank","start_ns","end_ns","what"}],"advice","source","next_command"}],"processes","length_ns","steps":[],"not_checked":[{"rule","reason"}],"notes":[]}.
+// "evidence":[{"rank","start_ns","end_ns","what"}],"advice","source","next_command"}],
+// "processes","length_ns","steps":[],"not_checked":[{"rule","reason"}],"notes":[]}.
 // Unknown values are null.
 void write_findings_json(const Diagnosis& diagnosis, ByteSink& sink);
 

@@ -84,7 +84,7 @@ struct TraceCollectives {
   ClockKnowledge clocks;
 };
 
-// Input of an analysis in addition to events. If times of ranks are compared (ObserverNeeds::collectives), all times are
+// Input of an analysis apart from events. If times of ranks are compared (ObserverNeeds::collectives), all times are
 // on the common axis and `clocks` converts nothing. Otherwise the times of each process are by its own clock, so results
 // about a rank do not depend on a clock estimate.
 struct AnalysisContext {
@@ -129,7 +129,7 @@ struct ObserverNeeds {
   bool collectives = false;  // needs AnalysisContext::collectives
   KindSet kinds{};           // kinds of events that it receives in addition to GPU work
   bool any_time = false;     // work() also receives work outside of all windows
-  // Work() receives all work that runs in the windows, even if they are steps and another step launched it
+  // work() receives all work that runs in the windows, even if they are steps and another step launched it
   bool by_time = false;
   bool launches = false;     // needs GpuWork::launched_ns even if windows are not steps
   bool gaps = false;         // needs gap() and wait()

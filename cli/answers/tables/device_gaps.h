@@ -3,8 +3,8 @@
 //
 //   g to c   the call had not begun.
 //            sync or copy,     if the host was in a wait (a synchronization or the call of a copy) when the device went
-//            after_sync        idle (start <= g < end) and that ended no later than c: up to its end, and after it. The wait
-//                              that ended last counts. Without a wait of d ns the host would have launched at most d ns
+//            after_sync        idle (start <= g < end) and that ended no later than c: up to its end, and after it. The
+//                              wait that ended last counts. Without a wait of d ns the host would have launched at most d ns
 //                              earlier, so a wait explains the gap up to g + d (waited_to_ns()). The host is the cause
 //                              of the rest:
 //            launch            the thread's previous launch had ended at most kLaunching_ns before c: it was launching

@@ -2,9 +2,9 @@
 // bytes they move: each input read once, the output written once. A multiplication and an addition count as two
 // operations.
 //
-//   mm, addmm, bmm, baddbmm, linear, _scaled_mm   2 M N K per matrix of a batch; for packed FP4, K is twice the stored size
+//   mm, addmm, bmm, baddbmm, linear, _scaled_mm   2 M N K per matrix of a batch; packed FP4: K is twice the stored size
 //   mv, addmv, dot                                2 M K
-//   _grouped_mm, _scaled_grouped_mm               2 M N K for all groups together, as if they covered all rows (or all of K)
+//   _grouped_mm, _scaled_grouped_mm               2 M N K for all groups, as if they covered all rows (or all of K)
 //   convolution, forward                          2 x output elements x (input channels / groups) x kernel elements
 //   transposed convolution, forward               2 x input elements x (output channels / groups) x kernel elements
 //   convolution, backward                         the same as forward, for each of the two requested gradients

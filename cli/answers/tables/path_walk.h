@@ -53,7 +53,6 @@ namespace cli {
 // that launch_calls.h keeps. Of the work launched before the first chosen step, only the work of each stream that ended
 // last is kept. Work launched after the last one is not stored. is_full() is true once kMost pieces of work and host
 // changes are stored; then nothing more is added.
-// thread was in are kept, is_full() holds, and nothing more is taken.
 
 // Index into PathTrace.
 struct PathWorkId {
