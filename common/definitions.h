@@ -1,5 +1,5 @@
-// The definitions region: what repeats is kept here once, for as long as the file lives. Append-only; the offset of a
-// definition divided by 8 is its reference.
+// The definitions region: repeated data, stored once for the lifetime of the file. Append-only. The reference of a
+// definition is its offset divided by 8.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace trace {
 
-// Appends one definition (head, then tail padded to words) and publishes it. Returns its reference, or kNoRef when
-// less than `keep_free` bytes would remain: names may fill the region only so far that identity always finds room.
-// Not thread-safe: one writer at a time.
+// Appends one definition (head, then tail padded to words) and publishes it. Returns its reference, or kNoRef if less
+// than `keep_free` bytes would remain; this reserves room for the identity when names fill the region. Not thread-safe:
+// one writer at a time.
 template <typename Memory = SharedMemory>
 std::uint32_t append_definition(const Ring& ring, std::size_t keep_free, const void* head, std::size_t head_bytes,
                                 const void* tail = nullptr, std::size_t tail_bytes = 0) {

@@ -1,16 +1,16 @@
-// What is recorded: the meaning of TRACETOOL_EVENTS, which is a set, or a list of sets and kinds joined by commas:
+// Parses TRACETOOL_EVENTS, which selects what is recorded: a set, or a list of sets and kinds separated by commas.
 //
-//   light    what the GPU did, and which GPU it was: kernels, copies, sets, nodes of CUDA graphs, devices; NCCL; NVTX.
-//            A launch costs CUPTI's own record and nothing else
-//   default  light, and what the host did about it: runtime calls, those driver calls that launch, copy, set or
-//            allocate, waits and the CUDA events that they wait for, overhead of CUPTI and the driver, contexts, streams
+//   light    GPU work and the GPU it ran on: kernels, copies, memsets, nodes of CUDA graphs, devices; NCCL; NVTX.
+//            A launch costs only CUPTI's own record
+//   default  light, and host activity: runtime calls, driver calls that launch, copy, set or allocate, waits and the
+//            CUDA events that they wait for, overhead of CUPTI and the driver, contexts, streams
 //   all      default, and memory and memory pools: each allocation and release
 //
-// A word adds; with `-` before it it takes away. A list that begins with a sign changes the default:
-// `light,runtime`, `default,-overhead,+memory`, `-nvtx`, `all,-driver`.
+// A word adds, a word with `-` removes. A list that begins with a sign changes the default: `light,runtime`,
+// `default,-overhead,+memory`, `-nvtx`, `all,-driver`.
 //
-// graph_launch is one record for a whole launch of a CUDA graph, in place of its nodes: CUPTI gives no records of nodes
-// then. So it takes out a graph_node that came with a set, and both by name are refused.
+// graph_launch is one record per launch of a whole CUDA graph instead of records of its nodes, because CUPTI then
+// records no nodes. It therefore removes a graph_node that came with a set; naming both is an error.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace trace {
 
-// What can be chosen: the kinds of records that have a kChoice. NvtxPushRecord stands for all of NVTX.
+// The kinds of records that can be chosen: those with a kChoice. NvtxPushRecord represents all of NVTX.
 using Event = RecordKind;
 
 // A set of events: bit 1 << kind.
@@ -31,20 +31,20 @@ using EventSet = std::uint64_t;
 constexpr EventSet only(Event event) { return EventSet{1} << static_cast<unsigned>(event); }
 constexpr bool has(EventSet set, Event event) { return (set & only(event)) != 0; }
 
-// The sets, each within the next.
+// The sets. Each contains the one before it.
 inline constexpr const char* kNamedSets[] = {"light", "default", "all"};
 
 struct EventWord {
   Event event;
   std::string_view word;
-  FirstSet first;  // the smallest set that has it
+  FirstSet first;  // the smallest set that contains it
 };
 inline constexpr std::size_t kEvents = [] {
   std::size_t count = 0;
   for_each_record([&]<typename R>(R*) { count += requires { R::kChoice; }; });
   return count;
 }();
-// In the order of AllRecords.
+// Sorted like AllRecords.
 inline constexpr auto kEventWords = [] {
   std::array<EventWord, kEvents> rows{};
   std::size_t at = 0;
@@ -62,7 +62,7 @@ constexpr EventSet events_of(FirstSet set) {
 inline constexpr EventSet kLightEvents = events_of(FirstSet::light);
 inline constexpr EventSet kDefaultEvents = events_of(FirstSet::standard);
 
-// The text with each {kinds} in it replaced by the words of kEventWords.
+// Returns the text with each {kinds} replaced by the words of kEventWords.
 template <std::size_t Size>
 constexpr std::array<char, Size + kEvents * 16> with_kinds(const char (&text)[Size]) {
   std::array<char, Size + kEvents * 16> out{};
@@ -81,14 +81,15 @@ constexpr std::array<char, Size + kEvents * 16> with_kinds(const char (&text)[Si
   return out;
 }
 
-// False: a word that is no set and no kind, graph_node and graph_launch both by name, or nothing left.
+// Returns false if a word is neither a set nor a kind, if graph_node and graph_launch are both named, or if no kind is
+// left.
 inline bool parse_events(const char* text, EventSet& events) noexcept;
-// The first word that is no set and no kind, for a message; "" where each is one, and where a word is missing.
+// Returns the first word that is neither a set nor a kind, for a message; "" if there is none or a word is missing.
 inline std::string_view unknown_word(const char* text) noexcept;
 
 namespace choice {
 
-// What one word means; 0: nothing.
+// Returns the kinds of one word; 0 if it is unknown.
 inline EventSet find_set(std::string_view word) {
   for (std::size_t i = 0; i < std::size(kNamedSets); ++i) {
     if (word == kNamedSets[i]) return events_of(static_cast<FirstSet>(i));
@@ -105,7 +106,7 @@ inline EventSet find_event(std::string_view word) {
 
 struct Chosen {
   EventSet events = 0;
-  EventSet named = 0;  // asked for one by one, not as part of a set
+  EventSet named = 0;  // named one by one instead of as part of a set
 };
 
 inline bool apply(Chosen& choice, char sign, std::string_view word) {
@@ -125,7 +126,7 @@ inline bool choose_graphs(Chosen& choice) {
   return true;
 }
 
-// `refused`: the word that is none; "" where each is one.
+// `refused` is set to the unknown word; "" if there is none.
 inline bool choose(const char* text, EventSet& events, std::string_view& refused) {
   Chosen choice;
   if (*text == '+' || *text == '-') choice.events = kDefaultEvents;

@@ -1,4 +1,4 @@
-// Filesystems by their number (statfs(2)), and whether a recording can lie on them.
+// Filesystems by their type number (statfs(2)), and whether a recording can be mapped on them.
 #pragma once
 #include <cstdint>
 
@@ -11,7 +11,7 @@ struct Filesystem {
   const char* name;
   bool maps_in_place;  // a mapped page is written where it was reserved
 };
-// What an overlayfs, on which containers run, lies on cannot be asked: on one of the others as a rule.
+// The filesystem below an overlayfs, which containers use, cannot be queried; it is usually one of the others.
 inline constexpr Filesystem kFilesystems[] = {
     {0xef53, "ext4", true},          {0x58465342, "xfs", true},     {kTmpfs, "tmpfs", true},
     {0x794c7630, "overlayfs", true}, {0x9123683e, "btrfs", false},  {0x2fc12fc1, "zfs", false},
@@ -20,7 +20,7 @@ inline constexpr Filesystem kFilesystems[] = {
     {0x00c36400, "Ceph", false},     {0x01021997, "9P", false},     {0x2011bab0, "exFAT", false},
 };
 
-// Null: none of those that we know.
+// Null if the filesystem is not in the table.
 constexpr const Filesystem* filesystem_of(std::uint64_t type) {
   for (const Filesystem& known : kFilesystems) {
     if (known.type == (type & 0xffffffff)) return &known;  // some kernels extend its sign

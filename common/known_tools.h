@@ -1,14 +1,14 @@
-// Tools that want CUPTI or the CUDA injection for themselves, by the libraries that they bring.
+// Tools that use CUPTI or the CUDA injection themselves, recognized by their libraries.
 #pragma once
 #include <string_view>
 
 namespace trace {
 
 struct KnownTool {
-  std::string_view part;  // of the path of its library
+  std::string_view part;  // part of the library's path
   std::string_view name;
 };
-// Where a part begins another one the longer stands first.
+// If one part begins with another, the longer one comes first.
 inline constexpr KnownTool kKnownTools[] = {
     {"libToolsInjection", "Nsight Systems"},
     {"nsight-systems", "Nsight Systems"},
@@ -22,14 +22,14 @@ inline constexpr KnownTool kKnownTools[] = {
     {"libprofiler_injection", "a profiler"},
 };
 
-// "Nsight Systems" for ".../libToolsInjection64.so"; "" for none of those that we know.
+// Returns "Nsight Systems" for ".../libToolsInjection64.so"; "" for unknown libraries.
 constexpr std::string_view tool_of(std::string_view library) {
   for (const KnownTool& tool : kKnownTools) {
     if (library.find(tool.part) != library.npos) return tool.name;
   }
   return {};
 }
-// Of a library that a process has loaded, of which only the file's name counts: many things lie below a tool's directory.
+// The same for a loaded library. Only the file name counts, because a tool's directory contains many other files.
 constexpr std::string_view tool_of_loaded(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);  // substr() may throw, and the agent has no exceptions
   return tool_of(path);

@@ -1,5 +1,5 @@
-// How the writer touches the mapped file: every store to it goes through here, so that a test can stop after each one
-// (tests/unit/common/test_commit_order.cpp) and so that ThreadSanitizer sees atomics where another thread may read.
+// Access of the writer to the mapped file. All its stores go through here, so that a test can stop after each one
+// (tests/unit/common/test_commit_order.cpp) and ThreadSanitizer sees atomics wherever another thread may read.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace trace {
 
-// The memory of the machine. Payload is stored in relaxed 8-byte words: an ordinary move on every target.
+// The memory of the machine. Payload is stored in relaxed 8-byte words, which are ordinary moves on every target.
 struct SharedMemory {
   static void store(std::uint64_t& word, std::uint64_t value) { __atomic_store_n(&word, value, __ATOMIC_RELAXED); }
   static void store_release(std::uint64_t& word, std::uint64_t value) {
@@ -22,7 +22,8 @@ struct SharedMemory {
   static std::uint64_t add(std::uint64_t& word, std::uint64_t value) {
     return __atomic_fetch_add(&word, value, __ATOMIC_RELAXED);
   }
-  // Earlier stores become visible before later ones. ThreadSanitizer knows no fences, and gcc refuses them under it.
+  // Makes earlier stores visible before later ones. ThreadSanitizer does not support fences, and gcc rejects them under
+  // it.
   static void store_store_barrier() {
 #if !defined(__SANITIZE_THREAD__)
     std::atomic_thread_fence(std::memory_order_release);
@@ -35,7 +36,7 @@ struct SharedMemory {
   }
 };
 
-// Copies `bytes` (rounded up to whole words, the rest zero) from ordinary memory into the file.
+// Copies `bytes` from ordinary memory into the file, rounded up to whole words and padded with zeros.
 template <typename Memory>
 void store_bytes(std::byte* to, const void* from, std::size_t bytes) {
   auto* words = reinterpret_cast<std::uint64_t*>(to);

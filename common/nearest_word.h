@@ -1,4 +1,4 @@
-// Finds the known word that a misspelt word may stand for.
+// Finds the known word that is closest to a misspelled word.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -7,12 +7,12 @@
 
 namespace trace {
 
-// Returns by how many insertions, deletions, replacements and swaps of neighbours the words differ (optimal string alignment). Words that
-// are longer than 47 bytes differ in all bytes. Allocates nothing.
+// Returns the edit distance of the words: insertions, deletions, replacements and swaps of neighbours (optimal string
+// alignment). Words longer than 47 bytes differ in all bytes. Allocates nothing.
 inline std::size_t word_distance(std::string_view a, std::string_view b) noexcept {
   constexpr std::size_t kMost = 48;
   if (a.size() >= kMost || b.size() >= kMost) return std::max(a.size(), b.size());
-  std::array<std::array<std::size_t, kMost>, 3> rows{};  // rows of the last three bytes of `a`, in turn
+  std::array<std::array<std::size_t, kMost>, 3> rows{};  // the last three rows of the matrix, in rotation
   for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     auto &row = rows[i % 3], &last = rows[(i - 1) % 3], &before_last = rows[(i + 1) % 3];
@@ -26,7 +26,7 @@ inline std::size_t word_distance(std::string_view a, std::string_view b) noexcep
   return rows[a.size() % 3][b.size()];
 }
 
-// Returns the word of `known` that is nearest to `word`, or "" if none is near: one error in three bytes is.
+// Returns the closest word of `known`, or "" if none is close: at most one error per three bytes.
 template <typename Words>
 std::string_view nearest_word(std::string_view word, const Words& known) noexcept {
   std::string_view best;

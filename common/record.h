@@ -1,21 +1,22 @@
-// The record format: every byte that the agent writes and tracetool reads, defined once. common/FORMAT.md says the
-// same in prose for readers in other languages; its tables are made from these headers, and a test compiles them back.
+// The record format: every byte that the agent writes and tracetool reads, defined once. common/FORMAT.md describes it
+// for readers in other languages. Its tables are generated from these headers, and a test compiles them back.
 //
-// Framing. A record starts at a multiple of 8 bytes with `kind` and `size_words`; its size is size_words * 8, or, when
-// size_words is 0, the u32 at byte 4 (a multiple of 8, at least 8). A reader skips a kind that it does not know by its
-// size. Everything is little-endian. Evolution: fields are only appended, kinds are never reused.
+// Framing. A record starts at a multiple of 8 bytes with `kind` and `size_words`. Its size is size_words * 8, or, if
+// size_words is 0, the u32 at byte 4 (a multiple of 8, at least 8). A reader skips unknown kinds by their size. All
+// numbers are little-endian. Evolution: fields are only appended, kinds are never reused.
 //
-// Times. `_cupti_ns` is CUPTI's clock, `_mono_ns` is CLOCK_MONOTONIC; the clock samples in every block header convert
+// Times. `_cupti_ns` is CUPTI's clock, `_mono_ns` is CLOCK_MONOTONIC. The clock samples in every block header convert
 // either to the wall clock.
 //
-// References. A u32 `..._ref` names a definition (kinds 1 to 15). Top bit clear: ref * 8 is a byte offset in the
-// file's definitions region. Top bit set: the rest * 8 is a byte offset in the payload of the record's own block,
-// before the record. kNoRef is "none". So a definition that is used once dies with its block, and a full region costs
-// bytes but never a name. A stack's bytes are references to frames; local ones refer to the block of the record that refers to the stack.
+// References. A u32 `..._ref` refers to a definition (kinds 1 to 15). Top bit clear: ref * 8 is a byte offset in the
+// file's definitions region. Top bit set: the other bits * 8 are a byte offset in the payload of the record's own
+// block, before the record. kNoRef is "none". A definition that is used once is thus overwritten with its block, and a
+// full region costs bytes but never a name. A stack's bytes are references to frames; local ones refer to the block of
+// the record that refers to the stack.
 //
-// A new kind is a struct in the file of its family and its name in AllRecords. A record of CUPTI's is made by a function and
-// a row in agent/translate; it becomes an event by a function in cli/formats/ring/ring_*_events.cpp. Then run scripts/format_tables.py.
-// What is forgotten the compiler or a test names.
+// A new kind is a struct in the file of its family and its name in AllRecords. CUPTI's records are converted by a
+// function and a row in agent/translate, and become events by a function in cli/formats/ring/ring_*_events.cpp. Then
+// run scripts/format_tables.py. The compiler or a test reports anything that is missing.
 #pragma once
 #include <tuple>
 #include <type_traits>
@@ -59,7 +60,7 @@ constexpr std::uint8_t size_words_of() {
   return std::is_same_v<R, StringRecord> ? 0 : static_cast<std::uint8_t>(sizeof(R) / 8);
 }
 
-// A zeroed record with its head filled in.
+// Returns a zeroed record with its head filled in.
 template <typename R>
 constexpr R make_record() {
   static_assert(sizeof(R) % 8 == 0 && sizeof(R) / 8 < 256);
@@ -69,7 +70,7 @@ constexpr R make_record() {
   return record;
 }
 
-// The name of a kind, or "unknown".
+// Returns the name of a kind, or "unknown".
 inline std::string_view record_name(std::uint8_t kind) {
   std::string_view name = "unknown";
   for_each_record([&]<typename R>(R*) {

@@ -1,19 +1,19 @@
-// The ring: how threads of one process append records to blocks of a mapped file, while the process may be killed at
-// any instruction and a reader may look at any moment. No lock, no allocation, no system call.
+// The ring: threads of one process append records to blocks of a mapped file, while the process may be killed at any
+// instruction and a reader may read at any moment. No locks, no allocations, no system calls.
 //
 //   free ----claim----> writing <---enter/leave---> owned
 //                          |                          |
 //                          +--- full: sealed ---------+---claim by another, a lap later---> writing (new ticket)
 //
-// Blocks are claimed in turn (ticket modulo block_count), so the one that is taken is the oldest, wherever it stands;
-// one that is being written at that instant is passed over. A block that its owner holds but is not writing is taken
-// from it: the state word holds the ticket, so the owner's next enter() fails and it claims another. Thus a thread that
-// wrote one record and sleeps, or died, pins nothing. (Discarded: a queue of sealed blocks in the order of sealing; it
-// needs a lock or a second ring, and differs only for blocks that outlived a lap. A lock per block: a killed owner
-// would keep it.)
+// Blocks are claimed in turn (ticket modulo block_count), so the oldest block is taken, in any state; only a block that
+// is being written at that instant is skipped. If its owner holds the block but is not writing, the owner loses it: the
+// state word contains the ticket, so the owner's next enter() fails and it claims another block. A thread that wrote
+// one record and then sleeps or dies therefore blocks nothing. (Rejected: a queue of sealed blocks in the order of
+// sealing needs a lock or a second ring, and differs only for blocks older than a lap. With a lock per block, a killed
+// owner would keep it.)
 //
-// Cost: enter and leave are one compare-and-swap and one store; the flushing thread holds its block for a whole CUPTI
-// buffer. Recycling walks the old records once to count them per kind: 64 KiB, some microseconds, once per 2,000
+// Cost: enter and leave are one compare-and-swap and one store. The flushing thread holds its block for a whole CUPTI
+// buffer. Recycling reads the old records once to count them per kind: 64 KiB, a few microseconds, once per 2,000
 // records.
 #pragma once
 #include <cstddef>
@@ -39,7 +39,7 @@ struct Ring {
 
 inline std::byte* payload_of(BlockHeader* block) { return reinterpret_cast<std::byte*>(block) + sizeof(BlockHeader); }
 
-// The size of the record at `at`, or 0 where none can start: kind 0, or a size that does not fit into `left` bytes.
+// Returns the size of the record at `at`, or 0 if no record can start there: kind 0, or a size beyond `left` bytes.
 inline std::size_t record_size(const std::byte* at, std::size_t left) {
   if (left < 8 || at[0] == std::byte{0}) return 0;
   std::uint32_t long_size;
@@ -49,7 +49,7 @@ inline std::size_t record_size(const std::byte* at, std::size_t left) {
   return size >= 8 && size % 8 == 0 && size <= left ? size : 0;
 }
 
-// Adds the events among `bytes` of whole records to counts[kind - 16].
+// Adds the number of events among `bytes` of complete records to counts[kind - 16].
 inline void count_events(const std::byte* records, std::size_t bytes, std::uint64_t* counts) {
   std::size_t size;
   for (std::size_t at = 0; (size = record_size(records + at, bytes - at)) != 0; at += size) {
@@ -62,24 +62,25 @@ inline void count_events(const std::byte* records, std::size_t bytes, std::uint6
 template <typename Memory = SharedMemory>
 class BlockWriter {
  public:
-  // Ready to append; claims a block where the old one was taken. `clock()` gives a ClockSample and is called only when
-  // a block is claimed. False: no block can be had (all are being written).
+  // Prepares to append; claims a new block if the old one was taken. Calls `clock()` for a ClockSample only if it
+  // claims a block. Returns false if no block is available (all are being written).
   template <typename Clock>
   bool enter(const Ring& ring, std::uint32_t tid, const Clock& clock);
-  // Ends what enter() began; also after a make_room() that failed.
+  // Ends what enter() began. Also required after a make_room() that failed.
   void leave();
 
-  // Between enter and leave. Makes sure that `bytes` fit in one block, claiming the next one if they do not: local
-  // references made after it stay valid until that many bytes are written. False: they never fit, or no block.
+  // Call it between enter and leave. Ensures that `bytes` fit into one block, and claims the next block if they do not.
+  // Local references made after it stay valid until that many bytes are written. Returns false if they never fit or no
+  // block is available.
   template <typename Clock>
   bool make_room(std::size_t bytes, const Clock& clock);
-  // Appends and publishes one record of `bytes` (a multiple of 8); room must have been made. Returns its offset in the
-  // payload.
+  // Appends and publishes one record of `bytes` (a multiple of 8). make_room() must have been called. Returns its
+  // offset in the payload.
   std::uint32_t append(const void* record, std::size_t bytes);
-  // The same in two parts, as one record: `bytes` rounds up to words, what lies between is zero.
+  // The same for a record in two parts. `bytes` is rounded up to words; the gap is filled with zeros.
   std::uint32_t append(const void* head, std::size_t head_bytes, const void* tail, std::size_t tail_bytes);
 
-  std::uint64_t ticket() const { return ticket_; }  // names the block; 0: none yet
+  std::uint64_t ticket() const { return ticket_; }  // identifies the block; 0 if none yet
   const std::byte* payload() const { return payload_of(block_); }
   std::size_t free_bytes() const { return capacity_ - used_; }
 
@@ -145,7 +146,7 @@ std::uint32_t BlockWriter<Memory>::append(const void* head, std::size_t head_byt
   return static_cast<std::uint32_t>(offset);
 }
 
-// One lap is enough: whatever is not being written at this instant can be taken.
+// One lap is enough: every block that is not being written at this instant can be taken.
 template <typename Memory>
 template <typename Clock>
 bool BlockWriter<Memory>::claim(const Clock& clock) {

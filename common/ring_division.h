@@ -1,5 +1,5 @@
-// How a ring of so many bytes is divided into definitions and blocks: by its writer, and by a reader of a file whose header
-// was destroyed, so it changes only with kFormatVersion.
+// Divides a ring of a given size into definitions and blocks. Used by the writer, and by readers of a file with a
+// destroyed header, so it changes only with kFormatVersion.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace trace {
 
 inline constexpr std::uint64_t kSmallestBlock = 4096, kLargestBlock = 64u << 10;
 
-// Sets the offsets, sizes and counts of `header`. ring_bytes: at least 64 KiB; file_bytes is at most that, and less than a
-// block smaller.
+// Sets the offsets, sizes and counts of `header`. ring_bytes is at least 64 KiB. file_bytes becomes at most ring_bytes
+// and is less than a block smaller.
 inline void divide_ring(FileHeader& header, std::uint64_t ring_bytes) {
   std::uint64_t block = kSmallestBlock;
   while (block < kLargestBlock && block * 512 <= ring_bytes) block *= 2;

@@ -1,12 +1,12 @@
-// The spool of a recording (`X.spool` beside `X.ring`): the ring's blocks, one compressed chunk each, in the order in
-// which they were complete. It has no definitions: those are in the ring's file, without which it cannot be read.
+// The spool of a recording (`X.spool` next to `X.ring`): the ring's blocks, one compressed chunk each, in the order in
+// which they were completed. It contains no definitions, so it cannot be read without the ring's file, which has them.
 //
 //   0               SpoolHeader
-//   header_bytes    chunks, back to back: SpoolChunk, then stored_bytes: one zstd frame (with its checksum) of
+//   header_bytes    chunks, contiguous: SpoolChunk, then stored_bytes: one zstd frame (with its checksum) of
 //                   payload_bytes, padded with zeros to a multiple of 8
 //
-// It only grows. A chunk stands alone: what a killed writer or a full disk cut off, and what was damaged, costs that
-// chunk only; from there a reader looks for the next magic at a multiple of 8 whose header_crc32 is right.
+// The spool only grows. Chunks are independent: truncation by a killed writer or a full disk, or other damage, affects
+// one chunk only. After it, a reader looks for the next magic at a multiple of 8 whose header_crc32 is correct.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +21,9 @@ inline constexpr std::uint32_t kSpoolVersion = 1;
 
 struct SpoolHeader {
   char magic[8];
-  std::uint32_t version;  // of the spool: 1
+  std::uint32_t version;  // version of the spool format: 1
   std::uint32_t header_bytes;
-  std::uint64_t created_real_ns;  // this and the next two as in the ring's header: they belong together
+  std::uint64_t created_real_ns;  // this and the next two equal those in the ring's header; they identify the pair
   std::uint64_t process_start_ticks;
   std::uint32_t pid;
   std::uint32_t chunk_header_bytes;
@@ -38,7 +38,7 @@ struct SpoolChunk {
   std::uint32_t tid;            // of the block
   std::uint32_t event_count;    // records of kinds 16 to 47 in it
   std::uint32_t payload_bytes;  // as in the block: committed
-  std::uint32_t stored_bytes;   // of the frame, without the padding
+  std::uint32_t stored_bytes;   // of the frame, without padding
   std::uint32_t reserved;
   std::uint32_t header_crc32;  // of the bytes before it, as in zlib
 };
@@ -46,7 +46,7 @@ static_assert(sizeof(SpoolChunk) == 72);
 
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// CRC-32 as in zlib, bit by bit: for headers.
+// CRC-32 as in zlib, bit by bit; used for headers.
 inline std::uint32_t crc32_of(const void* bytes, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint32_t crc = 0xffffffffu;

@@ -5,8 +5,8 @@
 
 namespace trace {
 
-// Returns the length of the valid multi-byte character at `p`, which has `left` bytes, or 0 if there is none (Unicode 15, table 3-7: no
-// overlong forms, no surrogates, nothing above U+10FFFF).
+// Returns the length of the valid multi-byte character at `p`, which has `left` bytes, or 0 if there is none (Unicode
+// 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
 inline std::size_t utf8_length(const unsigned char* p, std::size_t left) {
   const auto continues = [](unsigned char byte) { return (byte & 0xC0) == 0x80; };
   const unsigned char lead = p[0];
@@ -22,9 +22,9 @@ inline std::size_t utf8_length(const unsigned char* p, std::size_t left) {
   return lead == 0xF4 && p[1] > 0x8F ? 0 : 4;
 }
 
-// Returns the code point of the character of `length` bytes at `p` if text for people must not contain it, else 0. These are the control
-// characters U+0080 to U+009F, the separators U+2028 and U+2029, and the characters that change text direction (U+061C, U+200E, U+200F,
-// U+202A to U+202E, U+2066 to U+2069), which make a name read as another one.
+// Returns the code point of the character of `length` bytes at `p` if text for people must not contain it, else 0.
+// These are the control characters U+0080 to U+009F, the separators U+2028 and U+2029, and the characters that change
+// text direction (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), which make a name look like another one.
 inline std::uint32_t misleading_code_point(const unsigned char* p, std::size_t length) {
   if (length < 2 || length > 3) return 0;
   const std::uint32_t code = length == 2 ? (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu) : (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);

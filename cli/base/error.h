@@ -1,5 +1,5 @@
-// The one exception of the command line: caught once, in main, printed as `tracetool: MESSAGE`, and turned into the
-// exit code. A message names the file, the byte offset or event, what was expected and what to do next.
+// The only exception of the command line. main() catches it, prints `tracetool: MESSAGE` and returns the exit code. The
+// message contains the file, the byte offset or event, what was expected and what to do next.
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-// Serves one file to the browser of this machine, over HTTP on 127.0.0.1.
+// Serves one file over HTTP on 127.0.0.1, to a browser on this machine.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,18 +7,18 @@ namespace cli {
 
 struct ServedFile {
   std::string path;
-  std::string name;            // last part of the address: letters, digits, '.', '-' and '_'
+  std::string name;            // last part of the URL: letters, digits, '.', '-' and '_'
   std::string type;            // media type of the content
-  std::string allowed_origin;  // the only site whose pages may read it; "" for none
+  std::string allowed_origin;  // the only site whose pages may read the file; "" for none
 };
 
 // Returns 32 hexadecimal digits. Throws Error (cannot_open).
 std::string random_token();
 
-// The address contains a random token. Requests without it get 404. Only GET, HEAD and OPTIONS are answered.
+// The URL contains a random token; requests without it get 404. Only GET, HEAD and OPTIONS are answered.
 class FileServer {
  public:
-  // Starts to listen. Port 0 takes any free port. Throws Error (cannot_open).
+  // Starts to listen. Port 0 selects any free port. Throws Error (cannot_open).
   explicit FileServer(std::uint16_t port);
   ~FileServer();
   FileServer(const FileServer&) = delete;
@@ -29,10 +29,10 @@ class FileServer {
 
   std::string address() const;  // http://127.0.0.1:PORT/TOKEN/NAME
 
-  // Answers requests until a signal ends the process.
+  // Serves requests until a signal ends the process.
   [[noreturn]] void run() const;
 
-  // Returns the head of the answer to the head of a request; sets `has_content` if the file follows it.
+  // Returns the header of the response to the header of a request. Sets `has_content` if the file follows.
   std::string answer(const std::string& request, bool& has_content) const;
 
  private:

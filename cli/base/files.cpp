@@ -110,7 +110,7 @@ void install_handlers() {
   }
 }
 
-// Its process id, which is enough on one host, where the system gives none.
+// Falls back to the process id, which is unique on one host.
 std::uint32_t random_number() {
   auto number = static_cast<std::uint32_t>(::getpid());
   [[maybe_unused]] const int failed = ::getentropy(&number, sizeof(number));
@@ -126,7 +126,7 @@ TemporaryName::Node* remember(TemporaryName::Node* node) {
 
 }  // namespace
 
-// Handlers know the name before there is a file of it.
+// The handlers have the name before the file exists.
 TemporaryName::TemporaryName(std::string target)
     : target_(std::move(target)), node_(new Node{fmt::format("{}.tmp.{:08x}", target_, random_number()), s_first}) {
   remember(node_);

@@ -1,4 +1,4 @@
-// Scratch space without a name, temporary names of outputs, and reads from a place in a file.
+// Scratch files without a name, temporary names of outputs, and reads at an offset.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace cli {
 
-// Scratch space on disk without a name: gone with the process, however that ends.
+// A scratch file without a name. It disappears with the process, however the process ends.
 class TempFile {
  public:
-  explicit TempFile(std::string directory);  // opens nothing yet
+  explicit TempFile(std::string directory);  // does not open the file yet
   ~TempFile();
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;
 
-  // Returns the offset at which `bytes` now lie, in one piece. Throws Error (cannot_open). Any thread.
+  // Appends `bytes` contiguously and returns their offset. Throws Error (cannot_open). Any thread may call it.
   std::uint64_t append(std::string_view bytes);
 
-  // Exactly `size` bytes that were appended at `offset`. Throws Error (cannot_open).
+  // Reads exactly `size` bytes that were appended at `offset`. Throws Error (cannot_open).
   void read(std::uint64_t offset, std::size_t size, std::string& out) const;
 
-  // While nothing is appended.
+  // Must not run at the same time as append().
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -32,38 +32,38 @@ class TempFile {
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string directory_;
-  std::mutex mutex_;  // of append()
+  std::mutex mutex_;  // for append()
   int fd_ = -1;
   std::uint64_t bytes_ = 0;
 };
 
-// $TMPDIR, else the directory of the output (large and writable, as the output must fit there), else /tmp.
+// Returns $TMPDIR, else the directory of the output (which is writable and has room for it), else /tmp.
 std::string scratch_directory(const std::string& output_path);
 
-// The name of an output until it is whole: `TARGET.tmp.` and eight random digits, as processes of several containers or hosts have
-// one id and may write to one directory. Signals that end a process remove such files and then end it as they would have; one
-// that was ignored at start (nohup) stays ignored. Only SIGKILL leaves them: they are not removed later, as their writer may live
-// on another host.
+// The name of an output until it is complete: `TARGET.tmp.` and eight random digits, because processes in several
+// containers or on several hosts may have the same pid and write to one directory. Signals that end the process remove
+// such files first; a signal that was ignored at start (nohup) stays ignored. Only SIGKILL leaves them behind. They are
+// not removed later, because their writer may run on another host.
 class TemporaryName {
  public:
   explicit TemporaryName(std::string target);
-  ~TemporaryName();  // removes the file where it was not put in place
+  ~TemporaryName();  // removes the file unless it was put in place
   TemporaryName(const TemporaryName&) = delete;
   TemporaryName& operator=(const TemporaryName&) = delete;
 
-  // Once. A descriptor to write to; -1 with errno, which is EEXIST where the name is another's file.
+  // Call it once. Returns a file descriptor for writing, or -1 with errno (EEXIST if the name exists already).
   int make_file();
   void put_in_place();  // throws Error (cannot_open)
 
-  struct Node;  // what a handler of signals sees
+  struct Node;  // data of the signal handler
 
  private:
   std::string target_;
-  Node* node_;  // is never freed
+  Node* node_;  // never freed
 };
 
-// Creates an output directory and its missing parents. Removes those it created if they are still empty when this object, or the process
-// by a signal, ends.
+// Creates an output directory and its missing parents. If they are still empty when this object is destroyed or a
+// signal ends the process, those that it created are removed.
 class NewDirectory {
  public:
   explicit NewDirectory(const std::string& path);  // throws Error (cannot_open)
@@ -77,13 +77,15 @@ class NewDirectory {
   std::vector<TemporaryName::Node*> made_;  // never freed
 };
 
-// Whole files that appear together. One rename follows the other, so only a process that is killed between them leaves some.
+// Complete files that appear together. They are renamed one after the other, so only a process that is killed in
+// between leaves a part of them.
 using Placement = std::vector<std::unique_ptr<TemporaryName>>;
 void put_in_place(Placement& files);
 
-// Whole reads from a place in a file.
+// Complete reads at an offset.
 
-// Bytes read: fewer than asked for at the end of the file (errno is 0) or when it cannot be read (errno says why).
+// Returns the number of bytes read. It is less than `bytes` at the end of the file (errno is 0) or on an error (errno
+// is set).
 std::size_t read_at(int fd, void* to, std::size_t bytes, std::uint64_t offset);
 
 }  // namespace cli

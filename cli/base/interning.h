@@ -1,4 +1,4 @@
-// Values that repeat, kept once, and the memory that they are kept in.
+// Interned values, and memory arenas for them.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -14,15 +14,15 @@
 
 namespace cli {
 
-// Memory for many small arrays that are never moved and go all at once.
+// Memory for many small arrays that are never moved and are freed all at once.
 
-// `T`: copied byte by byte.
+// `T` is trivially copyable.
 template <typename T>
 class Arena {
  public:
   static_assert(std::is_trivially_copyable_v<T>);
 
-  // Where these lie from now on. Null of none.
+  // Copies the elements and returns their address. Null if `count` is 0.
   const T* keep(const T* from, std::size_t count) {
     if (count == 0) return nullptr;
     if (count > left_) {
@@ -40,24 +40,25 @@ class Arena {
   static constexpr std::size_t kChunkBytes = 64 << 10;
 
   std::vector<std::unique_ptr<T[]>> chunks_;
-  T* end_ = nullptr;       // of the last one
-  std::size_t left_ = 0;  // free before it
+  T* end_ = nullptr;       // end of the newest block
+  std::size_t left_ = 0;  // free elements at its end
 };
 
-// The ids of values that are kept elsewhere, found by a hash of the value: open addressing, so that a copy is one of bytes.
+// Finds the ids of values stored elsewhere by a hash of the value. Uses open addressing, so that a copy is a plain
+// memory copy.
 
 // Ids are dense from 0.
 class IdTable {
  public:
   using Id = std::uint32_t;
 
-  // The id of which `is_it` holds, of those with this hash. None: 0, which is that of the value that says nothing.
+  // Returns the id with this hash for which `is_it` is true. 0, the id of the empty value, if there is none.
   template <typename IsIt>
   Id find(std::uint32_t hash, const IsIt& is_it) const {
     const Id next_id = slots_[slot_of(hash, is_it)].next_id;
     return next_id == 0 ? 0 : next_id - 1;
   }
-  // The same; where there is none it is `next`: the lowest id that no value has so far.
+  // The same, but adds `next` if there is none. `next` is the lowest unused id.
   template <typename IsIt>
   Id intern(std::uint32_t hash, Id next, const IsIt& is_it) {
     if (std::size_t{next} * 2 >= slots_.size()) grow();
@@ -69,11 +70,11 @@ class IdTable {
  private:
   struct Slot {
     std::uint32_t hash = 0;
-    Id next_id = 0;  // id + 1; 0: free
+    Id next_id = 0;  // id + 1; 0 for a free slot
   };
   static constexpr std::size_t kFewestSlots = 16;
 
-  // Its own, or the free one for it.
+  // Returns the slot of the value, or the free slot for it.
   template <typename IsIt>
   std::size_t slot_of(std::uint32_t hash, const IsIt& is_it) const {
     const std::size_t mask = slots_.size() - 1;
@@ -90,12 +91,12 @@ class IdTable {
     }
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(kFewestSlots);  // a power of two, at most half full
+  std::vector<Slot> slots_ = std::vector<Slot>(kFewestSlots);  // the size is a power of two; at most half full
 };
 
-// Values that repeat, kept once: ids are dense from 0, which is the value that says nothing.
+// Interned values with dense ids from 0, the id of the empty value.
 
-// The number of a value in an Interned<T>.
+// The id of a value in an Interned<T>.
 template <typename T>
 struct InternedId {
   std::uint32_t value = 0;
@@ -105,7 +106,7 @@ struct InternedId {
   constexpr operator std::uint32_t() const { return value; }
 };
 
-// `T` is comparable, and has its fields in payload_fields() (payload.h).
+// `T` is comparable and has its fields in payload_fields() (payload.h).
 template <typename T>
 class Interned {
  public:
@@ -123,7 +124,7 @@ class Interned {
   const std::vector<T>& all() const { return values_; }
 
  private:
-  // A visitor of fields.
+  // A field visitor that computes a hash.
   struct Mix {
     std::uint64_t hash = trace::spread(1);
     template <typename V>
@@ -162,18 +163,21 @@ class Interned {
   IdTable ids_;
 };
 
-// Values by numbers of which neighbours come one after the other (correlations, External ids): the newest `most` are kept. They lie
-// side by side, in the order of their coming, which is what a general hash table would lose. A value takes 20 bytes besides its own.
+// The newest `most` values by number. Consecutive numbers (correlations, External ids) arrive close to each other, and
+// unlike in a general hash table their values are adjacent in memory, in order of arrival. A value takes 20 bytes plus
+// its own size.
 template <typename Value>
 class Newest {
  public:
   using Place = std::uint32_t;
   static constexpr Place kNone = ~Place{0};
 
-  // `expected`: how many will come; 0: not known. There is room for them from the first one on, so that none is moved.
+  // `expected` is the number of values to come, 0 if unknown. Memory for them is allocated at the first one, so that
+  // none is moved.
   explicit Newest(std::size_t most, std::size_t expected = 0) : most_(static_cast<Place>(most)), expected_(static_cast<Place>(std::min(most, expected))) {}
 
-  // kNone: there is none, or it is too long ago. A value has its place, below `most`, until another one takes it.
+  // Returns the slot of the value, below `most`, which is valid until another value takes it. kNone if there is none or
+  // it has been replaced.
   Place find(std::uint64_t number) const {
     Place place = heads_[home(number)];
     while (place != kNone && ring_[place].number != number) place = ring_[place].next;
@@ -182,9 +186,9 @@ class Newest {
   Value& operator[](Place place) { return ring_[place].value; }
   const Value& operator[](Place place) const { return ring_[place].value; }
 
-  // In the place of one that has this number, and of the oldest where there are as many as are kept.
+  // Replaces the value with this number, and the oldest value if `most` values are stored.
   Place add(std::uint64_t number, Value value) { return add(number, std::move(value), find(number)); }
-  // `known`: what find() says of the number.
+  // `known` is the result of find() for the number.
   Place add(std::uint64_t number, Value value, Place known) {
     if (known != kNone) unlink(known);
     if (ring_.empty()) make_room();
@@ -204,11 +208,11 @@ class Newest {
   struct Entry {
     Value value{};
     std::uint64_t number = 0;
-    Place next = kNone;   // behind the same head
-    bool counts = false;  // false: another one has taken its number
+    Place next = kNone;   // next value with the same head
+    bool counts = false;  // false if a newer value has its number
   };
 
-  // Neighbours stay so; numbers that differ in high bits alone are apart, too.
+  // Adjacent numbers get adjacent heads. Numbers that differ only in high bits are also spread.
   std::size_t home(std::uint64_t number) const {
     return (number ^ trace::spread(number >> 16) >> 32) & (heads_.size() - 1);
   }
@@ -232,7 +236,8 @@ class Newest {
 
   Place most_, expected_, next_ = 0;
   std::vector<Entry> ring_;
-  std::vector<Place> heads_ = std::vector<Place>(16, kNone);  // a power of two, at least twice as many as the ring has
+  // The size is a power of two, at least twice that of the ring
+  std::vector<Place> heads_ = std::vector<Place>(16, kNone);
 };
 
 }  // namespace cli

@@ -60,7 +60,7 @@ void escaped(JsonText& out, unsigned char byte) {
   escaped_code(out, byte);
 }
 
-// Prints the character at `p` that is not plain; returns the bytes it took.
+// Writes the character at `p`, which needs escaping or replacement; returns its length in bytes.
 std::size_t special(JsonText& out, const unsigned char* p, std::size_t left) {
   if (*p < 0x80) {
     escaped(out, *p);
@@ -78,7 +78,8 @@ std::size_t special(JsonText& out, const unsigned char* p, std::size_t left) {
 }  // namespace
 
 char* put_digits(char* at, std::uint64_t value) {
-  const auto length = static_cast<unsigned>(64 - __builtin_clzll(value | 1)) * 1233 >> 12;  // log10, rounded down or up
+  // Approximation of log10: exact or one too low
+  const auto length = static_cast<unsigned>(64 - __builtin_clzll(value | 1)) * 1233 >> 12;
   char* const end = at + length + (value >= kPowersOf10[length]);
   char* to = end;
   for (; value >= 100; value /= 100) {
@@ -157,7 +158,7 @@ std::string json_quoted(std::string_view text) {
     void write(std::string_view bytes) override { all += bytes; }
     void finish() override {}
     std::string all;
-    JsonText out{*this};  // its buffer is large: one for all calls
+    JsonText out{*this};  // shared by all calls, because its buffer is large
   };
   thread_local Text quoted;
   quoted.all.clear();

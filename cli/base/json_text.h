@@ -1,4 +1,5 @@
-// JSON by appending to a big buffer: no streams, no per-event allocation. Goes to the sink in pieces of about a MiB.
+// Builds JSON in a large buffer, without streams or allocations per event. Writes it to the sink in pieces of about 1
+// MiB.
 #pragma once
 #include <charconv>
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace cli {
 
-// Writes up to 20 digits; returns their end.
+// Writes up to 20 digits and returns their end.
 char* put_digits(char* at, std::uint64_t value);
 
 class JsonText {
@@ -22,8 +23,8 @@ class JsonText {
 
   explicit JsonText(ByteSink& sink) : sink_(&sink), bytes_(2 * kPiece) {}
 
-  // Always inlined: most texts are literals, of which a few moves are left then. Where the compiler would rather not, as it
-  // depends on what else is compiled with the caller, an export to JSON takes 7 % more instructions.
+  // Always inlined, because most texts are literals, for which only a few moves remain. Without the attribute, inlining
+  // depends on what else is compiled with the caller, and an export to JSON may take 7 % more instructions.
   [[gnu::always_inline]] void raw(std::string_view text) {
     if (text.empty()) return;
     std::memcpy(room(text.size()), text.data(), text.size());
@@ -38,21 +39,23 @@ class JsonText {
     char* at = room(24);
     used_ += static_cast<std::size_t>(put_digits(at, value) - at);
   }
-  // Nanoseconds as microseconds with exactly three decimals: a double of up to 2^52 ns holds every one of them.
+  // Writes nanoseconds as microseconds with exactly three decimals. A double represents each of them exactly up to 2^52
+  // ns.
   void micros(std::uint64_t ns);
 
-  // Whole numbers as such, others with six digits that count. Infinite ones and NaN, which JSON has not, as null.
+  // Writes integers without decimals, other numbers with six significant digits, and infinities and NaN, which JSON
+  // lacks, as null.
   void real(double value);
 
-  // At least `size` bytes to write to; then advance().
+  // Returns room for at least `size` bytes. Call advance() after writing.
   char* room(std::size_t size) {
     if (bytes_.size() - used_ < size) grow(size);
     return bytes_.data() + used_;
   }
   void advance(std::size_t size) { used_ += size; }
 
-  // What was written since `since` moves to `position`, before what stands there. Positions stay good until the next
-  // flush.
+  // Moves the text written since `since` to `position`, before the text that is there. Positions are valid until the
+  // next flush.
   std::size_t position() const { return used_; }
   void move_tail(std::size_t since, std::size_t position);
 
@@ -67,21 +70,20 @@ class JsonText {
   std::size_t used_ = 0;
 };
 
-// Writes `text` as a JSON string with its quotes (RFC 8259). Escapes quotes, backslashes, control characters and misleading_code_point
-// characters, replaces each byte of invalid UTF-8 with U+FFFD, and keeps all other characters.
+// Writes `text` as a quoted JSON string (RFC 8259). Escapes quotes, backslashes, control characters and
+// misleading_code_point characters, replaces each byte of invalid UTF-8 with U+FFFD, and keeps all other characters.
 void json_string(JsonText& out, std::string_view text);
 std::string json_quoted(std::string_view text);
 
-// Each byte that is not part of valid UTF-8 becomes U+FFFD. Returns `text` itself when all of it is valid, else a view of
-// `scratch`.
+// Replaces each byte of invalid UTF-8 with U+FFFD. Returns `text` itself if it is valid, else a view of `scratch`.
 std::string_view valid_utf8(std::string_view text, std::string& scratch);
 
-// True when json_string would print `text` unchanged between quotes.
+// Returns true if json_string would write `text` unchanged between the quotes.
 bool json_plain(std::string_view text);
 
-// JSON objects and arrays written key by key; commas are its own business. For small outputs that programs read.
+// Writes JSON objects and arrays key by key and inserts the commas. For small outputs.
 
-// For amounts that are negative where they are not known: written as null.
+// Converts an amount for which negative means unknown; unknown is written as null.
 inline std::optional<std::int64_t> known_number(std::int64_t value) {
   return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
 }
@@ -90,7 +92,7 @@ class JsonWriter {
  public:
   explicit JsonWriter(JsonText& out) : out_(out) {}
 
-  // Without a key: an element of an array, or the whole.
+  // Without a key, opens an element of an array or the top-level value.
   void open(char bracket, std::string_view key = {}) {
     begin(key);
     out_.raw({&bracket, 1});

@@ -1,6 +1,6 @@
-// Memory that is touched for the first time costs a fault for each of its pages: a tenth of the time of a command that reads a
-// run, where pages have 4 KiB. So the heap asks the system for large ones, and keeps what is freed for what comes next. Only
-// advice: where the system gives none, or the C library lays its heaps out in another way, all works as it would have.
+// Makes the heap use large pages and keep freed memory for reuse. The first access to a page costs a page fault: with 4
+// KiB pages, a tenth of the time of a command that reads a run. This is only advice to the system and the C library;
+// everything works without it.
 #pragma once
 #include <malloc.h>
 #include <sys/mman.h>
@@ -13,17 +13,18 @@
 
 namespace cli {
 
-// glibc gives each thread but the first a heap in a mapping of its own, which begins at a multiple of its size.
+// glibc gives each thread except the first a heap in its own mapping, which is aligned to its size.
 inline constexpr std::size_t kThreadHeapBytes = 64 << 20;
 
-// Of the thread that calls it, from which the first heap grows: once, at the start of a program.
+// Applies to the calling thread's heap, which is the first heap. Call it once at program start.
 inline void use_large_pages() {
-  constexpr int kReserved = 256 << 20, kOfThread = kThreadHeapBytes / 2;  // addresses, which take no memory until they are used
+  // Address space, which takes no memory until it is used
+  constexpr int kReserved = 256 << 20, kOfThread = kThreadHeapBytes / 2;
   ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  ::mallopt(M_MMAP_THRESHOLD, kThreadHeapBytes / 2);  // the most that glibc takes
+  ::mallopt(M_MMAP_THRESHOLD, kThreadHeapBytes / 2);  // the maximum that glibc accepts
   ::mallopt(M_TOP_PAD, kReserved);
   void* const begin = ::sbrk(0);
-  void* volatile grown = std::malloc(1 << 20);  // more than is left of what it began with
+  void* volatile grown = std::malloc(1 << 20);  // more than what is left of the initial heap
   std::free(grown);
   const auto from = reinterpret_cast<std::uintptr_t>(begin), to = reinterpret_cast<std::uintptr_t>(::sbrk(0));
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -32,7 +33,7 @@ inline void use_large_pages() {
   ::mallopt(M_TOP_PAD, kOfThread);
 }
 
-// The same of another thread, when it begins.
+// The same for another thread. Call it when the thread begins.
 inline void use_large_pages_in_thread() {
   void* volatile first = std::malloc(1);
   const std::uintptr_t heap = reinterpret_cast<std::uintptr_t>(first) & ~(kThreadHeapBytes - 1);

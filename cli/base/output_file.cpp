@@ -52,7 +52,7 @@ void GzipSink::write(std::string_view bytes) {
   }
 }
 
-// Until the input is taken and the output did not fill its buffer: then nothing more is ready.
+// Runs until the input is consumed and the output did not fill its buffer; then no more output is ready.
 void GzipSink::deflate() {
   isal_zstream& stream = state_->stream;
   do {
@@ -99,7 +99,7 @@ const char* what_to_do(int error) {
   }
 }
 
-// A link's target is what is replaced, not the link.
+// Returns the target of a symbolic link, so that it is replaced instead of the link.
 std::string resolve_link(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return path;
@@ -143,7 +143,7 @@ void OutputFile::write(std::string_view bytes) {
   }
 }
 
-// Some file systems (NFS) say only at close that the disk is full.
+// Some file systems (NFS) report a full disk only at close.
 void OutputFile::finish() {
   if (is_stdout_) return;
   const int closed = ::close(fd_);

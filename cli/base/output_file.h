@@ -1,6 +1,6 @@
-// A file that appears whole or not at all: it is written under a temporary name (files.h), and finish() renames it.
-// "-" is stdout; a target that is not a regular file (/dev/null, a pipe) is written directly. A symbolic link is
-// followed: its target is replaced.
+// An output file that appears complete or not at all: it is written under a temporary name (files.h), which finish()
+// renames. "-" is stdout. A target that is not a regular file (/dev/null, a pipe) is written directly. The target of a
+// symbolic link is replaced.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,23 +11,22 @@
 
 namespace cli {
 
-// Where bytes go, and the compressor before it.
+// Byte sinks and compressors.
 
-// Where bytes go: a file, stdout, a compressor on top of either.
+// Receives bytes: a file, stdout, or a compressor on top of either.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
 
-  // Takes all of `bytes`. Throws Error (cannot_open) when the target cannot take them.
+  // Writes all of `bytes`. Throws Error (cannot_open) if the target does not accept them.
   virtual void write(std::string_view bytes) = 0;
 
-  // Ends the output: what was written is complete and in place, also in the sinks below. Call once, last; without it
-  // the output is dropped.
+  // Completes the output, including the sinks below. Call it once, at the end; without it the output is discarded.
   virtual void finish() = 0;
 };
 
-// Compresses to gzip (RFC 1952) as it is written, by ISA-L at level 1: at the same size as zlib's level 1 several times
-// as fast.
+// Compresses to gzip (RFC 1952) while writing. Uses ISA-L at level 1, which is several times as fast as zlib's level 1
+// at the same size.
 class GzipSink : public ByteSink {
  public:
   explicit GzipSink(std::unique_ptr<ByteSink> below);
@@ -46,7 +45,7 @@ class GzipSink : public ByteSink {
 
 class OutputFile : public ByteSink {
  public:
-  // With `later`, finish() leaves the last renaming to it; it outlives the file. Throws Error (cannot_open).
+  // With `later`, finish() leaves the renaming to it; it must outlive the file. Throws Error (cannot_open).
   explicit OutputFile(const std::string& path, Placement* later = nullptr);
   ~OutputFile() override;
   OutputFile(const OutputFile&) = delete;
@@ -61,14 +60,14 @@ class OutputFile : public ByteSink {
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string target_;
-  std::unique_ptr<TemporaryName> temporary_;  // null: it is written directly, or in place
+  std::unique_ptr<TemporaryName> temporary_;  // null if the target is written directly, or the output is in place
   Placement* later_;
   bool is_stdout_;
   int fd_ = -1;
   std::uint64_t bytes_ = 0;
 };
 
-// An OutputFile, with a GzipSink on top when the name ends in ".gz".
+// Returns an OutputFile, with a GzipSink on top if the name ends in ".gz".
 std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later = nullptr);
 
 }  // namespace cli

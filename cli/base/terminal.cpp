@@ -116,13 +116,14 @@ namespace {
 constexpr std::string_view kBetween = "  ";
 constexpr std::size_t kLeastText = 20;
 
-// Cells of a column of numbers are numbers, unknown or none.
+// Cells of a numeric column are numbers, unknown or empty.
 bool is_number(const std::string& cell) {
-  const std::size_t first = cell.find_first_not_of("-<");  // -1.5, <0.01
+  const std::size_t first = cell.find_first_not_of("-<");  // as in -1.5 and <0.01
   return cell == "?" || cell == "-" || (first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
 }
 
-// Makes the widest text columns narrower until a line has at most `most` columns, or each text column has kLeastText. 0 is no limit.
+// Narrows the widest text columns until a line has at most `most` columns or each text column has kLeastText. 0 means
+// no limit.
 void fit(std::vector<std::size_t>& width, const std::vector<bool>& is_number, std::size_t most) {
   std::size_t whole = kBetween.size() * (width.size() - 1);
   for (const std::size_t each : width) whole += each;

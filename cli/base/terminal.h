@@ -1,4 +1,4 @@
-// Text on a terminal: its width and colours, tables, and the line of progress.
+// Terminal output: width and colors of text, tables, and a progress line.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -14,28 +14,28 @@ namespace cli {
 enum class ColorChoice : std::uint8_t { automatic, always, never };
 enum class Color : std::uint8_t { bold, red, yellow, green };
 
-// Call these before any text is made. They are not thread-safe.
+// Call these before any text is created. They are not thread-safe.
 void set_color(ColorChoice choice);
 void set_unlimited_width();
-void set_plain();  // for text that goes to a file: any width, no colors
+void set_plain();  // for text that goes to a file: unlimited width, no colors
 void set_quiet();  // print_line() and Progress print nothing
 
-// Returns the width of the terminal in columns, or 0 if stdout is no terminal or lines may have any width.
+// Returns the width of the terminal in columns; 0 if stdout is not a terminal or the width is unlimited.
 std::size_t text_width();
 bool is_quiet();
 
-// Returns `text` in a color if stdout is a terminal and NO_COLOR is not set (no-color.org), or if set_color() chose colors. Pass text through
-// visible_text() first.
+// Returns `text` in a color if stdout is a terminal and NO_COLOR is not set (no-color.org), or if set_color() enabled
+// colors. `text` must have passed through visible_text().
 std::string colored(std::string_view text, Color color);
 
-// Returns how many columns a terminal needs for `text`, which is valid UTF-8 without control characters.
+// Returns the number of terminal columns of `text`, which is valid UTF-8 without control characters.
 std::size_t columns_of(std::string_view text);
 
-// Returns `text` with at most `columns` columns. Replaces the middle by "..." if it is longer. `columns` is at least 5.
+// Returns `text` with at most `columns` columns, replacing its middle with "..." if necessary. `columns` is at least 5.
 std::string fitted(std::string_view text, std::size_t columns);
 
-// Columns of text, aligned by their widest cell; the first row is the head. Numbers are aligned right. Cells pass through visible_text.
-// If the terminal is too narrow, the middle of the longest texts is cut.
+// A table with columns as wide as their widest cell. The first row is the head. Numbers are right-aligned. Cells pass
+// through visible_text. If the terminal is too narrow, the middle of the longest texts is cut.
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -46,17 +46,18 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// One line on stderr that says how far the work is: only when stderr is a terminal and the work takes over a second;
-// wiped when it is done.
+// A progress line on stderr. It appears only if stderr is a terminal and the work takes more than a second, and is
+// erased at the end.
 class Progress {
  public:
-  explicit Progress(std::string_view what);  // "reading"
+  explicit Progress(std::string_view what);  // `what` is, for example, "reading"
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void done();  // wipes the line; the destructor does it too
-  // Cheap enough for every event: looks at the clock once in kSteps calls. One thread; others have a ProgressPart.
+  void done();  // erases the line; so does the destructor
+  // Cheap enough to call for every event: reads the clock once in kSteps calls. One thread only; other threads use a
+  // ProgressPart.
   void step() {
     if (++own_steps_ % kSteps == 0) add(kSteps);
   }
@@ -70,13 +71,13 @@ class Progress {
   const std::string what_;
   bool terminal_;
   std::uint64_t own_steps_ = 0;
-  std::mutex mutex_;  // of the rest
+  std::mutex mutex_;  // protects the members below
   bool shown_ = false;
   std::uint64_t steps_ = 0;
   std::chrono::steady_clock::time_point next_;
 };
 
-// The steps of one thread, of several that work side by side.
+// The progress of one of several parallel threads.
 class ProgressPart {
  public:
   explicit ProgressPart(Progress& whole) : whole_(whole) {}

@@ -14,7 +14,8 @@ namespace cli {
 std::size_t usable_cores() {
   cpu_set_t cores;
   if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<std::size_t>(std::max(CPU_COUNT(&cores), 1));
-  return std::max(std::thread::hardware_concurrency(), 1u);  // more cores than a cpu_set_t holds
+  // The machine has more cores than a cpu_set_t can represent
+  return std::max(std::thread::hardware_concurrency(), 1u);
 }
 
 OrderedWork::OrderedWork(std::size_t items, std::size_t threads)
@@ -29,7 +30,7 @@ void OrderedWork::run(Steps steps) {
         use_large_pages_in_thread();
         loop();
       });
-  } catch (const std::system_error&) {  // a limit of processes: fewer do the same
+  } catch (const std::system_error&) {  // limit of processes: continue with fewer threads
   }
   loop();
   for (std::thread& other : others) other.join();
@@ -40,7 +41,7 @@ void OrderedWork::loop() {
   Lock lock(mutex_);
   while (true) {
     if (take_finish(lock) || take_work(lock)) continue;
-    if (running_ == 0) break;  // nobody is left who could bring more
+    if (running_ == 0) break;  // no running thread can add more
     changed_.wait(lock);
   }
   changed_.notify_all();
@@ -75,7 +76,7 @@ void OrderedWork::join_ready(Lock& lock) {
   }
 }
 
-// Without the lock. False: it failed, or was given up.
+// Called without the lock. Returns false if the item failed or was abandoned.
 bool OrderedWork::step(Lock& lock, const Step& step, std::size_t item) {
   if (item > failed_) return false;
   ++running_;

@@ -1,4 +1,4 @@
-// Work on other threads: in order one by one, or on several threads with a step done in order.
+// Runs work on other threads: one piece after another, or on several threads with an ordered step.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -13,17 +13,18 @@
 
 namespace cli {
 
-// A second thread for work that can be handed over: done in order, one piece at a time, so that the memory in flight stays
-// one piece. Where the system gives no thread (a limit of processes), the caller does the work.
+// A second thread that does one piece of work at a time, in order, so that the memory in flight is that of one piece.
+// If the system creates no thread (limit of processes), the caller does the work.
 class Background {
  public:
-  // Waits for the piece before. Rethrows what an earlier piece threw; after that nothing more is done.
-  void run(const std::function<void()>& work) {  // a copy is kept: libstdc++ gives a moved one to the thread that fails
+  // Waits for the previous piece. Rethrows the exception of an earlier piece; after that no more work is done. `work`
+  // is copied, because libstdc++ moves an rvalue into the thread before it fails to start.
+  void run(const std::function<void()>& work) {
     wait();
     last_ = std::async(std::launch::async | std::launch::deferred, work).share();
     if (last_.wait_for(std::chrono::seconds(0)) == std::future_status::deferred) wait();
   }
-  // Until all is done. Rethrows what a piece threw.
+  // Waits until all work is done. Rethrows the exception of a piece.
   void wait() {
     if (last_.valid()) last_.get();
   }
@@ -32,35 +33,36 @@ class Background {
   std::shared_future<void> last_;  // its destructor waits
 };
 
-// Numbered items of work on several threads, with a step that is done in their order, so that what comes out does not depend
-// on how many threads there are.
+// Processes numbered items on several threads, with one step in item order, so that the result does not depend on the
+// number of threads.
 //
-//   work(item)    several items at once, begun in their order
-//   join(item)    one item at a time, in their order, each after its work
-//   finish(item)  several items at once, begun in their order, each after its join
+//   work(item)    several items at once, begun in order
+//   join(item)    one item at a time, in order, each after its work
+//   finish(item)  several items at once, begun in order, each after its join
 //
-// Items between the first one that is not joined and the last one that was begun are few: twice the threads.
+// At most twice as many items as threads are between the first unjoined and the last begun item.
 
-// Cores that this process may use; at least 1.
+// Returns the number of cores that this process may use; at least 1.
 std::size_t usable_cores();
 
 class OrderedWork {
  public:
   using Step = std::function<void(std::size_t item)>;
   struct Steps {
-    Step work, join, finish = {};  // no finish: nothing is left to do
+    Step work, join, finish = {};  // without `finish`, an item is done after its join
   };
 
-  // The calling thread is one of the `threads`, of which there are fewer where the system gives no more.
+  // The calling thread is one of the `threads`. There are fewer if the system cannot create them.
   OrderedWork(std::size_t items, std::size_t threads);
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
 
-  // Once. Throws what the first item in order threw that failed; later items are given up then, earlier ones are not.
+  // Call it once. Throws the exception of the first failed item in order. Later items are abandoned then, earlier ones
+  // are completed.
   void run(Steps steps);
 
   std::size_t threads() const { return threads_; }
-  // For steps that take long, to call often: leaves the step when an earlier item has failed. Any thread.
+  // Long steps should call this often: it leaves the step if an earlier item has failed. Any thread may call it.
   void leave_if_given_up(std::size_t item) const {
     if (item > failed_.load(std::memory_order_relaxed)) throw GivenUp();
   }
@@ -83,7 +85,7 @@ class OrderedWork {
   bool joining_ = false;
   std::vector<bool> worked_;
   std::deque<std::size_t> to_finish_;
-  std::atomic<std::size_t> failed_;  // the first item that failed; items_: none
+  std::atomic<std::size_t> failed_;  // the first item that failed; items_ if none
   std::exception_ptr failure_;
 };
 

@@ -1,4 +1,4 @@
-// Whole frames of zstd, with their checksum; the contexts are kept from frame to frame. One thread at a time.
+// Compresses and decompresses whole zstd frames with checksums. Contexts are reused. One thread at a time.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -7,14 +7,14 @@
 
 namespace cli {
 
-// What a frame of `raw_bytes` takes at most.
+// Returns the maximum size of a frame of `raw_bytes`.
 std::size_t largest_frame(std::size_t raw_bytes);
 
 class ZstdCompressor {
  public:
   explicit ZstdCompressor(int level);
   ~ZstdCompressor();
-  // Replaces `out`.
+  // Replaces the contents of `out`.
   void compress(std::string_view raw, std::string& out);
 
  private:
@@ -26,7 +26,8 @@ class ZstdDecompressor {
  public:
   ZstdDecompressor();
   ~ZstdDecompressor();
-  // Replaces `out` by exactly `raw_bytes`. False: the frame is broken, or is not that long; never takes more memory.
+  // Replaces `out` by exactly `raw_bytes`. Returns false if the frame is corrupt or has another length; never allocates
+  // more.
   [[nodiscard]] bool decompress(std::string_view frame, std::size_t raw_bytes, std::string& out);
 
  private:

@@ -35,7 +35,7 @@ struct AnalyzeOptions {
   double flops_per_step = 0;
 };
 
-// Nothing was asked for.
+// True if no analysis was chosen.
 bool wants_summary(const AnalyzeOptions& options) {
   return options.only.empty() && options.by == GroupBy::none && options.sort.empty() && !options.limit && options.format == "text";
 }
@@ -64,7 +64,7 @@ std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options)
 
 bool can(const AnalysisEntry& entry, GroupBy by) { return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end(); }
 
-// Returns whether `name` is the key of the column or its title in text tables.
+// Returns true if `name` is the key of the column or its title in text tables.
 bool is_called(const Column& column, std::string name) {
   if (column.key == name) return true;
   std::replace(name.begin(), name.end(), '_', ' ');
@@ -93,8 +93,8 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
   }
 }
 
-// Numbers the largest first, names in their order; what is unknown last.
-// False: it has no such column.
+// Sorts numbers in descending order and names in ascending order, with unknown values last. Returns false if there is
+// no such column.
 bool sort_rows(ResultTable& table, const std::string& key) {
   const auto column = std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return is_called(c, key); });
   if (column == table.columns.end()) return false;

@@ -21,7 +21,7 @@ namespace {
 
 struct CheckOptions {
   std::string file, baseline, baseline_run, summary, classes;
-  std::shared_ptr<ComparedRun> run;  // what is chosen of both
+  std::shared_ptr<ComparedRun> run;  // the selection for both runs
   comparison::RegressionLimits limits;
   std::shared_ptr<std::size_t> memory_mib;
   bool json = false, allow_unjudged = false;
@@ -44,7 +44,7 @@ void refuse_other_ranks(const comparison::RunProfile& a, const comparison::RunPr
                                              are_known ? "choose ranks that both have, as in --ranks 0" : "`tracetool merge --rank N=FILE -o run.ttrace` sets the rank of a file"));
 }
 
-// The same comparison, in full.
+// Returns the command for the same comparison in full.
 std::string diff_command(const CheckOptions& options) {
   std::string command = fmt::format("tracetool diff {} {}", shell_word(options.baseline), shell_word(options.file));
   const auto add = [&](std::string_view option, const std::string& value) {
@@ -66,7 +66,7 @@ void write_summary(const std::string& path, const std::string& verdict, const co
   out.finish();
 }
 
-// What regressed: "the step and 1 class"; kernels if no class did.
+// Returns what regressed: "the step and 1 class"; kernels if no class did.
 std::string regressed_text(const comparison::Judgements& judgements) {
   const auto regressed = [&](comparison::JudgedWhat what) {
     return static_cast<std::uint64_t>(

@@ -47,7 +47,7 @@ void write_fit(const ClockFit& fit, JsonWriter& json) {
   json.close('}');
 }
 
-// How far the estimate may be off, by the bound; empty: not known.
+// Returns the maximum error of the estimate, from its bounds; empty if unknown.
 template <typename Bounded>
 std::optional<std::int64_t> error_of(const Bounded& fit) {
   if (!fit.bound_lo_ns || !fit.bound_hi_ns) return {};

@@ -39,7 +39,7 @@ const std::vector<Command>& commands() {
 
 namespace {
 
-// Long names.
+// Returns the long names.
 std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -48,7 +48,7 @@ std::vector<std::string> options_of(const CLI::App& app) {
   return names;
 }
 
-// The subcommand that was parsed, else the whole.
+// Returns the subcommand that was parsed, else the program.
 const CLI::App& parsed(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   return commands.empty() ? app : *commands.front();

@@ -1,4 +1,4 @@
-// The table of commands: one entry each, one file each. main makes a CLI11 subcommand of every entry.
+// The table of commands. Each command has an entry and a file. main() creates a CLI11 subcommand for each entry.
 #pragma once
 #include <functional>
 #include <string>
@@ -13,15 +13,16 @@ class App;
 
 namespace cli {
 
-// Registers the command's options, which it owns, and returns what to run once they are parsed. The run throws Error.
+// Registers the command's options and returns the function that runs the command and owns them. That function throws
+// Error.
 using SetUp = std::function<void()> (*)(CLI::App& app);
 
 struct Command {
   std::string_view name;
   std::string_view help;     // one line
-  std::string_view details;  // below the options in `tracetool NAME --help`, with an example
+  std::string_view details;  // text below the options in `tracetool NAME --help`, with an example
   SetUp set_up;
-  bool is_hidden = false;    // not in help, pages and completions
+  bool is_hidden = false;    // omitted from help, manual pages and completions
 };
 
 const std::vector<Command>& commands();
@@ -30,7 +31,7 @@ inline constexpr const char* kCommandOfPaths = "look";
 
 }  // namespace cli
 
-// What is said of a command line that cannot be understood: what was wrong, what may have been meant, where to read on.
+// Messages for invalid command lines: what is wrong, a suggestion, and where to read more.
 namespace CLI {
 class App;
 class ParseError;
@@ -38,13 +39,14 @@ class ParseError;
 
 namespace cli {
 
-// `app` is the whole, with its subcommands; `error` what parsing threw. One line, without "tracetool: ".
+// `app` is the program with its subcommands, `error` the exception of its parser. Returns one line without "tracetool:
+// ".
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error);
 
-// Throws Error (usage): there is no such command.
+// Throws Error (usage): the command does not exist.
 [[noreturn]] void refuse_command(std::string_view name);
 
-// Returns "; did you mean NAME?" with the nearest of `known`, or "" if none is near.
+// Returns "; did you mean NAME?" with the closest of `known`, or "" if none is close.
 template <typename Words>
 std::string did_you_mean(std::string_view word, const Words& known) {
   const std::string meant(trace::nearest_word(word, known));

@@ -66,7 +66,8 @@ comparison::RunProfile read_profile(const ComparedRun& run, const ProfileRequest
   const bool by_steps = !whole && has_steps(found.facts.steps, analysis.selection, trace->catalog());
   analysis.observers = comparison::profile_observers(profile, !by_steps, request.for_diff);
   const AnalysisResult result = analyze(*trace, found.facts, found.steps_found, analysis);
-  if (by_steps && profile.steps.empty() && profile.not_everywhere == 0 && analysis.selection.time) return read_profile(run, request, true);  // within a step
+  // The time is within one step
+  if (by_steps && profile.steps.empty() && profile.not_everywhere == 0 && analysis.selection.time) return read_profile(run, request, true);
   print_notes(result.notes);
   return profile;
 }

@@ -1,4 +1,4 @@
-// The runs that `diff` and `check` compare: which traces, what of them, and what they did in their steps.
+// The runs that `diff` and `check` compare: the traces, the selected part, and the profile of their steps.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -19,21 +19,22 @@ class NameRules;
 struct ComparedRun {
   InputOptions inputs;
   SelectionOptions selection;
-  std::string prefix;  // of its options: "a-" of --a-ranks
+  std::string prefix;  // prefix of its options: "a-" of --a-ranks
 };
 
-// --PREFIXranks, --PREFIXsteps, --PREFIXtime and --PREFIXrun; `of`, and of the run `path`, are for their help: "A". What is returned
-// has the prefix.
+// Adds --PREFIXranks, --PREFIXsteps, --PREFIXtime and --PREFIXrun. `of` names the run in their help: "A". The result
+// contains the prefix.
 std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of, const std::string& path);
 
 struct ProfileRequest {
   std::size_t memory_mib = 0;
-  std::string output;  // beside which goes what does not fit into memory; the inputs are not replaced by it
+  std::string output;  // scratch files go next to it; it must not replace an input
   const NameRules* class_rules = nullptr;
-  bool for_diff = false;  // sequences, collectives and operators, too
+  bool for_diff = false;  // include sequences, collectives and operators
 };
 
-// By steps; where no process that is chosen has any, --time holds none, or `whole`, of the trace as a whole. Throws Error, as analyze() does.
+// Returns the profile by steps. It covers the trace as a whole if no chosen process has steps, --time contains none, or
+// `whole` is set. Throws the errors of analyze().
 comparison::RunProfile read_profile(const ComparedRun& run, const ProfileRequest& request, bool whole = false);
 
 }  // namespace cli

@@ -23,7 +23,7 @@ std::vector<std::string> split_choices(const std::string& value) {
   return choices;
 }
 
-// A type name is "N:POSITIVE" or "MIB:UINT in [16 - 8192]" once CLI11 has added its checks.
+// CLI11 extends type names by its checks: "N:POSITIVE", "MIB:UINT in [16 - 8192]".
 std::string value_name(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";
   const std::string type = option.get_type_name();

@@ -1,4 +1,4 @@
-// What is made from the command table: completion scripts for shells, and manual pages.
+// Completion scripts for shells and manual pages, generated from the command table.
 #pragma once
 #include <CLI/CLI.hpp>
 
@@ -15,14 +15,14 @@ struct OptionWords {
   std::string description;
 };
 
-// Returns a command's options without its positional ones, in the order of its help.
+// Returns a command's options without its positional arguments, in the order of its help.
 std::vector<OptionWords> option_words(const CLI::App& command);
-// Returns the positional arguments as a usage line has them, like "[PATH...]".
+// Returns the positional arguments in usage form, like "[PATH...]".
 std::string argument_words(const CLI::App& command);
 
 }  // namespace cli
 
-// Completion scripts for shells, made from the command table. They complete commands, options and listed values; other words are file names.
+// Completion scripts for shells. They complete commands, options and listed values; other words are file names.
 namespace CLI {
 class App;
 }
@@ -35,7 +35,7 @@ std::string fish_completion(const CLI::App& app);
 
 }  // namespace cli
 
-// Manual pages in roff (man(7)), made from the command table.
+// Manual pages in roff (man(7)).
 namespace CLI {
 class App;
 }
@@ -44,7 +44,7 @@ namespace cli {
 
 // Returns the page of one command. `app` is the program, `command` one of its subcommands.
 std::string man_page(const CLI::App& app, const CLI::App& command);
-// Returns the page of the program itself, with a line for each command.
+// Returns the page of the program itself, with a line per command.
 std::string man_page(const CLI::App& app);
 
 }  // namespace cli

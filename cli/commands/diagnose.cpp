@@ -86,7 +86,7 @@ std::function<void()> set_up_diagnose(CLI::App& app) {
   options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "List the rules with their conditions and sources");
   options->selection = add_selection(app);
-  app.remove_option(app.get_option("--kinds"));  // rules look at all that they know
+  app.remove_option(app.get_option("--kinds"));  // rules always use all kinds
   app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")->check(not_empty())->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_diagnose(*options); };

@@ -67,7 +67,7 @@ void refuse_nothing(const comparison::RunProfile& run, std::string_view side) {
   if (run.gpus == 0) throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps; `tracetool info` prints its content", side, run.source));
 }
 
-// For people who did not ask for more.
+// For text output without an explicit limit.
 void limit_rows(std::vector<ResultTable>& tables) {
   constexpr std::size_t kMost = 20;
   for (ResultTable& table : tables) {
@@ -88,7 +88,7 @@ std::string markdown_paragraphs(std::string_view lines) {
   return out;
 }
 
-// Returns the words of the command line that choose the two runs.
+// Returns the words of the command line that select the two runs.
 std::string words_of(const DiffOptions& options) {
   std::string words;
   for (const std::string& path : options.paths) words += (words.empty() ? "" : " ") + shell_word(path);
@@ -131,7 +131,7 @@ void run_diff(DiffOptions options) {
   make_text_for(options.output);
   OutputFile out(options.output);
   if (for_people) {
-    tables.erase(tables.begin());  // the runs, of which the verdict speaks
+    tables.erase(tables.begin());  // the table of runs, which the verdict describes
     if (!options.all) limit_rows(tables);
     const std::string verdict = comparison::diff_verdict(a, b, comparison);
     out.write((options.format == "md" ? markdown_paragraphs(verdict) : verdict) + comparison::diff_text(tables, format));

@@ -40,7 +40,7 @@ struct DumpOptions {
   std::shared_ptr<SelectionOptions> selection;
 };
 
-// What is kept of a trace. Flow endpoints, which other commands keep to write flows, are kept where their kind was chosen.
+// The events that `dump` prints. Unlike in other commands, flow endpoints are kept only if their kind is selected.
 class ChosenEvents : public EventSink {
  public:
   ChosenEvents(const Selection& selection, Selector& selector, EventSink& to) : selection_(selection), selector_(selector), to_(to) {}
@@ -56,7 +56,7 @@ class ChosenEvents : public EventSink {
   EventSink& to_;
 };
 
-// All of a file, as it lies there.
+// Prints the whole file, in file order.
 void dump_file(const std::string& path) {
   refuse_directory(path);
   OutputFile out("-");
@@ -77,7 +77,7 @@ void dump_file(const std::string& path) {
   print_warnings(missing_data(catalog));
 }
 
-// What was chosen of a trace, in the order of time.
+// Prints the selected events in time order.
 void dump_chosen(const DumpOptions& options) {
   const Selection selection = selection_of(*options.selection);
   const auto trace = read_inputs(find_inputs({{options.path}, {}, options.run}), kDefaultMemory >> 20, "-");

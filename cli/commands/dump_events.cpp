@@ -30,7 +30,7 @@ std::string one_line(std::string_view json) {
   return line;
 }
 
-// A visitor of fields: those that mean something, by the names of payload.h.
+// A field visitor that prints the fields that are set, by their names in payload.h.
 struct SayFields {
   template <typename T>
   void number(const char* name, const T& value, bool is_there = true) {

@@ -1,5 +1,5 @@
-// `dump` of any trace: one line per event, in the order of the file. The line is an interface (docs/dump.md): fields are
-// added, never changed.
+// Implements `dump` for any trace: one line per event, in file order. The line format is an interface (docs/dump.md):
+// fields may be added, but never changed.
 #pragma once
 #include <string>
 

@@ -26,7 +26,8 @@
 namespace cli {
 namespace {
 
-// A place that cannot be written is said before the work. Who reads a pipe would take the probe's end for that of the output.
+// Reports an unwritable output before the work. Skips pipes, whose readers would take the end of the test for the end
+// of the output.
 void check_writable(const ExportTarget& target) {
   if (target.form == ExportTarget::Form::directory || target.path == "-") return;
   std::error_code error;
@@ -34,7 +35,7 @@ void check_writable(const ExportTarget& target) {
   if (type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character) OutputFile probe(target.path);
 }
 
-// Whom an exporter may tell of. Of files per process, those without an event are not written.
+// Processes that an exporter may mention. With files per process, those without events get no file.
 std::vector<bool> shown(const Catalog& catalog, const Selector& selector, ExportTarget::Form form) {
   std::vector<bool> shown(catalog.processes.size());
   for (ProcessId id = 0; id < shown.size(); ++id) {
@@ -55,7 +56,7 @@ ExportReport write(const ExportJob& job, const ExportTarget& target) {
   }
 }
 
-// What is shown of each process, which the selector knows after its survey.
+// Shown time of each process, which the selector has after its survey.
 Wanted shown_times(const Selector& selector, std::size_t processes) {
   Wanted shown = selector.wanted();
   if (shown.times.empty()) return shown;
@@ -66,7 +67,7 @@ Wanted shown_times(const Selector& selector, std::size_t processes) {
   return shown;
 }
 
-// Read of a file that says its steps, which nobody had to walk for them.
+// Used for a file that contains its steps, so that no walk was necessary to find them.
 JoinedCollectives join_chosen(OrderedTrace& trace, const Wanted& chosen) {
   if (!chosen.times.empty()) {
     CollectiveJoin join(trace.catalog());
@@ -88,7 +89,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   const TraceFacts& facts = found.facts;
   Selector selector(selection, trace.catalog(), facts);
   Wanted wanted = selector.wanted();
-  // derived tracks need all of a rank
+  // Derived tracks need all events of a rank.
   if (!options.no_computed) {
     wanted.times.clear();
     wanted.kinds.reset();
@@ -137,7 +138,7 @@ void say(const ExportReport& report, const ExportOptions& options, const ExportT
 
 void run_export(const ExportOptions& options) {
   if (options.folded) return export_folded(options);
-  selection_of(*options.selection);  // a word that is wrong is said before the work
+  selection_of(*options.selection);  // report invalid words before the work
   const auto inputs = find_inputs(*options.inputs);
   const ExportTarget target = target_of(options, inputs);
   say(export_to(target, inputs, options), options, target);

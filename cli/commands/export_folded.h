@@ -1,10 +1,10 @@
-// `export --folded`: stacks for flame graphs.
+// Implements `export --folded`: stacks for flame graphs.
 #pragma once
 #include "cli/commands/export_options.h"
 
 namespace cli {
 
-// Throws Error (usage) where options do not go with it.
+// Throws Error (usage) if other options do not fit.
 void export_folded(const ExportOptions& options);
 
 }  // namespace cli

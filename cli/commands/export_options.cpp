@@ -21,7 +21,7 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& text,
   return app.add_option(name, text, help)->check(not_empty());
 }
 
-// To the number that CLI11 takes for an enumerator.
+// Converts the word to the number that CLI11 accepts for an enumerator.
 std::string take_compression(std::string& word) {
   static const std::map<std::string, PacketCompression> kinds{
       {"deflate", PacketCompression::deflate}, {"zstd", PacketCompression::zstd}, {"none", PacketCompression::none}};
@@ -122,7 +122,7 @@ bool wants_manifest(const ExportOptions& options) {
   return options.manifest || (options.format == nullptr && tar);
 }
 
-// A manifest without a word about the format holds native files, which are compressed in it; in a .tar.gz it holds JSON.
+// Without a format option, a manifest contains native files with their own compression; in a .tar.gz it contains JSON.
 const ExportFormat& wanted_format(const ExportOptions& options) {
   if (options.format != nullptr) return *options.format;
   const bool json_tar = !options.manifest && options.output.ends_with(".tar.gz");
@@ -152,7 +152,7 @@ std::string path_of(const ExportOptions& options, const std::vector<TraceInput>&
                                                                            : std::string(format.extension));
 }
 
-// Its files may have the names of ours.
+// Rejects an output directory that contains inputs, because its files may have the names of outputs.
 void refuse_input_directory(const std::vector<TraceInput>& inputs, const std::string& directory) {
   std::error_code error;
   for (const TraceInput& input : inputs) {
@@ -169,7 +169,7 @@ void check_output(const ExportTarget& target, const std::vector<TraceInput>& inp
   refuse_input_directory(inputs, target.path);
 }
 
-// A viewer opens a part at a time; and a number below 0 arrives as a very large one.
+// A viewer opens one segment at a time. A negative number arrives as a very large one.
 void check_max_size(const ExportOptions& options, const ExportTarget& target) {
   constexpr std::uint64_t kLeast = 10'000, kMost = std::uint64_t{1} << 50;
   const std::uint64_t bytes = options.max_bytes.value_or(0);
@@ -182,7 +182,7 @@ void check_max_size(const ExportOptions& options, const ExportTarget& target) {
   refuse("--max-size: expected 10kB to 1PiB, or 0 for unlimited");
 }
 
-// What only the native form has, asked of another.
+// Rejects options of the native format for other formats.
 void check_native(const ExportOptions& options, const ExportTarget& target) {
   if (is_native(*target.format)) return;
   const FormatOptions standard;
@@ -191,7 +191,7 @@ void check_native(const ExportOptions& options, const ExportTarget& target) {
   refuse("--compress: only for Perfetto's native format (--pftrace); other files are compressed if they end in .gz");
 }
 
-// Readers go by the name.
+// Readers detect the format by the name.
 void check_name(const ExportTarget& target) {
   if (target.form == Form::directory || !target.path.ends_with(".zst")) return;
   refuse(fmt::format("{}: whole files are not compressed with zstd; use the ending .gz or none{}", target.path,

@@ -1,4 +1,4 @@
-// What a person asked `export` for, and whether it fits together.
+// The options of `export`, and their validation.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ namespace cli {
 struct ExportOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<std::size_t> memory_mib;
-  std::string output;  // "": not named
+  std::string output;  // "" if not given
   const ExportFormat* format = nullptr;
   FormatOptions format_options;
   std::shared_ptr<SelectionOptions> selection;
@@ -31,24 +31,24 @@ struct ExportOptions {
   std::optional<FoldedWeight> folded;  // stacks for flame graphs instead of a format
 };
 
-// Adds all options of `export` to the command. What is returned lives as long as the run that holds it.
+// Adds all options of `export` to the command. The run of the command owns the result.
 std::shared_ptr<ExportOptions> add_export_options(CLI::App& app);
 
-// What is written where: a file, a directory, or a TAR.
+// The output of an export: a file, a directory, or a TAR.
 struct ExportTarget {
   enum class Form : std::uint8_t { file, directory, manifest };
   Form form = Form::file;
   std::string path;
   const ExportFormat* format = nullptr;
   FormatOptions format_options;
-  std::uint64_t max_bytes = 0;  // 0: any size
+  std::uint64_t max_bytes = 0;  // 0 for unlimited
 };
 
-// Throws Error (usage) where options do not go together, or the output would replace an input or, not being named, any
-// file.
+// Throws Error (usage) if options conflict, if the output would replace an input, or if a default output exists
+// already.
 ExportTarget target_of(const ExportOptions& options, const std::vector<TraceInput>& inputs);
 
-// Reads the inputs and writes the target. Throws Error as read_inputs() and the writers do.
+// Reads the inputs and writes the target. Throws the errors of read_inputs() and the writers.
 ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>& inputs, const ExportOptions& options);
 
 }  // namespace cli

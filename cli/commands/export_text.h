@@ -1,4 +1,4 @@
-// What `export` says of its work: for people on stderr, for programs (--json) on stdout.
+// Reports of `export`: text on stderr, JSON on stdout with --json.
 #pragma once
 #include <string>
 
@@ -8,19 +8,20 @@
 namespace cli {
 
 struct ExportSaid {
-  std::string output;           // as named
-  std::string viewers;          // ExportFormat::viewers
-  std::string computed;         // ExportFormat::computed
-  std::uint64_t max_bytes = 0;  // the limit that split it
+  std::string output;           // as given by the user
+  std::string viewers;          // see ExportFormat::viewers
+  std::string computed;         // see ExportFormat::computed
+  std::uint64_t max_bytes = 0;  // the limit for splitting
   bool is_text = true;          // sizes are before compression
 };
 
 void print_export(const ExportReport& report, const ExportSaid& said);
 
-// {"output","events","kept","left_out":{"ranks","steps","time","kinds","min_dur"},"slices","instants","counter_values",
-// "flows","cut_flows","one_ended_flows","unplaced_flows","undrawable_flows","backward_flows",
-// "works_without_launch","split_flows","unfinished","computed_slices","computed_values","collective_flows","unjoined_calls","files":[{"path","rank","events","uncompressed_bytes"}],"notes":[]};
-// "rank" only of files per rank.
+// Writes {"output","events","kept","left_out":{"ranks","steps","time","kinds","min_dur"},"slices","instants",
+// "counter_values","flows","cut_flows","one_ended_flows","unplaced_flows","undrawable_flows","backward_flows",
+// "works_without_launch","split_flows","unfinished","computed_slices","computed_values","collective_flows",
+// "unjoined_calls","files":[{"path","rank","events","uncompressed_bytes"}],"notes":[]}.
+// "rank" is present only for files per rank.
 void write_export_json(const ExportReport& report, const ExportSaid& said, ByteSink& sink);
 
 }  // namespace cli

@@ -20,7 +20,7 @@ void run_help(const CLI::App& all, const std::string& name) {
       all.get_subcommands([&](const CLI::App* sub) { return !name.empty() && sub->get_name() == name; });
   if (named.empty() && !name.empty()) refuse_command(name);
   OutputFile out("-");
-  // App::help() of the whole would explain the command that was parsed: this one.
+  // App::help() of the program would print the help of the parsed command, which is this one.
   out.write(named.empty() ? all.get_formatter()->make_help(&all, all.get_name(), CLI::AppFormatMode::Normal)
                           : named.front()->help(all.get_name()));
   out.finish();

@@ -41,7 +41,7 @@ void run_info(const InfoOptions& options) {
   check_given_ranks(catalog);
   std::string counted = inputs.size() == 1 ? "" : count_ranks(catalog);
   std::vector<std::string> warnings = name_phases(catalog);
-  if (inputs.size() == 1) warnings.clear();  // its phases were said when it was merged
+  if (inputs.size() == 1) warnings.clear();  // its phases were reported when it was merged
   if (!counted.empty()) warnings.insert(warnings.begin(), std::move(counted));
   sort_processes(catalog);
   for (std::string& missing : file_warnings(catalog)) warnings.push_back(std::move(missing));

@@ -35,7 +35,7 @@ std::string name_of(const Process& process) {
   return fmt::format("rank {}{}{}", process.rank, process.phase.empty() ? "" : " ", process.phase);
 }
 
-// "12 kernel, 3 runtime"; "" when all are 0.
+// Returns "12 kernel, 3 runtime"; "" if all are 0.
 std::string list(const KindCounts& counts, std::size_t from) {
   std::string out;
   for (std::size_t kind = from; kind < counts.size(); ++kind) {
@@ -47,7 +47,7 @@ std::string list(const KindCounts& counts, std::size_t from) {
 std::string ranks_table(const Catalog& catalog, const std::vector<bool>& beside) {
   std::vector<std::string> head{"rank", "host", "pid", "device", "span"};
   for (std::size_t kind = 0; kind < kRecordedKinds; ++kind) {
-    const bool calls = static_cast<Kind>(kind) == Kind::nccl;  // on the host: what they launch are kernels
+    const bool calls = static_cast<Kind>(kind) == Kind::nccl;  // host calls; the kernels that they launch are separate
     head.push_back(fmt::format("{}{}", kKinds[kind].name, calls ? " calls" : ""));
   }
   head.insert(head.end(), {"other", "state"});
@@ -107,7 +107,7 @@ std::string losses(const Process& process) {
   if (overwrote(process)) {
     add_line(out, "{}: {} (increase TRACETOOL_BUFFER to keep more)", name_of(process), overwritten_text(process));
   }
-  if (left_unrecorded(process) && process.format == SourceFormat::ring) {  // of files the notes tell
+  if (left_unrecorded(process) && process.format == SourceFormat::ring) {  // for other files, the notes report it
     add_line(out, "{}: {}", name_of(process), unrecorded_text(process));
   }
   for (const std::string& note : process.notes) add_line(out, "{}: {}", name_of(process), note);
@@ -140,7 +140,7 @@ namespace {
 
 std::string driver_text(std::uint32_t version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-// 2.28.9 is 22809; before 2.9 it was 2.8.4 as 2804.
+// 22809 is 2.28.9. Before 2.9 the form was 2804 for 2.8.4.
 std::string nccl_text(std::uint32_t version) {
   if (version < 10'000) return fmt::format("{}.{}.{}", version / 1000, version % 1000 / 100, version % 100);
   return fmt::format("{}.{}.{}", version / 10'000, version % 10'000 / 100, version % 100);
@@ -389,7 +389,7 @@ void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, 
 
 LaunchSummary launch_summary(const Catalog& catalog) {
   LaunchSummary summary;
-  summary.configurations = catalog.launches.size() - 1;  // id 0 says nothing
+  summary.configurations = catalog.launches.size() - 1;  // id 0 is the empty configuration
   for (const Launch& launch : catalog.launches.all()) {
     summary.cooperative += launch.launch_type != 0;
     summary.clustered += launch.has_cluster();

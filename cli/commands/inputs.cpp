@@ -27,7 +27,7 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, error);
 }
 
-// Files by their real path, so that thousands of them stay quick to tell apart.
+// The input files by real path, so that lookups are fast with thousands of files.
 class InputList {
  public:
   void add(std::string path) {
@@ -35,7 +35,7 @@ class InputList {
     if (is_new) traces.push_back({std::move(path), {}});
   }
 
-  // Links to one file may be given different ranks, the same path may not.
+  // Links to one file may have different ranks; the same path may not.
   void add_ranked(TraceInput input) {
     if (std::error_code error; std::filesystem::is_directory(input.path, error)) {
       throw Error(Exit::usage, fmt::format("--rank {}={}: this is a directory; give a file, as in --rank "

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t kMostShown = 3;
 
-// Adds "8 processes on 2 hosts, NVIDIA H100 80GB HBM3; 219535 events". Hosts and GPUs are there if the trace has their names.
+// Adds "8 processes on 2 hosts, NVIDIA H100 80GB HBM3; 219535 events". Hosts and GPUs are included if the trace has
+// their names.
 void add_head(std::string& out, const Catalog& catalog) {
   std::set<std::string> hosts, devices;
   std::uint64_t events = 0;

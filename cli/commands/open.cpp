@@ -20,7 +20,8 @@
 namespace cli {
 namespace {
 
-// The content security policy of Perfetto's page allows only this port on the local machine. Perfetto's tools/open_trace_in_ui uses it, too.
+// The only port on the local machine that the content security policy of Perfetto's page allows. Perfetto's
+// tools/open_trace_in_ui uses it too.
 constexpr std::uint16_t kPerfettoPort = 9001;
 constexpr const char* kPerfetto = "https://ui.perfetto.dev";
 
@@ -68,7 +69,8 @@ std::string served_name(const OpenOptions& options, const std::vector<TraceInput
 // Writes the file, opens it in the server, and removes its name. The kernel frees it when the process ends, even after kill -9.
 std::unique_ptr<FileServer> make_server(const OpenOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
-  auto server = std::make_unique<FileServer>(options.is_report ? 0 : kPerfettoPort);  // fails before the work if the port is in use
+  // Fails before the work if the port is in use
+  auto server = std::make_unique<FileServer>(options.is_report ? 0 : kPerfettoPort);
   ::umask(S_IRWXG | S_IRWXO);
   const std::filesystem::path directory = std::filesystem::path(scratch_directory("-")) / ("tracetool-" + random_token());
   const NewDirectory created(directory.string());

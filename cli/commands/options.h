@@ -1,4 +1,4 @@
-// The options that commands share. What is returned lives as long as the command line is read and run.
+// The options that several commands share. The returned objects must live until the command has run.
 #pragma once
 #include <CLI/CLI.hpp>
 
@@ -14,7 +14,7 @@
 #include "cli/show/report/report.h"
 #include "cli/timeline/select/selector.h"
 
-// The options that commands share. What is returned lives as long as the run that holds it.
+// The options that several commands share. The run of the command owns the returned objects.
 namespace CLI {
 class App;
 class Validator;
@@ -22,27 +22,27 @@ class Validator;
 
 namespace cli {
 
-// Refuses an empty value: what an unset variable of a script leaves behind is no choice.
+// Rejects an empty value, which usually comes from an unset variable in a script.
 const CLI::Validator& not_empty();
 
-// PATH..., --rank N=FILE and --run.
+// Adds PATH..., --rank N=FILE and --run.
 std::shared_ptr<InputOptions> add_inputs(CLI::App& app);
 
-// --run alone.
+// Adds --run only.
 void add_run(CLI::App& app, std::string& run);
 
-// --memory, in MiB.
+// Adds --memory, in MiB.
 std::shared_ptr<std::size_t> add_memory(CLI::App& app);
 
-// Adds --wide, --color and --quiet, which change how text looks on a terminal.
+// Adds --wide, --color and --quiet, which control text on a terminal.
 void add_terminal_options(CLI::App& app);
 
-// Turns off colors and the limit of the width if `output` is a file and not stdout ("-"). Call it before the text is made.
+// Disables colors and the width limit if `output` is a file and not stdout ("-"). Call it before the text is created.
 void make_text_for(const std::string& output);
 
 }  // namespace cli
 
-// --ranks, --steps, --time, --kinds: which part of a trace a command works on; the same everywhere.
+// --ranks, --steps, --time, --kinds: the part of a trace that a command works on. The same in all commands.
 namespace CLI {
 class App;
 }
@@ -50,27 +50,29 @@ class App;
 namespace cli {
 
 struct SelectionOptions {
-  std::string ranks, steps, time, kinds, min_dur;  // as given; "": not
+  std::string ranks, steps, time, kinds, min_dur;  // as given; "" if not given
 
   bool any() const { return !ranks.empty() || !steps.empty() || !time.empty() || !kinds.empty() || !min_dur.empty(); }
 };
 
 std::shared_ptr<SelectionOptions> add_selection(CLI::App& app);
 
-// --min-dur, for commands that show events one by one.
+// Adds --min-dur, for commands that show single events.
 void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& options);
 
-// As a shell takes them, each behind a blank: " --ranks 0-3 --steps 5"; "" where nothing is chosen.
+// Returns the options as words of a shell command, each preceded by a blank: " --ranks 0-3 --steps 5"; "" if none is
+// given.
 std::string selection_text(const SelectionOptions& options);
 
-// Throws Error (usage) that names the option: "--" + prefix + "ranks".
+// Throws Error (usage) with the name of the option: "--" + prefix + "ranks".
 Selection selection_of(const SelectionOptions& options, const std::string& prefix = "");
 
 }  // namespace cli
 
 namespace cli {
 
-// --peak-tflops and --peak-gb-per-s: peaks of GPUs that the table lacks (cli/answers/tables/gpu_peaks.h), or others than its.
+// --peak-tflops and --peak-gb-per-s: peaks of GPUs that are missing in the table (cli/answers/tables/gpu_peaks.h) or
+// replace its values.
 struct PeakOptions {
   std::vector<std::string> tflops;
   double gb_per_s = 0;
@@ -88,7 +90,7 @@ inline std::shared_ptr<PeakOptions> add_peaks(CLI::App& app) {
   return options;
 }
 
-// The options of `report`, and the function that makes its page. `open --report` uses it, too.
+// The options of `report`, and the function that creates its page. Also used by `open --report`.
 struct ReportOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<SelectionOptions> selection;
@@ -98,8 +100,8 @@ struct ReportOptions {
   std::optional<std::int64_t> step;
 };
 
-// Reads the inputs and makes the page. Scratch files go next to `output`. Throws Error as read_inputs() and make_report() do, and (usage)
-// if an option does not fit the trace.
+// Reads the inputs and creates the page. Scratch files go next to `output`. Throws the errors of read_inputs() and
+// make_report(), and Error (usage) if an option does not fit the trace.
 report::Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs, const std::string& output);
 
 }  // namespace cli

@@ -22,7 +22,7 @@ namespace {
 
 struct RecordOptions {
   doctor::InjectionOptions injection;
-  std::vector<std::string> values = std::vector<std::string>(std::size(trace::kSettings));  // "": not given
+  std::vector<std::string> values = std::vector<std::string>(std::size(trace::kSettings));  // "" if not given
   bool verbose = false;
   bool quiet = false;
   std::vector<std::string> command;
@@ -42,7 +42,7 @@ void find_agent_for(doctor::InjectionOptions& options) {
   }
 }
 
-// TRACETOOL_FLUSH_MS: --flush-ms.
+// Returns the option of a setting: --flush-ms for TRACETOOL_FLUSH_MS.
 std::string flag_of(const trace::Setting& setting) {
   std::string flag = "--";
   for (const char c : std::string_view(setting.name).substr(std::string_view("TRACETOOL_").size())) {
@@ -51,7 +51,7 @@ std::string flag_of(const trace::Setting& setting) {
   return flag;
 }
 
-// By the agent's own rules, and before the program starts.
+// Applies the agent's own rules before the program starts.
 void check_setting(const trace::Setting& setting, const std::string& value) {
   trace::Settings scratch;
   if (setting.set(scratch, value.c_str())) return;
@@ -71,7 +71,7 @@ doctor::InjectionOptions complete(const RecordOptions& options) {
   return injection;
 }
 
-// Inherited, so the program's, too; whoever set it may have forgotten.
+// The variable is inherited, also by the program, and the user may have forgotten that it is set.
 void warn_if_disabled() {
   const char* off = std::getenv("TRACETOOL_DISABLE");
   if (off == nullptr || *off == '\0' || std::strcmp(off, "0") == 0) return;
@@ -91,7 +91,7 @@ void set_variables(const doctor::Injection& plan) {
   }
 }
 
-// As its user knows it.
+// The directory as the user gave it.
 std::string shown_directory(const RecordOptions& options) {
   if (!options.injection.directory.empty()) return options.injection.directory;
   const char* set = std::getenv("TRACETOOL_DIR");
@@ -114,9 +114,9 @@ void run_record(const RecordOptions& options) {
   end_like(status);
 }
 
-// What stands before the program (run_program.h) is ours, or wrong.
+// Words before the program (run_program.h) are options of `record` or errors.
 void check_command(const std::vector<std::string>& command, std::vector<std::string> unknown) {
-  unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the mark itself
+  unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the "--" itself
   if (!unknown.empty()) {
     throw Error(Exit::usage,
                 fmt::format("record has no option {}; put the program's options after the program, "

@@ -22,7 +22,7 @@ namespace {
 
 std::string default_title(const InputOptions& inputs) { return "tracetool report of " + inputs_text(inputs); }
 
-// Ascending. Throws Error (usage) where one is not in the trace.
+// Sorted. Throws Error (usage) if a rank is not in the trace.
 std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& catalog) {
   std::set<std::int64_t> there;
   for (const Process& process : catalog.processes) {
@@ -65,7 +65,7 @@ std::function<void()> set_up_report(CLI::App& app) {
   options->peaks = add_peaks(app);
   app.add_option("--title", options->title, "Title of the page")->check(not_empty())->type_name("TEXT");
   options->selection = add_selection(app);
-  app.remove_option(app.get_option("--kinds"));  // tables and rules look at all that they know
+  app.remove_option(app.get_option("--kinds"));  // tables and rules always use all kinds
   options->memory_mib = add_memory(app);
   return [options] { run_report(*options); };
 }

@@ -28,7 +28,7 @@ namespace cli {
 
 namespace {
 
-// "--keep" of "--keep 3"; not "--keep=3" or "-oDIR", which are whole.
+// True for "--keep" in "--keep 3", but not for "--keep=3" or "-oDIR", which contain their value.
 bool has_value_behind(const CLI::App& app, const std::string& word) {
   const CLI::Option* option = app.get_option_no_throw(word);
   return option != nullptr && option->get_items_expected_max() > 0;
@@ -50,14 +50,14 @@ constexpr int kForwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2
 
 volatile sig_atomic_t s_child = 0;
 
-// What the terminal or the kernel sends goes to the whole process group, so that the child has it already.
+// Signals from the terminal or the kernel go to the whole process group, so the child has them already.
 void forward(int signal, siginfo_t* info, void*) {
   const int saved_errno = errno;
   if (s_child > 0 && info->si_code <= 0) kill(static_cast<pid_t>(s_child), signal);
   errno = saved_errno;
 }
 
-// The forwarded signals are blocked while this lives, so that none comes between fork and what follows it.
+// Blocks the forwarded signals during its lifetime, so that none arrives between fork and the code after it.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -73,7 +73,7 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// What was ignored stays so for both of us, as nohup(1) wants it.
+// Ignored signals stay ignored for both processes, as nohup(1) requires.
 void set_handlers(void (*handler)(int, siginfo_t*, void*)) {
   for (const int signal : kForwarded) {
     struct sigaction now {};
@@ -105,7 +105,7 @@ void execute(const std::vector<std::string>& command) {
 
 [[noreturn]] void be_child(const std::vector<std::string>& command, const BlockedSignals& blocked, pid_t parent, int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it ended before the line above
+  if (getppid() != parent) _exit(127);  // the parent ended before the line above
   set_handlers(nullptr);
   blocked.end();
   execute(command);
@@ -131,7 +131,7 @@ void become_program(const std::vector<std::string>& command) {
 
 int run_program(const std::vector<std::string>& command) {
   std::fflush(nullptr);
-  int ends[2];  // closed by exec; what could not be executed says why
+  int ends[2];  // closed by exec; a failed exec writes its error
   if (pipe2(ends, O_CLOEXEC) != 0) refuse(command[0], errno);
   const pid_t parent = getpid();
   pid_t child;
@@ -161,7 +161,7 @@ int run_program(const std::vector<std::string>& command) {
 void end_like(int wait_status) {
   std::fflush(nullptr);
   if (WIFSIGNALED(wait_status)) {
-    const rlimit no_core{0, 0};  // the program has left its own
+    const rlimit no_core{0, 0};  // the program has already left a core dump
     setrlimit(RLIMIT_CORE, &no_core);
     signal(WTERMSIG(wait_status), SIG_DFL);
     raise(WTERMSIG(wait_status));
@@ -193,7 +193,7 @@ void add(const RunFile& file, const std::string& run, Recorded& sum) {
     const auto spool = static_cast<trace::SourceState>(ring.header().spool_state);
     sum.spools |= spool != trace::SourceState::off;
     if (spool == trace::SourceState::failed) sum.spool_error = ring.header().spool_error;
-  } catch (const Error& error) {  // removed by a newer run, say
+  } catch (const Error& error) {  // for example, removed by a newer run
     print_line("tracetool: warning: {}", error.what());
   }
 }
@@ -203,7 +203,7 @@ Recorded find_recorded(const std::string& directory, std::int64_t start_ns) {
   std::vector<FoundFile> files;
   try {
     files = find_files({directory});
-  } catch (const Error&) {  // there is no such directory, or nothing in it
+  } catch (const Error&) {  // the directory does not exist or is empty
     return sum;
   }
   for (const Run& run : list_runs(files).runs) {

@@ -1,5 +1,5 @@
-// Runs a program in a child process that a user cannot tell from one without us: terminal, stdin and process group are
-// the same, signals that are sent to us reach it, and we end as it did.
+// Runs a program in a child process that behaves as if it were started directly: it has the same terminal, stdin and
+// process group, receives the signals sent to us, and determines our exit status.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,25 +7,26 @@
 
 namespace CLI {
 
-// Where the options of `record` end and the program's words begin.
+// Separates the options of `record` from the program's command line.
 class App;
 }
 
 namespace cli {
 
-// The words of a command line, "tracetool" not among them, with "--" before the first that is no option of `app` and no
-// value of one: what follows it is the program's, as with env(1) and nohup(1). Those for other commands stay.
+// Inserts "--" into the words of a command line (without "tracetool") before the first word that is neither an option
+// of `app` nor the value of one. The words after it belong to the program, as with env(1) and nohup(1). Command lines
+// of other commands are unchanged.
 std::vector<std::string> mark_command(const CLI::App& app, std::vector<std::string> words);
 
 }  // namespace cli
 
 namespace cli {
 
-// Takes this process's place. Throws Error (cannot_open) where the program cannot be run.
+// Replaces this process by the program. Throws Error (cannot_open) if the program cannot be run.
 [[noreturn]] void become_program(const std::vector<std::string>& command);
 
-// Returns how it ended, as waitpid(2) tells. A program whose parent is killed by SIGKILL is killed, too. Throws Error
-// (cannot_open) where it cannot be run.
+// Returns the wait status as from waitpid(2). If this process is killed by SIGKILL, the program is killed too. Throws
+// Error (cannot_open) if the program cannot be run.
 int run_program(const std::vector<std::string>& command);
 
 // Ends this process with the same exit status or signal.
@@ -35,16 +36,16 @@ int run_program(const std::vector<std::string>& command);
 
 namespace cli {
 
-// What `record` says when the program has ended.
+// Summary that `record` prints after the program has ended.
 
-// Lines for stderr: how many recordings were begun in `directory` at or after `start_ns` (wall clock), where they are,
-// how many records they hold and what was lost, and the next command; or that there is none, with what `doctor` finds.
+// Returns lines for stderr: the number of recordings begun in `directory` at or after `start_ns` (wall clock), their
+// location, records and losses, and the next command. If there is none, returns the findings of `doctor`.
 std::vector<std::string> record_summary(const std::string& directory, std::int64_t start_ns);
 
-// Returns why no ring can be made in `directory` (full disk, file size limit), or "" if one can.
+// Returns why a ring cannot be created in `directory` (full disk, file size limit); "" if it can.
 std::string why_no_room(const std::string& directory);
 
-// Whether this is one of several programs that a launcher started, and not its first: those say nothing.
+// Returns true for all but the first of several programs started by a launcher. Only the first one prints.
 bool is_further_rank();
 
 }  // namespace cli

@@ -39,7 +39,7 @@ std::uint64_t size_of(const std::string& path) {
   return error ? bytes : bytes + more;
 }
 
-// Of profiles all is read, of other files the peek has it.
+// Reads profiles as a whole; for other files, the peek has all that is needed.
 std::vector<Process> processes_of(const RunFile& file, std::optional<std::int64_t> named_rank, Progress& progress) {
   if (!file.peek.processes.empty()) return file.peek.processes;
   Catalog catalog;

@@ -33,7 +33,7 @@ std::string names(const std::vector<Run>& runs) {
   return runs.size() > kNamedRuns ? fmt::format("{}, and {} older ones", text, runs.size() - kNamedRuns) : text;
 }
 
-// The runs of `list` that are meant.
+// Returns the runs of `list` that `run` selects.
 std::vector<Run> chosen(const RunList& list, const std::string& root, FoundBy by, const std::string& run,
                         std::vector<std::string>& notes) {
   if (run == kAllRuns || (run.empty() && by == FoundBy::pattern)) return list.runs;

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kNamedRanks = 8;
 
-// `error` is of the directory itself; those below that cannot be listed are passed over.
+// `error` is about the directory itself; subdirectories that cannot be listed are skipped.
 std::vector<std::string> recordings_below(const std::string& directory, std::error_code& error) {
   std::vector<std::string> found;
   fs::directory_iterator probe(directory, error);
@@ -72,7 +72,7 @@ CheckResults check_ranks(const std::string& id, const Run& run) {
                "doctor PID` for it")};
 }
 
-// Runs by the time at which they began, the newest last.
+// Returns the runs by start time, the newest last.
 std::vector<std::pair<std::string, Run>> by_run(const std::vector<ReadRecording>& all) {
   std::map<std::string, Run> runs;
   for (const ReadRecording& each : all) runs[each.process.run_id].push_back(&each);

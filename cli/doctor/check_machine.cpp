@@ -12,7 +12,7 @@
 namespace cli::doctor {
 namespace {
 
-// As the agent looks for them; the toolkit is last.
+// In the agent's search order; the toolkit is last.
 constexpr const char* kDrivers[] = {"libcuda.so.1"};
 constexpr const char* kCupti[] = {"libcupti.so.13",
                                   "libcupti.so.12",
@@ -21,7 +21,8 @@ constexpr const char* kCupti[] = {"libcupti.so.13",
                                   "/usr/local/cuda/lib64/libcupti.so",
                                   "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"};
 
-// Where the loader finds the first of them; "" nowhere. It is loaded, as nothing else says where it lies.
+// Returns the path at which the loader finds the first of the libraries; "" if it finds none. Loads the library,
+// because only the loader has its path.
 template <std::size_t Count>
 std::string loaded_path(const char* const (&names)[Count]) {
   for (const char* name : names) {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All of a file of /proc; `error` where it cannot be read.
+// Returns the contents of a file in /proc; sets `error` if it cannot be read.
 std::string slurp(const std::string& path, std::string& error) {
   std::string text;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -157,7 +157,7 @@ void check_other_tools(const ProcessView& process, CheckResults& found) {
   }
 }
 
-// Of a process with the agent, what of PyTorch it is asked to record; a value that is none it says itself.
+// Checks which PyTorch data a process with the agent is configured to record. The agent itself reports invalid values.
 void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
   const std::vector<std::string> libraries = files_named(process, "libtorch_cpu.so");
   trace::Settings settings;

@@ -1,4 +1,4 @@
-// A process as /proc shows it.
+// A process as seen in /proc.
 #pragma once
 #include <map>
 #include <string>
@@ -10,20 +10,20 @@ namespace cli::doctor {
 struct ProcessView {
   bool exists = false;
   std::string name;                              // /proc/PID/comm
-  std::string directory;                            // where it runs; "" unknown
-  std::map<std::string, std::string> variables;  // as it was started: setenv(3) is not seen
-  std::vector<std::string> files;                // mapped, each once
-  std::string environ_error, maps_error;         // why these could not be read; "" when they could
+  std::string directory;                            // working directory; "" if unknown
+  std::map<std::string, std::string> variables;  // at process start; later setenv(3) calls are not visible
+  std::vector<std::string> files;                // mapped files, each once
+  std::string environ_error, maps_error;         // why these could not be read; "" if they were
 };
 
 ProcessView view_process(int pid);
 
-// "A=1\0B=2\0" -> variables.
+// Parses "A=1\0B=2\0".
 std::map<std::string, std::string> parse_environ(std::string_view bytes);
-// /proc/PID/maps -> the paths in it, each once, in their order.
+// Returns the paths in /proc/PID/maps, each once, in order.
 std::vector<std::string> parse_maps(std::string_view text);
 
-// The paths whose file name begins like this: "libcupti.so".
+// Returns the paths whose file name begins with `beginning`, for example "libcupti.so".
 std::vector<std::string> files_named(const ProcessView& process, std::string_view beginning);
 
 }  // namespace cli::doctor

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kLateHeartbeat_ns = 10'000'000'000;
 constexpr std::int64_t kLateWork_ns = 10'000'000'000;
-constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // below it the start is all that the agent did
+constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // a shorter run consists mostly of the agent's start
 constexpr double kDearAgent_pct = 3;                    // the cost guard's limit
 constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 
@@ -59,7 +59,7 @@ std::string versions(const Recorder& r) {
 }
 
 CheckResult check_failed(const Recorder& r) {
-  constexpr int kNotInitialized = 15, kUnknown = 999;  // where there is no device: CUPTI 12, CUPTI 13
+  constexpr int kNotInitialized = 15, kUnknown = 999;  // CUPTI's errors without a device: CUPTI 12, CUPTI 13
   if (r.cupti_error == kNotInitialized || r.cupti_error == kUnknown) {
     return fail("cupti",
                 fmt::format("CUPTI error {}: no GPU or no driver found; GPU work is not recorded", r.cupti_error),
@@ -138,7 +138,7 @@ void check_spool(const Recorder& r, CheckResults& found) {
   }
 }
 
-// `seen_ns`: up to when the recording can tell.
+// `seen_ns` is the time up to which the recording is known.
 void check_life(const Process& p, std::int64_t seen_ns, CheckResults& found) {
   if (p.state == RecordingState::recovered) {
     found.push_back(warn("state", "the process was killed or crashed; its recording up to then is available", "look for the reason in the program's stderr"));
@@ -150,7 +150,7 @@ void check_life(const Process& p, std::int64_t seen_ns, CheckResults& found) {
   }
 }
 
-// What ended is in the file a flush period later, but for what shares a buffer of CUPTI's with work that runs.
+// Completed GPU work is in the file one flush period later, except work that shares a CUPTI buffer with running work.
 void check_newest_work(const Process& p, CheckResults& found) {
   const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(p);
   if (!age_ns.has_value()) return;
@@ -178,7 +178,7 @@ void check_notices(const Process& p, CheckResults& found) {
   }
 }
 
-// NCCL looks for an NVTX tool once, at its first call, which may have come before CUDA brought the agent.
+// NCCL looks for an NVTX tool once, at its first call, which may be before CUDA loads the agent.
 void check_nccl(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
   if (recording.nccl_kernels == 0 || count(p, Kind::nccl) != 0) return;
@@ -188,7 +188,7 @@ void check_nccl(const ReadRecording& recording, CheckResults& found) {
                        "or add nccl to TRACETOOL_EVENTS"));
 }
 
-// Nothing is said of a process without PyTorch.
+// Adds nothing for a process without PyTorch.
 void check_pytorch(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
   constexpr const char* kMore = "TRACETOOL_TORCH=ops also records operators, shapes their inputs, stacks their Python stacks, all both";
@@ -227,7 +227,7 @@ void check_overhead(const ReadRecording& recording, CheckResults& found) {
 ReadRecording read_recording(const std::string& path) {
   ReadRecording recording;
   Catalog catalog;
-  // First: a copy may be replaced by a newer one, whose heartbeat is later.
+  // Read this first: a copy may be replaced by a newer one, whose heartbeat is later.
   recording.copied_ns = static_cast<std::int64_t>(ring::RingFile(path).header().copied_real_ns);
   Counted counted(catalog, recording);
   open_trace(path)->read(catalog, counted);

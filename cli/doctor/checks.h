@@ -1,4 +1,4 @@
-// The three questions that `doctor` answers.
+// The checks of `doctor`: of the machine, a directory and a process.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace cli::doctor {
 
-// What `doctor` says: one line each, and what to do about it.
+// The results of `doctor`: one line each, and what to do.
 enum class Level : std::uint8_t { ok, warn, fail };
 
 struct CheckResult {
   Level level = Level::ok;
   std::string check;  // one word: "agent", "cupti", "ranks", ...
   std::string what;
-  std::string next;               // what to do; "" where there is nothing to do
-  std::string who;                // "rank 3", "pid 4242"; "" for what concerns all
-  Exit exit = Exit::gate_failed;  // of a fail; bad_content where a file cannot be read
-  // CheckResults of one series say the same in different amounts: the greatest stands for all. "": of none.
+  std::string next;               // what to do; "" for nothing
+  std::string who;                // "rank 3", "pid 4242"; "" if the result is about everything
+  Exit exit = Exit::gate_failed;  // for a failure; bad_content if a file cannot be read
+  // Results of one series differ only in their amount; the one with the greatest amount represents all. "" for no
+  // series.
   std::string series = {};
   double amount = 0;
 };
@@ -37,26 +38,27 @@ inline CheckResult fail(std::string check, std::string what, std::string next) {
 
 using CheckResults = std::vector<CheckResult>;
 
-// What several say in the same words becomes one result: "rank 0", "rank 1", "rank 2" -> "ranks 0-2".
+// Combines results with the same words into one: "rank 0", "rank 1", "rank 2" become "ranks 0-2".
 CheckResults grouped(const CheckResults& results);
 
 std::string findings_text(const CheckResults& results);
 void write_findings(const CheckResults& results, ByteSink& sink);
 
-// Throws Error when something failed: gate_failed, or bad_content when a file could not be read.
+// Throws Error if a check failed: gate_failed, or bad_content if a file could not be read.
 void throw_if_failed(const CheckResults& results);
 
-// Can this shell on this machine record at all? `directory` is where recordings would go.
+// Checks whether this shell on this machine can record. `directory` is where recordings would go.
 CheckResults check_machine(const std::string& directory);
 
-// What lies in a directory of recordings: is everybody there, alive, complete? Of several runs those are looked at that
-// `run` names (cli/timeline/merge/ranks.h). Throws Error (usage) where there is no such run.
+// Checks a directory of recordings: whether all ranks are present, alive and complete. If it contains several runs,
+// checks those selected by `run` (cli/timeline/merge/ranks.h). Throws Error (usage) if there is no such run.
 CheckResults check_directory(const std::string& directory, const std::string& run);
 
-// Why does this process record, or not?
+// Checks why a process records or does not.
 CheckResults check_process(const ProcessView& process, int pid);
 
-// The two above it that need no machine: what the variables of a process do, and what its mapped files tell.
+// The parts of check_process() that do not depend on the machine: the effect of the process's variables, and its mapped
+// files.
 CheckResults check_variables(const ProcessView& process, bool agent_is_mapped);
 CheckResults check_mapped(const ProcessView& process);
 

@@ -86,7 +86,7 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || fs::equivalent(a, b, error);
 }
 
-// Whose library a variable names, where it is not ours; "" when it is free.
+// Returns the library that a variable names if it is not our agent; "" if the variable is free.
 std::string holder(const GetVariable& variable, const char* name, const std::string& agent) {
   const std::string value = value_of(variable, name);
   if (value.empty() || same_file(value, agent)) return {};

@@ -1,4 +1,4 @@
-// How the agent gets into a program: the agent's file, the environment variables, and a directory for recordings.
+// Injection of the agent: the agent's file, the environment variables, and the directory of the recordings.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,60 +10,62 @@
 
 namespace cli::doctor {
 
-// Which environment variables put the agent into a program, and who is in the way.
+// The environment variables that inject the agent, and conflicts with other tools.
 
-// Where libagent.so lies, and whether it can be injected on this machine.
+// Finds libagent.so and checks whether it can be injected on this machine.
 
-// $TRACETOOL_AGENT where it is set, else the first that exists: beside this program, ../lib and its machine's directory
-// below, ../lib64 (tracetool/ in each), ../agent (a build directory). Absolute. Returns "" if there is none; `searched` lists the directories.
+// Returns $TRACETOOL_AGENT if set, else the first existing file of: next to this program, ../lib and its multiarch
+// directory, ../lib64 (each also with tracetool/), ../agent (a build directory). The path is absolute. Returns "" if
+// there is none; `searched` lists the directories.
 std::string find_agent(std::string& searched);
 
-// Why the file is not an agent for this machine; "" when it is one: an ELF file of this machine with our entry points.
+// Returns why the file is not an agent for this machine. "" if it is one: an ELF file for this machine with the agent's
+// entry points.
 std::string wrong_with_agent(const std::string& path);
 
-// The environment, as far as it is asked; nullptr: not set.
+// Reads an environment variable; nullptr if it is not set.
 using GetVariable = std::function<const char*(const char*)>;
 
 struct InjectionOptions {
   std::string agent;   // absolute path
-  std::string directory;  // of the recordings; made absolute here. "": $TRACETOOL_DIR, else ./traces
+  std::string directory;  // of the recordings; made absolute here. "" for $TRACETOOL_DIR, else ./traces
   bool preload = false;
-  bool force = false;                                         // take variables that another tool holds
+  bool force = false;                                         // override variables that another tool uses
   std::vector<std::pair<std::string, std::string>> settings;  // TRACETOOL_..., value
 };
 
 struct Injection {
-  std::vector<std::pair<std::string, std::string>> variables;  // to set
-  std::string refused;  // why it must not be done: another tool is to be injected; "": go on
-  std::string warning;  // what will be missing; "": nothing
+  std::vector<std::pair<std::string, std::string>> variables;  // variables to set
+  std::string refused;  // why injection is refused (another tool would be replaced); "" to continue
+  std::string warning;  // what will be missing; "" if nothing
 };
 
 Injection plan_injection(const InjectionOptions& options, const GetVariable& variable);
 
-// A directory for recordings: can it be written, on what does it lie, is there room?
+// A directory for recordings: access, filesystem and free space.
 struct OutputDirectory {
-  std::string existing;        // the directory itself, or the nearest above it that exists
+  std::string existing;        // the directory itself or its nearest existing parent
   bool is_directory = false;   // `existing` is a directory
-  bool writable = false;       // for this user
-  std::string filesystem;      // "ext4", "NFS", or its number
-  bool maps_in_place = false;  // the ring can lie there itself (recording.md section 1)
+  bool writable = false;       // by this user
+  std::string filesystem;      // "ext4", "NFS", or its numeric type
+  bool maps_in_place = false;  // the ring can be in this directory itself (recording.md section 1)
   std::uint64_t free_bytes = 0;
-  bool takes_files = true;  // there is a free inode
+  bool takes_files = true;  // inodes are available
 };
 
 OutputDirectory look_at(const std::string& directory);
 
-// Returns the size limit of files for processes that are started from here (`ulimit -f`).
+// Returns the file size limit for processes started from here (`ulimit -f`).
 std::uint64_t file_size_limit();
 
-// "256M" -> bytes, as the agent reads TRACETOOL_BUFFER; 256 MiB where it is not set or wrong.
+// Parses TRACETOOL_BUFFER ("256M") as the agent does, in bytes; 256 MiB if it is not set or invalid.
 std::uint64_t ring_bytes_wanted();
 
-// The directory can be written, its filesystem, room for one more ring. For a directory that is to be recorded into.
+// Checks a directory for a new recording: access, filesystem, and free space for one more ring.
 CheckResults check_output_directory(const std::string& directory, std::uint64_t ring_bytes);
 
-// Of a directory that holds recordings already: nothing of it fails. `is_live`: processes record into it, and more may
-// begin to; their rings took their room when they began.
+// Checks a directory that already contains recordings; no check fails. `is_live` means that processes record into it
+// and more may start. Rings allocate their space when they start.
 CheckResults check_used_directory(const std::string& directory, std::uint64_t ring_bytes, bool is_live);
 
 }  // namespace cli::doctor

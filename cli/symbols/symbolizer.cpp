@@ -18,14 +18,14 @@
 namespace cli {
 namespace {
 
-// What compilers write behind the name of a part of a function, or of a copy of it.
+// Removes the suffix that compilers add to the names of parts or copies of functions.
 std::string plain_name(std::string name) {
   for (const char* part : {".cold", ".part.", ".isra.", ".constprop."}) name.resize(std::min(name.find(part), name.size()));
   std::string plain = demangled(name);
   return plain.empty() ? name : plain;
 }
 
-// What libdw gives is its own, and freed with its module; lists of scopes are ours.
+// Frees memory from malloc. libdw owns what it returns, except lists of scopes.
 struct Freed {
   void operator()(Dwarf_Die* scopes) const { std::free(scopes); }
 };
@@ -36,7 +36,7 @@ std::string text_of(Dwarf_Die* die, unsigned name) {
   return text != nullptr ? text : "";
 }
 
-// Qualified, where the compiler has told the linker's name; functions of one file have none.
+// Qualified if the compiler stored the linkage name; functions with internal linkage have none.
 std::string linked_name(Dwarf_Die* die) { return plain_name(text_of(die, DW_AT_linkage_name)); }
 
 Dwarf_Word number_of(Dwarf_Die* die, unsigned name) {
@@ -45,7 +45,7 @@ Dwarf_Word number_of(Dwarf_Die* die, unsigned name) {
   return dwarf_formudata(dwarf_attr(die, name, &attribute), &number) == 0 ? number : 0;
 }
 
-// By the directory that the compiler ran in, which names it too where it was told a part of the path.
+// Returns the file's path. A relative path is completed with the compiler's working directory, which is in the unit.
 std::string whole_path(Dwarf_Die* unit, const char* file) {
   if (file == nullptr || file[0] == '/' || unit == nullptr) return file != nullptr ? file : "";
   const std::string directory = text_of(unit, DW_AT_comp_dir);
@@ -61,7 +61,7 @@ std::string file_of(Dwarf_Die* unit, Dwarf_Word number) {
 
 }  // namespace
 
-// One object's code, as libdw reads it.
+// The code of one object, as read by libdw.
 class SymbolizedCode {
  public:
   SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories);
@@ -79,7 +79,7 @@ class SymbolizedCode {
   bool ask_server(const CodeObject& object);
   bool is_same(const std::string& build_id) const;
   void begin();
-  // A compilation unit, and what addresses in its description are less.
+  // A compilation unit, and the offset to subtract from addresses for it.
   struct Unit {
     Dwarf_Die* die = nullptr;
     Dwarf_Addr bias = 0;
@@ -95,7 +95,8 @@ class SymbolizedCode {
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
   mutable bool is_indexed_ = false;
-  mutable std::map<std::uint64_t, std::pair<std::uint64_t, Unit>> units_;  // by where code of theirs begins: where it ends
+  // By start address of its code; the value contains the end address
+  mutable std::map<std::uint64_t, std::pair<std::uint64_t, Unit>> units_;
 };
 
 SymbolizedCode::SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories) : debug_path_("+:.debug") {
@@ -126,7 +127,7 @@ bool SymbolizedCode::is_same(const std::string& build_id) const {
   return length > 0 && std::string_view(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length)) == build_id;
 }
 
-// With the addresses that stand in the file.
+// Opens the file with the addresses as stored in it.
 bool SymbolizedCode::open(const std::string& path, const CodeObject& object) {
   begin();
   if (dwfl_ == nullptr) return false;
@@ -135,7 +136,7 @@ bool SymbolizedCode::open(const std::string& path, const CodeObject& object) {
   return dwfl_report_end(dwfl_, nullptr, nullptr) == 0;
 }
 
-// The file is not here: libdw asks for it by its build id where it has been told whom.
+// The file is not on this machine: libdw requests it by its build id if a server is configured.
 bool SymbolizedCode::ask_server(const CodeObject& object) {
   const char* urls = std::getenv("DEBUGINFOD_URLS");
   if (urls == nullptr || *urls == '\0' || object.build_id.empty()) return false;
@@ -155,7 +156,7 @@ std::string SymbolizedCode::symbol_at(std::uint64_t address) const {
   return name != nullptr && (symbol.st_size == 0 || offset < symbol.st_size) ? plain_name(name) : std::string();
 }
 
-// By the table that gcc writes of them (.debug_aranges), and without one, as of clang, by what each unit says.
+// Uses gcc's address table (.debug_aranges), or, without it (clang), the ranges of each unit.
 SymbolizedCode::Unit SymbolizedCode::unit_at(std::uint64_t address) const {
   Unit unit;
   unit.die = dwfl_module_addrdie(module_, address, &unit.bias);
@@ -178,12 +179,13 @@ void SymbolizedCode::index_units() const {
   }
 }
 
-// From the innermost outwards each says where it was called from, which is the place in the next.
+// Adds the inlined functions from the innermost outwards. Each contains its call site, which is the place in the next
+// function.
 void SymbolizedCode::add_inlined(std::uint64_t address, const Unit& unit, std::vector<SourcePlace>& places) const {
   Dwarf_Die *innermost = nullptr, *list = nullptr;
   const int any = unit.die != nullptr ? dwarf_getscopes(unit.die, address - unit.bias, &innermost) : 0;
   const std::unique_ptr<Dwarf_Die, Freed> freed_innermost(innermost);
-  // Behind a function that was inlined those scopes are where it is written, not where it was inlined.
+  // Above an inlined function, these scopes are those of its definition, not of its call site.
   const int count = any > 0 ? dwarf_getscopes_die(innermost, &list) : 0;
   const std::unique_ptr<Dwarf_Die, Freed> freed(list);
   for (int i = 0; i < count; ++i) {

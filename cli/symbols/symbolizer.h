@@ -1,6 +1,6 @@
-// Functions and lines of native frames, from the files that the code was loaded from, or from what describes them elsewhere: a
-// directory given, /usr/lib/debug, or a debuginfod server where DEBUGINFOD_URLS names one. Nothing is run, and only files of the
-// recorded build id are believed; of an object without one the file at its path.
+// Finds functions and lines of native frames. Sources are the file that the code was loaded from or its debug
+// information: in a given directory, in /usr/lib/debug, or on a debuginfod server if DEBUGINFOD_URLS is set. No code is
+// run. Only files with the recorded build id are used; an object without a build id uses the file at its path.
 //
 //   Symbolizer symbols({"/srv/symbols"});
 //   for (const SourcePlace& place : symbols.look_up(object, frame.instance)) ...
@@ -18,8 +18,8 @@ namespace cli {
 
 struct SourcePlace {
   std::string function;   // demangled
-  std::string file;       // as the compiler was told it; "": unknown
-  std::int32_t line = 0;  // 0: unknown
+  std::string file;       // as passed to the compiler; "" if unknown
+  std::int32_t line = 0;  // 0 if unknown
   bool is_inlined = false;
   friend bool operator==(const SourcePlace&, const SourcePlace&) = default;
 };
@@ -31,12 +31,12 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
-  // What called from before `address`, which is where the call returns to, less what the object was loaded at: the functions that were
-  // inlined there, the innermost first, then the one that they are in. Empty: unknown. Each is looked for once; valid until the
-  // Symbolizer ends. One thread at a time.
+  // Returns the source places of a call. `address` is its return address minus the load address of the object. The
+  // innermost inlined function comes first, then its callers up to the containing function. Empty if unknown. Results
+  // are cached and valid as long as the Symbolizer. One thread at a time.
   const std::vector<SourcePlace>& look_up(const CodeObject& object, std::uint64_t address);
 
-  // Why there are no names of an object, for a line of text; "" where there may be.
+  // Returns why an object has no names, as text; "" if it may have names.
   std::string missing(const CodeObject& object);
 
  private:

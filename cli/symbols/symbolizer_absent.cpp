@@ -1,4 +1,4 @@
-// In a build without libdw.
+// Replaces the Symbolizer in a build without libdw.
 #include "cli/symbols/symbolizer.h"
 
 namespace cli {

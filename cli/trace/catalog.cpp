@@ -9,7 +9,7 @@ namespace cli {
 
 namespace {
 
-// Ids are small and dense, so their bits must be spread.
+// Ids are small and dense, so their bits have to be spread.
 std::uint64_t mix(std::uint64_t x) {
   x = trace::spread(x + 1);
   return x ^ (x >> 32);

@@ -1,5 +1,5 @@
-// Whom events belong to: processes (one per rank), their tracks, and the strings. Small next to the events, so it is
-// held in memory whole; it is what a merged file keeps at its end.
+// The processes of a trace (one per rank), their tracks, and the interned values that events refer to. The catalogue is
+// small next to the events, so it stays in memory as a whole. A merged file stores it at its end.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,14 +22,14 @@
 
 namespace cli {
 
-// What a recording says besides its events: of its GPUs, its communicators and of itself. It goes into merged files
-// with the process that it belongs to. Numbers are -1 or 0, texts empty, where nothing is known.
+// The parts of a recording other than its events: GPUs, communicators and the state of the recorder. A merged file
+// stores them with their process. Unknown numbers are -1 or 0, unknown texts are empty.
 
-// As CUPTI and the driver describe a GPU; the limits are what occupancy is computed from.
+// A GPU as CUPTI and the driver describe it. Occupancy is computed from the limits.
 struct Device {
-  std::int64_t device = 0;  // as CUPTI and this process number it
+  std::int64_t device = 0;  // CUDA device number in this process
   std::string name;
-  std::string given_name;  // by the program: nvtxNameCudaDeviceA
+  std::string given_name;  // set by the program with nvtxNameCudaDeviceA
   std::string uuid;        // "GPU-5a6b7c8d-..."
   std::string pci_bus_id;
   std::uint64_t memory_bytes = 0;
@@ -52,10 +52,10 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-// As NCCL's init ranges describe it.
+// A NCCL communicator, from NCCL's init ranges.
 struct Communicator {
-  std::uint64_t communicator = 0;  // NCCL's hash; 0: NCCL did not tell it
-  std::uint64_t parent = 0;        // of a split
+  std::uint64_t communicator = 0;  // NCCL's hash; 0 if unknown
+  std::uint64_t parent = 0;        // hash of the communicator it was split from
   std::int64_t rank = -1;
   std::int64_t ranks = -1;
   std::int64_t device = -1;
@@ -66,46 +66,48 @@ struct Communicator {
   bool operator==(const Communicator&) const = default;
 };
 
-// What happened to the recording itself; an event of Kind::notice, too.
+// An incident in the recording itself. It is also an event of Kind::notice.
 struct Notice {
   trace::NoticeCode code{};
   std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;  // start_ns for a moment; 0: had not ended
+  std::int64_t end_ns = 0;  // start_ns for an instant; 0 if it had not ended
   std::uint32_t value = 0;
-  std::string text;  // a sentence for people
+  std::string text;  // a sentence for users
 
   bool operator==(const Notice&) const = default;
 };
 
-// How it was recorded.
+// The recorder's settings, state and counters.
 struct Recorder {
-  std::string agent_version;  // "": not one of our recordings
-  std::string events;         // TRACETOOL_EVENTS as it was understood
+  std::string agent_version;  // "" if the file is not a tracetool recording
+  std::string events;         // TRACETOOL_EVENTS as the agent parsed it
   RecordingMode mode = RecordingMode::unknown;
   trace::SourceState cupti_state{};
-  std::string cupti_holder;   // who holds it where it is taken
+  std::string cupti_holder;   // current CUPTI subscriber, if CUPTI is in use by another tool
   std::string cupti_path;
   trace::SourceState nvtx_state{};
   std::int64_t cupti_error = 0;           // CUptiResult
   std::uint32_t cupti_version = 0;        // cuptiGetVersion
   std::uint32_t cuda_driver_version = 0;  // 13000 is 13.0
   std::uint32_t nccl_version = 0;         // 22809 is 2.28.9
-  std::uint64_t truncated_names = 0;        // cut because they were too long
-  std::uint64_t discarded_buffers = 0;         // buffers of CUPTI thrown away: what was in them is not known
-  std::uint64_t definitions_missed = 0;   // costs space, loses nothing
-  std::uint64_t invalid_timestamps = 0;            // records whose times were not 0 < start <= end
-  std::uint64_t removed_runs = 0;         // earlier runs that it removed; 0 in merged files, which have only the note
-  std::uint64_t stacks_left_out = 0;      // of calls: above the rate, or native ones not to be told
-  std::uint64_t operators_without_stack = 0;  // requested, but no room
-  std::uint64_t module_names_missed = 0;      // no room
-  trace::SourceState spool_state{};       // off: there is none; failed: it ended early
+  std::uint64_t truncated_names = 0;        // truncated names
+  std::uint64_t discarded_buffers = 0;         // discarded CUPTI buffers; their contents are unknown
+  std::uint64_t definitions_missed = 0;   // written to blocks because the region was full; no name is lost
+  std::uint64_t invalid_timestamps = 0;            // records with invalid timestamps: not 0 < start <= end
+  // Earlier runs that the agent removed; 0 in merged files, which keep only the note
+  std::uint64_t removed_runs = 0;
+  // Calls without a stack: above the rate, or the native stack could not be read
+  std::uint64_t stacks_left_out = 0;
+  std::uint64_t operators_without_stack = 0;  // a stack was requested, but there was no room
+  std::uint64_t module_names_missed = 0;      // modules whose name did not fit
+  trace::SourceState spool_state{};       // off: no spool; failed: the spool ended early
   std::int64_t spool_error = 0;           // errno
   std::uint64_t spooled_bytes = 0;
-  std::string local_path;  // where the ring lies when it cannot lie in the run's directory
+  std::string local_path;  // path of the ring if it cannot be in the run's directory
   std::uint64_t agent_cpu_ns = 0;
   std::int64_t created_ns = 0;
-  std::int64_t heartbeat_ns = 0;  // the last one
-  std::int64_t newest_gpu_end_ns = 0;  // of all work of the GPU that the file holds; 0: none
+  std::int64_t heartbeat_ns = 0;  // time of the last heartbeat
+  std::int64_t newest_gpu_end_ns = 0;  // latest end of any GPU work in the file; 0 if none
 
   bool operator==(const Recorder&) const = default;
 };
@@ -114,19 +116,19 @@ using KindCounts = std::array<std::uint64_t, static_cast<std::size_t>(Kind::coun
 
 enum class SourceFormat : std::uint8_t { ring, kineto };
 
-// A place of a file where something else stands than was expected.
+// A position where a file could not be parsed, and the error.
 struct Damage {
-  std::uint64_t byte = 0;  // of the text, uncompressed
+  std::uint64_t byte = 0;  // offset in the uncompressed text
   std::string what;        // "expected ','; an event is left out, bytes 12 to 99"
 
   bool operator==(const Damage&) const = default;
 };
 
-// GPU work that is recorded to end far beyond the begin of later work of its stream (cli/trace/event_times.h).
+// GPU work whose recorded end is far after the start of later work on its stream (cli/trace/event_times.h).
 struct Overrun {
   std::uint64_t correlation = 0;
-  std::int64_t duration_ns = 0;  // as the file says it
-  std::int64_t cut_ns = 0;       // until the later work began
+  std::int64_t duration_ns = 0;  // as recorded in the file
+  std::int64_t cut_ns = 0;       // up to the start of the later work
 
   bool operator==(const Overrun&) const = default;
 };
@@ -141,39 +143,41 @@ struct Process {
   std::int64_t pid = -1;
   RankSource rank_source = RankSource::unknown;
   std::string host;
-  std::string boot_id;  // the clock domain; "" when unknown
+  std::string boot_id;  // clock domain; "" if unknown
   std::string run_id;
   std::string program;
   std::string device_name;
   RecordingState state = RecordingState::unknown;
-  KindCounts counts{};                     // events, as read
-  KindCounts overwritten{};                // recycled by the ring
-  KindCounts lost{};                       // never recorded, and counted
-  std::uint64_t lost_unknown_kind = 0;     // CUPTI's own drops; of a Kineto file: events that could not be read
-  std::int64_t first_ns = 0, last_ns = 0;  // of all events, on the axis; 0, 0 when there are none
-  std::int64_t clock = -1;                 // its ClockFit, of those of the trace; -1: none, its times are on the axis
-  std::int64_t first_unclamped_ns = 0;     // of a Kineto file: of events not at its relative time 0; 0: there are none
-  bool explicit_flows = false;             // launch flows are events of Kind::flow; else they follow from correlation
-  std::string cut;                         // of a file that ends too early: where, and why; ""
-  std::optional<Damage> damage;            // the first one: of an event, where one was lost
-  std::uint64_t text_bytes = 0;            // of a damaged Kineto file: what there is of its text, uncompressed,
-  std::uint64_t unread_bytes = 0;          // and how much of that could not be read
-  std::vector<std::string> notes;          // what a user should know: "12 blocks changed while they were read", ...
+  KindCounts counts{};                     // events that were read
+  KindCounts overwritten{};                // overwritten by the ring
+  KindCounts lost{};                       // events that were never recorded, as counted by the agent
+  std::uint64_t lost_unknown_kind = 0;     // CUPTI's own drops; in a Kineto file, events that could not be read
+  std::int64_t first_ns = 0, last_ns = 0;  // of all events, on the common axis; 0, 0 if there are none
+  // Index of its ClockFit in the trace; -1 if none: its times are already on the common axis
+  std::int64_t clock = -1;
+  std::int64_t first_unclamped_ns = 0;     // Kineto: first event that is not at relative time 0; 0 if there is none
+  // Launch flows are events of Kind::flow; otherwise they follow from correlations
+  bool explicit_flows = false;
+  std::string cut;                         // position and cause if the file is truncated; else ""
+  std::optional<Damage> damage;            // the first damage, preferably one that lost an event
+  std::uint64_t text_bytes = 0;            // damaged Kineto file: size of the uncompressed text
+  std::uint64_t unread_bytes = 0;          // bytes of it that could not be read
+  std::vector<std::string> notes;          // notes for the user: "12 blocks changed while they were read", ...
   Recorder recorder;
   std::vector<Device> devices;
   std::vector<Communicator> communicators;
   std::vector<Notice> notices;
-  std::vector<Overrun> overruns;  // of a Kineto file, by correlation and duration
-  std::string phase;            // of several files of one rank: what this one is of ("model_init"); else ""
-  std::string kineto_header;    // of a Kineto file: its top-level members but the events and their base, as they stood,
-                                // without braces; ""
-  std::uint32_t ranks_drawn = 0;  // ...: processes that it names as the Chrome form of export names those of ranks
-  std::string kineto_metadata;  // ...: its metadata events (M), minified, each on a line; ""
-  std::optional<std::int64_t> kineto_base_ns;  // ...: its baseTimeNanoseconds, which every ts was relative to
+  std::vector<Overrun> overruns;  // Kineto: sorted by correlation and duration
+  std::string phase;            // phase of the run ("model_init") if a rank has several files; else ""
+  // Kineto: top-level members except the events and their base, verbatim and without braces; else ""
+  std::string kineto_header;
+  std::uint32_t ranks_drawn = 0;  // Kineto: number of processes with names like those in Chrome exports of tracetool
+  std::string kineto_metadata;  // Kineto: metadata events ("ph": "M"), minified, one per line; else ""
+  std::optional<std::int64_t> kineto_base_ns;  // Kineto: baseTimeNanoseconds, which every ts was relative to
 };
 
-// Where a process records still, or was killed: how long before its last heartbeat the newest work of its GPU that is in
-// the file ended. Empty where that is not known.
+// Returns the time between the newest recorded GPU activity and the last heartbeat if the process is still recording or
+// was killed. Empty if unknown.
 inline std::optional<std::int64_t> newest_gpu_age_ns(const Process& process) {
   const Recorder& r = process.recorder;
   if (r.newest_gpu_end_ns == 0 || (process.state != RecordingState::live && process.state != RecordingState::recovered)) return std::nullopt;
@@ -185,18 +189,21 @@ enum class TrackKind : std::uint8_t { thread, stream, other };
 struct Track {
   ProcessId process = 0;
   TrackKind kind = TrackKind::thread;
-  std::int64_t group = -1;  // stream: CUDA device; thread: pid
-  std::int64_t id = 0;      // stream: CUDA stream id; thread: tid
-  std::string name;         // "" = none was given
-  std::string group_name;   // other: what stands here ("GPU 0 memory"; the process id of Kineto's "Spans"); else ""
-  std::optional<std::int64_t> priority;  // of a stream: lower numbers run first
-  std::string kineto_ids;  // of a Kineto file: its "pid" and "tid" members as they stood, a second spelling ("7", 7) in
-                           // a second line; else ""
-  std::uint32_t launcher = 0;  // of a Kineto file that holds several processes, each with correlations of its own: which of them
-                               // the thread is of, or launched what is on the stream, from 1; 0: it holds one, or nobody knows
+  std::int64_t group = -1;  // CUDA device of a stream; pid of a thread
+  std::int64_t id = 0;      // CUDA stream id; tid of a thread
+  std::string name;         // "" if the track has no name
+  // other: what groups the tracks ("GPU 0 memory"; the process id of Kineto's "Spans"); else ""
+  std::string group_name;
+  std::optional<std::int64_t> priority;  // of a stream; lower numbers run first
+  // Kineto: the "pid" and "tid" members, verbatim; a second spelling ("7", 7) follows on a second line; else ""
+  std::string kineto_ids;
+  // Kineto files with several processes that each have their own correlations: number (from 1) of the process that the
+  // thread belongs to or that launched the work on the stream. 0 if the file has one process or the launcher is
+  // unknown.
+  std::uint32_t launcher = 0;
 };
 
-// What events refer to by number, each kept once.
+// Values that events refer to by id. Equal values are stored once.
 struct InternedTables {
   Strings strings;
   Interned<Launch> launches;
@@ -213,7 +220,7 @@ class Catalog : public InternedTables {
   std::vector<Process> processes;
   std::vector<Track> tracks;
 
-  // One of AllInterned.
+  // T is a type of AllInterned.
   template <typename T>
   Interned<T>& interned() {
     return std::get<Interned<T>&>(std::tie(launches, captures, collective_ops, dims, operator_inputs, stacks));
@@ -224,7 +231,7 @@ class Catalog : public InternedTables {
   }
 
   ProcessId add_process(Process process);
-  // The track of this process, made at its first use. O(1).
+  // Returns the track of this process. Creates it at the first use. O(1).
   TrackId track(ProcessId process, TrackKind kind, std::int64_t group, std::int64_t id,
                 std::string_view group_name = "");
 
@@ -244,7 +251,7 @@ class Catalog : public InternedTables {
 
 // Sums over kinds.
 
-// The first kinds of the table, up to nccl: what a recording of ours holds; always shown.
+// The number of leading kinds, up to nccl, that tracetool records. They are always shown.
 inline constexpr std::size_t kRecordedKinds = static_cast<std::size_t>(Kind::nccl) + 1;
 
 inline std::uint64_t total(const KindCounts& counts) {

@@ -1,4 +1,4 @@
-// How clocks lie on the common axis: those of hosts and of processes. Which times can be right.
+// Conversion between the clocks of hosts or processes and the common axis, and the range of plausible times.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -16,13 +16,13 @@
 
 namespace cli {
 
-// How one clock domain (a host) lies on the common axis.
+// Position of one clock domain (a host) on the common axis.
 
-// How sure a line through delays is: their standard deviation by their median absolute deviation, of an exponential distribution as
-// delays have (of a normal one it is 1.483); and how many points are few, of which that is not well known.
+// kSigmaOfMad: standard deviation divided by the median absolute deviation of an exponential distribution, which delays
+// have (1.483 for a normal distribution). With fewer than kFewPoints points this ratio is not reliable.
 inline constexpr double kSigmaOfMad = 2.078, kFewPoints = 8;
 
-// ClockFit::method of a clock of which nothing was estimated.
+// ClockFit::method of a clock that was not estimated.
 inline constexpr const char* kWallClock = "wall_clock";
 
 // axis_ns = t + offset_ns + drift_ppm * 1e-6 * (t - reference_ns)
@@ -37,25 +37,27 @@ struct ClockLine {
   }
 };
 
-// From a time of the clock on it runs otherwise: it was set, or its drift changed.
+// A change of the clock at `from_ns`: it was set, or its drift changed.
 struct ClockPiece : ClockLine {
   std::int64_t from_ns = 0;                                           // by the clock itself
-  std::int64_t least_ns = std::numeric_limits<std::int64_t>::min();   // on the axis: nothing of this piece lies before it
-  std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;               // as below
+  // On the common axis: lower bound of all times of this piece
+  std::int64_t least_ns = std::numeric_limits<std::int64_t>::min();
+  std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;               // as in ClockFit
 };
 
 struct ClockFit : ClockLine {
   std::string host;
-  std::string boot_id;              // the clock domain; "" when unknown
-  std::vector<std::int64_t> ranks;  // ascending, known ones only
-  std::uint64_t samples = 0;                             // what the estimate rests on; 0: nothing was estimated
+  std::string boot_id;              // clock domain; "" if unknown
+  std::vector<std::int64_t> ranks;  // sorted; known ranks only
+  // Number of samples of the estimate; 0 if the clock was not estimated
+  std::uint64_t samples = 0;
   std::optional<std::int64_t> mad_ns;                    // median absolute deviation of the samples
-  std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;  // the true offset lies between; none: unknown
+  std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;  // bounds of the true offset; empty if unknown
   std::string method;
-  std::vector<ClockPiece> later;  // after the line of this one; ascending
+  std::vector<ClockPiece> later;  // changes after the first line; sorted
 
   bool moves() const { return offset_ns != 0 || drift_ppm != 0 || !later.empty(); }
-  // Equal differences of times stay so.
+  // Returns true if the conversion preserves all time differences.
   bool is_rigid() const { return drift_ppm == 0 && later.empty(); }
 
   std::int64_t on_axis(std::int64_t ns) const {
@@ -65,7 +67,7 @@ struct ClockFit : ClockLine {
     return std::max(piece.on_axis(ns), piece.least_ns);
   }
 
-  // The first time of the clock that does not lie before this one of the axis.
+  // Returns the first time of the clock that is not before `axis_ns` on the common axis.
   std::int64_t first_at(std::int64_t axis_ns) const {
     if (axis_ns <= kEarliest_ns || axis_ns >= kLatest_ns) return axis_ns;
     std::int64_t lo = kEarliest_ns, hi = kLatest_ns;
@@ -81,18 +83,18 @@ struct ClockFit : ClockLine {
   }
 };
 
-// Puts the events of one clock on the axis, in their order: both ends of what has two, so that what lies within another event
-// still does.
+// Converts the events of one clock to the common axis, in their order. Converts start and end of a slice, so that
+// nested slices stay nested.
 class AxisPlacer {
  public:
-  explicit AxisPlacer(const ClockFit* fit) : fit_(fit) {}  // null: they are on it
+  explicit AxisPlacer(const ClockFit* fit) : fit_(fit) {}  // null if the events are on the common axis already
 
   void place(Event& event) {
     if (fit_ == nullptr) return;
     const std::int64_t start_ns = event.start_ns;
     event.start_ns = fit_->on_axis(start_ns);
     if (fit_->is_rigid()) return;
-    // Where a clock was set, lines of before and after may overlap.
+    // The lines before and after a clock change may overlap.
     event.start_ns = last_ns_ = std::max(last_ns_, event.start_ns);
     if (!is_slice(event) || event.duration_ns <= 0 || event.duration_ns > kLatest_ns - start_ns) return;
     event.duration_ns = std::max<std::int64_t>(fit_->on_axis(start_ns + event.duration_ns) - event.start_ns, 0);
@@ -103,13 +105,13 @@ class AxisPlacer {
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
 };
 
-// The clocks of a trace's processes, to go between each one's own times and the axis.
+// Conversion between the clocks of a trace's processes and the common axis.
 
 // The clocks of a trace's processes.
 class ProcessClocks {
  public:
-  ProcessClocks() = default;  // all are on the axis
-  // Both outlive it.
+  ProcessClocks() = default;  // all times are on the common axis
+  // Both must outlive this object.
   ProcessClocks(const Catalog& catalog, const std::vector<ClockFit>& fits) {
     for (const Process& process : catalog.processes) {
       const bool known = process.clock >= 0 && static_cast<std::size_t>(process.clock) < fits.size();
@@ -128,10 +130,10 @@ class ProcessClocks {
   }
 
  private:
-  std::vector<const ClockFit*> of_;  // null: on the axis
+  std::vector<const ClockFit*> of_;  // null if the times are on the common axis
 };
 
-// A step whose times `place` converts.
+// Converts the times of a step with `place`.
 template <typename Place>
 Step moved(Step step, Place&& place) {
   step.start_ns = place(step.start_ns);
@@ -143,20 +145,21 @@ Step moved(Step step, Place&& place) {
 }
 
 inline void put_on_axis(ProcessSteps& of, const ClockFit& fit) {
-  if (of.first_ns == 0 && of.last_ns == 0) return;  // it has no events
+  if (of.first_ns == 0 && of.last_ns == 0) return;  // the process has no events
   of.first_ns = fit.on_axis(of.first_ns);
   of.last_ns = fit.on_axis(of.last_ns);
   for (Step& step : of.steps) step = moved(step, [&](std::int64_t ns) { return fit.on_axis(ns); });
 }
 
-// Which events of a trace have times that can be right. Some writers give GPU work that was never timed the time 0, or an
-// annotation that was never closed a length of months. A reader sets Process::first_ns and last_ns without such events
-// (cli/formats/kineto/implausible_times.h): what lies outside is kept and exported, but no span or sum has it.
+// Ranges of plausible event times, per process. Some writers give GPU work that was never timed the time 0, or give an
+// annotation that was never closed a duration of months. Readers exclude such events from Process::first_ns and last_ns
+// (cli/formats/kineto/implausible_times.h). Events outside this range are kept and exported, but excluded from spans
+// and sums.
 class TimeBounds {
  public:
-  // For events by each process's own clock, if `clocks` put the catalogue's times on the axis.
+  // Expects events by each process's own clock if `clocks` converted the times of the catalogue to the common axis.
   explicit TimeBounds(const Catalog& catalog, const ProcessClocks& clocks = {}) {
-    constexpr std::int64_t kRoom_ns = 43'200'000'000'000;  // half of what separates events
+    constexpr std::int64_t kRoom_ns = 43'200'000'000'000;  // half of the gap that separates events
     for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
       const Process& p = catalog.processes[id];
       auto& [from, to] = bounds_.emplace_back(INT64_MIN, INT64_MAX);

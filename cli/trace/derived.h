@@ -1,5 +1,5 @@
-// What an export shows besides the events: tracks that are derived from them (cli/answers/derived). One entry of kDerivedTracks
-// each; a new one is one line here and its computation.
+// Tracks of an export that are derived from the events (cli/answers/derived). Each has one entry in kDerivedTracks; a
+// new one needs an entry here and its computation.
 #pragma once
 #include <array>
 #include <compare>
@@ -31,7 +31,7 @@ enum class DerivedTrack : std::uint8_t {
 
 struct DerivedTrackInfo {
   std::string_view name;  // of the track or counter
-  bool counter;           // values over time; else slices
+  bool counter;           // true for values over time, false for slices
   std::string_view unit;  // of a counter's values
 };
 
@@ -55,15 +55,15 @@ constexpr const DerivedTrackInfo& info(DerivedTrack which) { return kDerivedTrac
 
 enum class Operation : std::uint8_t;  // cli/timeline/collectives/operations.h
 
-// A collective over its ranks. What it points to outlives it.
+// A collective joined over its ranks. The objects it points to outlive it.
 struct JoinedCollective {
-  std::string_view communicator, description;  // as CommunicatorInfo has them; "": not known
-  std::uint32_t group = 0;                     // in MatchedCollectives::groups
-  std::uint32_t epoch = 0;                     // 0: unknown
+  std::string_view communicator, description;  // from CommunicatorInfo; "" if unknown
+  std::uint32_t group = 0;                     // index in MatchedCollectives::groups
+  std::uint32_t epoch = 0;                     // 0 if unknown
   Operation operation{};
-  std::int64_t bytes = -1;      // the size that bandwidth is computed from; -1: unknown, as below
+  std::int64_t bytes = -1;      // the size for bandwidth; -1 if unknown (also below)
   std::int64_t ordinal = 0;
-  std::int64_t last_rank = -1;  // to start
+  std::int64_t last_rank = -1;  // the rank that starts last
   std::int64_t ranks = 0;
 };
 
@@ -71,30 +71,32 @@ enum class CollectivePart : std::uint8_t { wait, transfer };
 
 enum class Loss : std::uint8_t { none, overwritten, unrecorded, everything, gap };
 
-// What a slice says besides its time, of which less may be written. Exporters make words of it (cli/formats/export/shared_json.h).
+// Facts of a slice other than its time. An exporter may omit some; it turns them into text
+// (cli/formats/export/shared_json.h).
 struct DerivedFacts {
-  std::int64_t length_ns = -1;  // -1: unknown
-  std::uint64_t short_gaps = 0;  // of idle: gaps too short to be written since the one before, and their sum
+  std::int64_t length_ns = -1;  // -1 if unknown
+  // idle: number and total time of gaps since the previous slice that are too short to be written
+  std::uint64_t short_gaps = 0;
   std::int64_t short_gaps_ns = 0;
   Loss loss = Loss::none;
-  const Notice* gap = nullptr;      // of the catalogue
-  std::int64_t gap_seen_ns = 0;     // how much of it lies before the last event
-  const JoinedCollective* collective = nullptr;  // of collectives: it is this part of it
+  const Notice* gap = nullptr;      // in the catalogue
+  std::int64_t gap_seen_ns = 0;     // the part of the gap before the last event
+  const JoinedCollective* collective = nullptr;  // collectives: the operation that this slice is a part of
   CollectivePart part = CollectivePart::wait;
 };
 
-// A slice, or a counter's value from `start_ns` until the next one of its track.
+// A slice, or the value of a counter from `start_ns` until the next value of its track.
 struct Derived {
   ProcessId process = 0;
   DerivedTrack track = DerivedTrack::idle;
-  std::int64_t device = -1;  // as the process numbers it; -1: of the whole process
+  std::int64_t device = -1;  // CUDA device number in the process; -1 for the whole process
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;  // >= 0; 0 for counters
-  double value = 0;              // of a counter
-  DerivedFacts facts = {};       // of a slice
+  double value = 0;              // counters only
+  DerivedFacts facts = {};       // slices only
 };
 
-// What tells tracks apart.
+// Identifies a track.
 struct DerivedTrackKey {
   ProcessId process = 0;
   DerivedTrack track = DerivedTrack::idle;
@@ -108,7 +110,8 @@ constexpr DerivedTrackKey track_of(const Derived& derived) {
   return {derived.process, derived.track, derived.device, collective != nullptr ? collective->group : 0};
 }
 
-// Tracks (process, track, device; of collectives also their group) each come in the order of time; among each other, and beside the events, in none.
+// Receives the slices and values of each track (process, track, device; for collectives also the group) in time order.
+// There is no order among tracks or relative to events.
 class DerivedSink {
  public:
   virtual ~DerivedSink() = default;

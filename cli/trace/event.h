@@ -1,5 +1,5 @@
-// What every reader yields and every command consumes: events on one time axis, and the catalogue of whom they belong
-// to. An event is fixed-size and its name is a string id; what it says besides travels with it (payload.h).
+// Events on the common time axis: what readers produce and commands consume. An event has a fixed size and a string id
+// as its name. Its payload travels with it (payload.h).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace cli {
 
-using StringId = std::uint32_t;   // in Catalog::strings; 0 is ""
+using StringId = std::uint32_t;   // index in Catalog::strings; 0 is ""
 using ProcessId = std::uint32_t;  // index in Catalog::processes
 using TrackId = std::uint32_t;    // index in Catalog::tracks
 
-inline constexpr std::int64_t kUnknownDuration = -1;  // started, end not seen
+inline constexpr std::int64_t kUnknownDuration = -1;  // the event started, but its end was not recorded
 
-// One entry each in kKinds: name for people and JSON keys, Chrome category.
+// kKinds has one entry per kind: name for people and JSON keys, Chrome category.
 enum class Kind : std::uint8_t {
   kernel,
   memcpy,
@@ -28,56 +28,56 @@ enum class Kind : std::uint8_t {
   runtime,
   driver,
   nvtx,
-  nccl,  // a host call into NCCL; the kernel that it launches is Kind::kernel
+  nccl,  // a host call of NCCL; the kernel that it launches is Kind::kernel
   sync,  // cuda_sync
   cuda_event,
   overhead,
-  graph,   // a whole launch of a CUDA graph, recorded instead of its nodes
-  memory,  // device memory allocated or released, a pool made, trimmed or removed: instants
-  notice,  // what happened to the recording itself
+  graph,   // a whole CUDA graph launch, recorded instead of its nodes
+  memory,  // instants: device memory allocated or released, a pool created, trimmed or destroyed
+  notice,  // an incident in the recording itself
   cpu_op,
   user_annotation,
   gpu_annotation,
   python_function,
   instant,  // instant events ("i", "I", "R")
   counter,  // "C"
-  flow,     // one end of a flow: phase "s", "t" or "f", correlation = its id, unique within its category
-  garbage_collection,  // a run of Python's
-  stack,               // where a thread was at a moment: an instant; correlation is that of the call that it is of, or 0
-  other,    // anything else with a time; category says what
+  flow,     // flow endpoint: phase "s", "t" or "f"; correlation is its id, unique within its category
+  garbage_collection,  // a run of Python's garbage collector
+  stack,               // instant: the stack of a thread; correlation is that of the call it was sampled at, or 0
+  other,    // any other event with a time; see its category
   count_
 };
 
-// What only events of a JSON file have: what its author wrote beside the facts, so that an export to JSON says it again.
+// How a JSON input spelled the event, apart from its facts, so that an export to JSON can repeat it.
 struct JsonSpelling {
-  bool args_complete = false;  // the foreign arguments hold correlation and bytes too: not to be repeated
-  bool no_category = false;    // none was given
-  bool encloses = false;       // end of a flow: "bp": "e", it binds to the slice around it
-  bool second_ids = false;     // the place is spelled as in the second line of Track::kineto_ids
-  char scope = 0;              // of an instant: 't', 'p', 'g'; 0: none was given
+  bool args_complete = false;  // the foreign arguments already contain correlation and bytes
+  bool no_category = false;    // the input has no category
+  bool encloses = false;       // flow endpoint with "bp": "e": it binds to the enclosing slice
+  bool second_ids = false;     // pid and tid are spelled as in the second line of Track::kineto_ids
+  char scope = 0;              // of an instant: 't', 'p' or 'g'; 0 if absent
 };
 
 struct Event {
-  std::int64_t start_ns = 0;      // wall clock of the axis, ns since 1970
-  std::int64_t duration_ns = 0;   // >= 0, or kUnknownDuration; 0 for all but phase 'X'
-  std::uint64_t correlation = 0;  // joins a launch and its work within a process; 0: none. Flows: the flow id
-  std::uint64_t bytes = 0;        // of a copy, a memset or one message of a collective, when has_bytes
+  std::int64_t start_ns = 0;      // wall clock of the common axis, ns since 1970
+  std::int64_t duration_ns = 0;   // >= 0, or kUnknownDuration; 0 unless phase is 'X'
+  std::uint64_t correlation = 0;  // joins a launch and its work within a process; 0 if none. Flows: the flow id
+  std::uint64_t bytes = 0;        // size of a copy, a memset or one message of a collective; valid if has_bytes
   TrackId track = 0;
   StringId name = 0;
-  StringId category = 0;  // 0: the kind's own; else the category as the input spelled it
+  StringId category = 0;  // as the input spelled it; 0 for the default category of the kind
   Kind kind = Kind::other;
-  char phase = 'X';  // of the Trace Event Format
+  char phase = 'X';  // "ph" of the Trace Event Format
   bool has_bytes = false;
-  bool open_start = false;  // began before the first kept record: start_ns is not its real start
-  JsonSpelling json;        // of recordings: as it is here
+  bool open_start = false;  // began before the first record in the ring: start_ns is not its real start
+  JsonSpelling json;        // default for recordings
 };
 static_assert(sizeof(Event) == 56);
 
-// GPU work of a device: what busy and idle are computed from. Synchronizations are not work.
+// Returns true for the GPU work from which busy and idle times are computed. Synchronizations do not count as work.
 constexpr bool is_gpu_work(Kind kind) {
   return kind == Kind::kernel || kind == Kind::memcpy || kind == Kind::memset || kind == Kind::graph;
 }
-// When this work of the GPU ended; 0: it is no such work, or its end is not known.
+// Returns when this GPU work ended. 0 if the event is not GPU work or its end is unknown.
 constexpr std::int64_t gpu_end_ns(const Event& event) {
   return is_gpu_work(event.kind) && event.duration_ns >= 0 ? event.start_ns + event.duration_ns : 0;
 }
@@ -94,8 +94,8 @@ constexpr KindSet kinds_of(std::initializer_list<Kind> kinds) {
 
 struct KindInfo {
   Kind kind;
-  std::string_view name;      // the JSON key in `info --json`
-  std::string_view category;  // what our own recordings get in Chrome JSON (Kineto's words where it has one)
+  std::string_view name;      // JSON key in `info --json`
+  std::string_view category;  // Chrome JSON category of recordings (Kineto's word if it has one)
 };
 
 inline constexpr std::array<KindInfo, static_cast<std::size_t>(Kind::count_)> kKinds{{
@@ -129,26 +129,26 @@ static_assert(std::all_of(kKinds.begin(), kKinds.end(),
 
 constexpr const KindInfo& info(Kind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
-// Which events of a trace a walk has to bring. A trace in memory brings all of them; one that lies in a file with an index
-// may leave out others, whole chunks at a time, and counts what it left out.
+// Selects the events that a walk has to deliver. A trace in memory delivers all events. A trace in an indexed file may
+// skip whole chunks of other events; it counts the events that it skips.
 struct Wanted {
-  using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  // from, and to where they end; on the axis
+  using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  // [from, to) on the common axis
 
-  std::vector<bool> processes;  // by ProcessId; empty: all
-  // The part of `processes` that this walk gives, by ProcessId; empty: all. Other walks give the rest, so NotRead does not count it. A walk may
-  // give more.
+  std::vector<bool> processes;  // by ProcessId; empty for all
+  // The subset of `processes` that this walk delivers, by ProcessId; empty for all. Other walks deliver the rest, so
+  // NotRead does not count it. A walk may deliver more.
   std::vector<bool> now;
-  // By ProcessId; empty: all of time. What runs in one at some moment, with the calls that launched it and what those
-  // calls launched.
+  // Time ranges by ProcessId; empty for all times. Selects the events that overlap a range, the calls that launched
+  // them and the work that those calls launched.
   std::vector<Intervals> times;
   std::optional<KindSet> kinds;
-  bool any_order_of_processes = false;  // the order of time counts within each process alone, which takes less
+  bool any_order_of_processes = false;  // events are in time order only within each process, which is cheaper
 
   bool has(std::size_t process) const { return processes.empty() || processes[process]; }
   bool has_now(std::size_t process) const { return now.empty() || now[process]; }
 };
 
-// In order, those that overlap or touch as one.
+// Sorts the intervals and joins those that overlap or touch.
 inline void join_intervals(Wanted::Intervals& intervals) {
   std::sort(intervals.begin(), intervals.end());
   Wanted::Intervals joined;
@@ -159,7 +159,7 @@ inline void join_intervals(Wanted::Intervals& intervals) {
   intervals = std::move(joined);
 }
 
-// Events that a walk left out, by the first reason for which none of their chunk is wanted, in this order.
+// Number of events that a walk skipped, by the first reason, in this order, that excludes their chunk.
 struct NotRead {
   std::uint64_t by_process = 0, by_time = 0, by_kind = 0;
 };

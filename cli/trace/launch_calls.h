@@ -1,6 +1,6 @@
-// The call that launched a piece of GPU work, found by its correlation. Bounded: about a million calls in all are kept, of
-// each process the newest kMostCalls at most and kFewestCalls at least, which is more than wait for a device at once. A call
-// takes about 48 bytes.
+// Finds the call that launched a piece of GPU work by its correlation. Memory is bounded: about a million calls are
+// kept in total, and between kFewestCalls and kMostCalls of the newest per process, which is more than can be queued on
+// a device at once. A call takes about 48 bytes.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -15,44 +15,48 @@
 namespace cli {
 
 struct LaunchCall {
-  TrackId track = 0;  // the thread
+  TrackId track = 0;  // of the calling thread
   StringId name = 0;
-  std::int64_t start_ns = 0, end_ns = 0;  // by the process's own clock; end_ns = start_ns where the end is not known
+  std::int64_t start_ns = 0, end_ns = 0;  // by the process's own clock; end_ns = start_ns if the end is unknown
 };
 
-// Of a call, by the clock of its times.
+// Times are by the same clock as those of `call`.
 LaunchCall launch_call(const Event& call);
 
-// What joins a launch and its work within a Process: correlations of several processes in one file are apart.
+// Returns a key that joins a launch and its work within a Process. It separates the correlations of several processes
+// in one file.
 inline std::uint64_t launch_key(const Track& track, std::uint64_t correlation) { return correlation ^ (std::uint64_t{track.launcher} << 40); }
 
-// False if no CUDA call of the process is in the trace: nothing says when its GPU work was launched.
+// Returns false if the trace has no CUDA calls of the process, so the launch times of its GPU work are unknown.
 bool records_calls(const Process& process);
 
 class LaunchCalls {
  public:
   static constexpr std::size_t kMostCalls = 1 << 16, kFewestCalls = 1 << 12;
 
-  // Of a trace that was read: it tells how many calls will come. The catalogue outlives it.
+  // The trace has been read: the catalogue contains the number of calls to expect. The catalogue must outlive this
+  // object.
   explicit LaunchCalls(const Catalog& catalog);
 
-  // A call with a correlation, by start. Of calls within each other with one correlation (the driver's, in the runtime's)
-  // the outermost counts. Its place, below kMostCalls, which it has until another one takes it; none: it does not count.
+  // Adds a call that has a correlation. Calls have to arrive in order of their start. If calls with one correlation are
+  // nested (a driver call in a runtime call), only the outermost is added. Returns the slot of the call (below
+  // kMostCalls), which is valid until another call takes it; empty if the call was not added.
   std::optional<std::uint32_t> add(const Event& call) { return newest_ = place_for(call); }
-  // Of the one that was added last, as add() said.
+  // The result of the last add().
   std::optional<std::uint32_t> newest() const { return newest_; }
-  // Of what is on the track. Null: there is none, or it is too long ago. Until the next add().
+  // Returns the call that launched the work with this correlation on the track. Null if there is none or it is too old.
+  // Valid until the next add().
   const LaunchCall* of(TrackId track, std::uint64_t correlation) const;
   std::optional<std::uint32_t> place_of(TrackId track, std::uint64_t correlation) const;
   const LaunchCall& at(ProcessId process, std::uint32_t place) const { return processes_[process][place]; }
-  // No more of this process is asked for.
+  // Frees the calls of a process that needs no more lookups.
   void forget(ProcessId process) { processes_[process] = Newest<LaunchCall>(most_); }
 
  private:
   std::optional<std::uint32_t> place_for(const Event& call);
 
   const Catalog& catalog_;
-  std::size_t most_;  // of a process
+  std::size_t most_;  // per process
   std::optional<std::uint32_t> newest_;
   std::vector<Newest<LaunchCall>> processes_;
 };

@@ -103,7 +103,7 @@ struct Noticed {
   std::string text;  // of the first notice
 };
 
-// Returns whether no data is missing because of this notice.
+// Returns true if no data is missing because of this notice.
 bool is_missing_nothing(trace::NoticeCode code) {
   return code == trace::NoticeCode::source_on || code == trace::NoticeCode::clock_changed || code == trace::NoticeCode::hang;
 }

@@ -1,4 +1,5 @@
-// What a recording does not hold, in words, so that no export looks complete when it is not.
+// Descriptions of missing data in a recording. Exports print them so that an incomplete recording does not look
+// complete.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,10 +9,10 @@
 
 namespace cli {
 
-// "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by CUPTI; 5 calls without a stack"; "" when all
-// is there.
+// Returns, for example, "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by
+// CUPTI; 5 calls without a stack"; "" if nothing is missing.
 std::string loss_text(const Process& process);
-// Its parts: what the ring recycled; and what was never recorded, by the agent or by CUPTI.
+// The parts of loss_text: events that the ring overwrote, and events that the agent or CUPTI never recorded.
 std::string overwritten_text(const Process& process);
 std::string unrecorded_text(const Process& process);
 
@@ -21,17 +22,18 @@ bool left_unrecorded(const Process& process);
 // Returns "removed 2 earlier runs to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK".
 std::string removed_runs_text(std::uint64_t runs);
 
-// Nothing was kept, and something was recorded.
+// Returns true if events were recorded but none of them is left.
 bool lost_everything(const Process& process);
 
-// Notices of recordings about missing data, as notes of analyses.
+// Notes of analyses about missing data, from the notices of recordings.
 
-// Returns one line for each kind of notice, with all its ranks and the text of the first.
+// Returns one line per kind of notice, with all its ranks and the text of its first notice.
 std::vector<std::string> notice_notes(const Catalog& catalog);
 
-// Notes of a file (Process::notes) that analyses repeat: what they cannot show, or count otherwise than the file has it.
+// Notes of a file (Process::notes) that analyses repeat: data that they cannot show or that they count differently from
+// the file.
 
-// How they begin and end.
+// The first and the last words of these notes.
 inline constexpr std::string_view kNoKnownGpuCategory = "no GPU work in a known category";
 inline constexpr std::string_view kOverrunsAreCut = "such work counts until then";
 

@@ -11,13 +11,13 @@ namespace cli {
 
 namespace {
 
-// Names of kernels that communicate. They are compared with the qualified name of the kernel's function, without what it returns, its
-// template arguments and its parameters, and without nameless namespaces.
+// Names of communication kernels. They are compared with the kernel function's qualified name, without return type,
+// template arguments, parameters and anonymous namespaces.
 enum class NamePart : std::uint8_t {
-  library,     // the name begins with it; collectives of these are matched over ranks
+  library,     // the name begins with it; these libraries' collectives are matched over ranks
   identifier,  // the function or one of its namespaces begins with it
-  inside,      // it is anywhere in the name
-  word,        // the same, whatever the case and the underscores: AllReduce, all_reduce
+  inside,      // anywhere in the name
+  word,        // anywhere in the name, ignoring case and underscores: AllReduce, all_reduce
 };
 struct CommunicationName {
   NamePart part;
@@ -29,8 +29,9 @@ constexpr CommunicationName kCommunicationNames[] = {
     {NamePart::library, "rccl"},
     {NamePart::library, "msccl"},
     {NamePart::library, "oneccl"},
-    // DeepEP (csrc/kernels/intranode.cu, internode.cu, internode_ll.cu: dispatch, combine, notify_dispatch, cached_notify, ...), its copies
-    // in Primus-Turbo and UCCL, DeepSeek's published profiles (dpsk::ep::internode::dispatch), and DeepEP's branch hybrid-ep
+    // DeepEP (csrc/kernels/intranode.cu, internode.cu, internode_ll.cu: dispatch, combine, notify_dispatch,
+    // cached_notify, ...), its copies in Primus-Turbo and UCCL, DeepSeek's published profiles
+    // (dpsk::ep::internode::dispatch), and DeepEP's hybrid-ep branch
     {NamePart::identifier, "deep_ep"},
     {NamePart::identifier, "intranode"},
     {NamePart::identifier, "internode"},
@@ -38,7 +39,7 @@ constexpr CommunicationName kCommunicationNames[] = {
     // MORI (src/ops/dispatch_combine: EpDispatchIntraNodeKernel, EpCombineInterNodeV1Kernel, ...)
     {NamePart::identifier, "EpDispatch"},
     {NamePart::identifier, "EpCombine"},
-    // TensorRT-LLM (kernels/communicationKernels/moeAlltoAllKernels.cu), which FlashInfer has too
+    // TensorRT-LLM (kernels/communicationKernels/moeAlltoAllKernels.cu), also in FlashInfer
     {NamePart::identifier, "moeA2A"},
     // pplx-garden (a2a_dispatch_send_kernel, a2a_combine_recv_kernel, ...)
     {NamePart::identifier, "a2a_dispatch"},
@@ -60,16 +61,18 @@ constexpr CommunicationName kCommunicationNames[] = {
     {NamePart::identifier, "quickreduce"},
     // TensorRT-LLM (allReduceFusionKernels.cu, namespace ar_fusion)
     {NamePart::identifier, "ar_fusion"},
-    // A collective by name: one_shot_all_reduce_kernel (PyTorch), twoShotAllReduceKernel (TensorRT-LLM), allreduce_fusion_kernel_oneshot_lamport
-    // (FlashInfer), aiter::reduce_scatter_cross_device_store, moeAllToAllKernel, and those that users write in Triton
+    // Kernels named after a collective: one_shot_all_reduce_kernel (PyTorch), twoShotAllReduceKernel (TensorRT-LLM),
+    // allreduce_fusion_kernel_oneshot_lamport (FlashInfer), aiter::reduce_scatter_cross_device_store,
+    // moeAllToAllKernel, users' Triton kernels
     {NamePart::word, "allreduce"},
     {NamePart::word, "allgather"},
     {NamePart::word, "reducescatter"},
     {NamePart::word, "alltoall"},
     {NamePart::word, "all2all"},
 };
-// Names of kernels that compute though one of the above is in them: Inductor's, which list the operators whose neighbours they fuse; those
-// that multiply matrices and communicate in one; and DeepEP's layout, which counts tokens on its own GPU.
+// Names of compute kernels that contain one of the names above: Inductor's kernels, whose names list the operators next
+// to which they were fused; kernels that multiply matrices and communicate; and DeepEP's layout kernel, which counts
+// tokens on its own GPU.
 constexpr CommunicationName kComputeNames[] = {
     {NamePart::library, "triton_"},
     {NamePart::word, "gemm"},
@@ -82,8 +85,8 @@ constexpr std::string_view kGemmWords[] = {"gemm",      "gemv",       "nvjet_", 
 
 constexpr std::string_view kNameless = "(anonymous namespace)::", kUnnamed = "<unnamed>::", kMangledNameless = "12_GLOBAL__N_1";
 
-// Where the function's own name begins, with its namespaces but for nameless ones: behind what templates return, and behind
-// the length in a mangled name.
+// Returns the function's own name with its namespaces, except anonymous ones: the part after a template's return type,
+// or after the length in a mangled name.
 std::string_view function_of(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
   while (name.starts_with(kNameless)) name.remove_prefix(kNameless.size());
@@ -93,14 +96,14 @@ std::string_view function_of(std::string_view name) {
   return name.substr(std::min(name.find_first_not_of("0123456789"), name.size()));
 }
 
-// `word` is in lower case.
+// `word` has to be in lower case.
 bool contains(std::string_view text, std::string_view word) {
   return std::search(text.begin(), text.end(), word.begin(), word.end(),
                      [](char a, char b) { return lower(a) == b; }) != text.end();
 }
 
 constexpr bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
-// The function with its namespaces.
+// Returns the function's name with its namespaces.
 std::string qualified_name(std::string_view kernel) {
   std::string name = demangled(kernel);
   std::string_view rest = name.empty() ? kernel : name;
@@ -136,7 +139,8 @@ class ComparedName {
       case NamePart::identifier: break;
     }
     for (std::size_t at = name_.find(each.text); at != name_.npos; at = name_.find(each.text, at + 1)) {
-      if (at == 0 || name_[at - 1] == ':' || (name_.starts_with("_Z") && is_digit(name_[at - 1]))) return true;  // mangled: after its length
+      // In a mangled name, the name follows its length
+      if (at == 0 || name_[at - 1] == ':' || (name_.starts_with("_Z") && is_digit(name_[at - 1]))) return true;
     }
     return false;
   }
@@ -157,7 +161,7 @@ constexpr Direction kDirections[] = {
     {"DeviceToDevice", DerivedTrack::copy_d2d}, {"PtoP", DerivedTrack::copy_peer},
     {"PeerToPeer", DerivedTrack::copy_peer},
 };
-// So that few names are asked for each: "to" with a letter behind it that may follow there.
+// A cheap filter before the exact comparison: the name contains "to" followed by a letter that can follow it.
 constexpr bool may_have_direction(std::string_view name) {
   for (std::size_t at = name.find('o', 1); at < name.size() - 1; at = name.find('o', at + 1)) {
     if (lower(name[at - 1]) == 't' && std::string_view("ADHP").find(name[at + 1]) != name.npos) return true;

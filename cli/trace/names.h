@@ -1,4 +1,4 @@
-// What the names of ranges, operators and kernels tell.
+// Classification of range, operator, call and kernel names.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,46 +13,49 @@
 
 namespace cli {
 
-// What names say of what is called so; NameClasses looks it up once per string.
+// Predicates of names. NameClasses evaluates them once per string.
 
-// A kernel of a library of collectives that are matched over ranks (NCCL, RCCL, MSCCL, oneCCL), mangled or demangled.
+// Returns true for a kernel of a library whose collectives are matched over ranks (NCCL, RCCL, MSCCL, oneCCL). The name
+// may be mangled.
 bool is_comm_name(std::string_view kernel);
 
-// A kernel of another library that moves data between GPUs, mangled or demangled: expert parallelism (DeepEP, MORI, TensorRT-LLM,
-// FlashInfer), NVSHMEM, symmetric memory, and every collective by name. One table has the names.
+// Returns true for a kernel of any other library that moves data between GPUs: expert parallelism (DeepEP, MORI,
+// TensorRT-LLM, FlashInfer), NVSHMEM, symmetric memory, and every kernel named after a collective. The name may be
+// mangled. The table of names is in names.cpp.
 bool is_exchange_name(std::string_view kernel);
 
-// A kernel that is a matrix product of cuBLAS, CUTLASS, Triton's templates, rocBLAS (Tensile) or TensorRT-LLM (bmm_); mangled or demangled.
+// Returns true for a matrix multiplication kernel of cuBLAS, CUTLASS, Triton's templates, rocBLAS (Tensile) or
+// TensorRT-LLM (bmm_). The name may be mangled.
 bool is_gemm_name(std::string_view kernel);
 
-// Which way a copy goes, by the words of CUPTI and Kineto ("Memcpy HtoD (Pinned -> Device)"; arrays count as the
-// device) and of HIP ("CopyHostToDevice"). None within the host.
+// Returns the direction of a copy from the words of CUPTI and Kineto ("Memcpy HtoD (Pinned -> Device)"; arrays count as
+// device memory) or HIP ("CopyHostToDevice"). Empty for copies within the host.
 std::optional<DerivedTrack> copy_track(std::string_view name);
 
-// Calls that put work into a queue of the GPU: cudaLaunchKernelExC, cuLaunchKernel, cudaGraphLaunch, cudaMemcpyAsync,
-// cuMemsetD32Async, hipModuleLaunchKernel, ... Host functions are not the GPU's.
+// Returns true for calls that queue GPU work: cudaLaunchKernelExC, cuLaunchKernel, cudaGraphLaunch, cudaMemcpyAsync,
+// cuMemsetD32Async, hipModuleLaunchKernel, ... Launches of host functions do not count.
 bool is_launch_name(std::string_view call);
-// PyTorch's operators and annotations of collectives, which say what the kernels do that are launched in them: "c10d::alltoall_base_",
-// "nccl:all_to_all".
+// Returns true for PyTorch's operators and annotations of collectives, which describe the kernels launched in them:
+// "c10d::alltoall_base_", "nccl:all_to_all".
 bool is_collective_range_name(std::string_view range);
 
-// Calls in which the host waits for the GPU and does nothing else: cudaStreamSynchronize, cuCtxSynchronize, hipEventSynchronize, ...
+// Returns true for calls that only wait for the GPU: cudaStreamSynchronize, cuCtxSynchronize, hipEventSynchronize, ...
 bool is_sync_name(std::string_view call);
 
-// Of copies: those that return before they are done, where the memory allows it (cudaMemcpyAsync).
+// Returns true for copy calls that return before the copy is done if the memory allows it (cudaMemcpyAsync).
 bool is_async_name(std::string_view call);
 
-// cudaGraphLaunch, cuGraphLaunch, hipGraphLaunch.
+// Returns true for cudaGraphLaunch, cuGraphLaunch, hipGraphLaunch.
 bool is_graph_launch_name(std::string_view call);
 
-// Calls that ask the driver for memory of a device: cudaMalloc, cuMemAlloc_v2, cuMemCreate, hipMalloc, ... Memory of the host,
-// asynchronous allocations and pools are none.
+// Returns true for calls that allocate device memory in the driver: cudaMalloc, cuMemAlloc_v2, cuMemCreate, hipMalloc,
+// ... Host memory, asynchronous allocations and pools do not count.
 bool is_allocation_name(std::string_view call);
 
-// Calls that give it back: cudaFree, cuMemFree_v2, cuMemRelease, hipFree. They wait for the GPU.
+// Returns true for calls that release such memory and wait for the GPU: cudaFree, cuMemFree_v2, cuMemRelease, hipFree.
 bool is_release_name(std::string_view call);
 
-// The kind of a flow from a launch to its work, as Kineto names it.
+// Returns true for Kineto's category of flows from a launch to its work.
 bool is_launch_flow_name(std::string_view category);
 
 class NameClasses {
@@ -74,13 +77,14 @@ class NameClasses {
   std::vector<Class> classes_;
 };
 
-// Which way autograd goes through an operator.
+// Returns true if the operator belongs to autograd's backward pass.
 inline bool is_backward(const OperatorFacts& op) { return (op.has & OperatorFacts::kForwardThread) != 0 && op.forward_thread != 0; }
 
-// Which phase of a training step a range's name tells.
+// The phase of a training step, from the name of a range.
 enum class TrainingPhase : std::uint8_t { forward, backward, optimizer };
 
-// "## forward ##" and "Forward 3" begin with the word "forward", in lower case.
+// Returns true if the first word of `name` is `word`, which is in lower case: "## forward ##" and "Forward 3" begin
+// with "forward".
 inline bool begins_with_word(std::string_view name, std::string_view word) {
   const auto is_letter = [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; };
   const auto from = std::find_if(name.begin(), name.end(), is_letter);
@@ -88,8 +92,8 @@ inline bool begins_with_word(std::string_view name, std::string_view word) {
   return std::equal(from, to, word.begin(), word.end(), [](char a, char b) { return lower(a) == b; });
 }
 
-// None: the name tells none. PyTorch's: Optimizer.step#AdamW.step, Optimizer.zero_grad#..., what autograd's engine runs,
-// DistributedDataParallel.forward; others that begin with the word.
+// Empty if the name contains no phase. Recognizes PyTorch's names (Optimizer.step#AdamW.step, Optimizer.zero_grad#...,
+// ranges of autograd's engine, DistributedDataParallel.forward) and names that begin with the word.
 inline std::optional<TrainingPhase> training_phase(std::string_view range) {
   if (begins_with_word(range, "optimizer")) return TrainingPhase::optimizer;
   const bool is_autograd = range.starts_with("autograd::engine::evaluate_function") || range.starts_with("torch::autograd::");
@@ -98,7 +102,8 @@ inline std::optional<TrainingPhase> training_phase(std::string_view range) {
   return std::nullopt;
 }
 
-// Its work is of the backward pass, but it does not tell where that is: PyTorch up to 1.8 names what accumulates gradients alone.
+// Returns true for ranges that contain work of the backward pass but do not mark its extent: PyTorch up to 1.8 names
+// only the accumulation of gradients.
 inline bool tells_no_phase(std::string_view range) { return range.starts_with("torch::autograd::"); }
 
 }  // namespace cli

@@ -13,7 +13,7 @@ std::vector<T> list_of(const Interned<T>& interned, InternedId<T> last, std::siz
   return list;
 }
 
-// Of the values that `value` makes of the entries, whose `before` and `count` are set here.
+// Interns a list of entries made by `value`. Sets their `before` and `count`.
 template <typename T, typename Entry, typename Value>
 InternedId<T> intern_list(Interned<T>& interned, const std::vector<Entry>& entries, std::size_t most, Value&& value) {
   InternedId<T> last;

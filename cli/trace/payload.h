@@ -1,21 +1,20 @@
-// What an event says besides its time, place and name: a struct per kind of fact, with numbers as numbers. Readers fill
-// it, once; exporters make words and JSON of it (cli/formats/export/args_text.h); nobody between them makes or parses text.
+// The payload of an event: a struct per kind of fact, with numbers as numbers. Readers fill it once, exporters turn it
+// into words and JSON (cli/formats/export/args_text.h), and the code between them never creates or parses text.
 //
-// The design. An Event is what every event has (56 bytes); its payload is one of the structs below, chosen by a tag, or
-// none. In memory and on disk a payload takes what its struct takes, not what the largest of them does: a batch keeps
-// payloads in one array of words (merged_batch.h), a file keeps a column for each field (merged_columns.h). What repeats
-// from event to event is interned in the catalogue and is an id here: strings, launch configurations (Launch), what was
-// open when a node of a graph was captured (Capture). So a kernel of a recording costs 32 bytes beside its Event, where
-// its arguments as JSON text took about 200.
-// (Considered and not taken: std::variant, which is as large as its largest member in every event; fields by number as
-// in protobuf, which are looked up where a struct is read; one table per kind, which gives up the one order of events.)
+// An Event has the members common to all events (56 bytes). Its payload is one of the structs below, chosen by a tag,
+// or none. In memory and on disk a payload takes only the size of its own struct: a batch stores payloads in one array
+// of words (merged_batch.h), a file stores a column per field (merged_columns.h). Values that repeat are interned in
+// the catalogue and are ids here: strings, launch configurations (Launch), what was open when a graph node was captured
+// (Capture). A recorded kernel thus takes 32 bytes next to its Event; its arguments as JSON text took about 200.
+// Rejected alternatives: std::variant (as large as its largest member in every event), fields by number as in protobuf
+// (a lookup per field), one table per kind (loses the single order of events).
 //
-// Foreign arguments (Kineto, Chrome JSON) come back as they were: as a shape with its integers (shapes.h), or, where no
-// other event's are like them, as text. A payload beside them says what is computed with.
+// Foreign arguments (Kineto, Chrome JSON) are kept verbatim: as a shape with integers (shapes.h), or as text if no
+// other event has this shape. The payload next to them contains the values that computations use.
 //
-// Each struct's fields are listed once, in payload_fields(): columns, equality in tests, `dump` and the translation of
-// ids follow from that list. A new kind of payload is a struct, its list and its name in AllPayloads; then the compiler
-// asks for its words (args_text.cpp).
+// payload_fields() lists the fields of each struct once. Columns, equality in tests, `dump` and the translation of ids
+// follow from that list. A new payload needs a struct, its list and its name in AllPayloads; the compiler then requires
+// its words (args_text.cpp).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -36,7 +35,7 @@
 
 namespace cli {
 
-// What is interned, in AllInterned's order; 0 of each: there is none, or nothing is known.
+// Interned types, in the order of AllInterned. Id 0 of each type means none or unknown.
 struct Launch;
 struct Capture;
 struct CollectiveOp;
@@ -50,24 +49,25 @@ using DimsId = InternedId<Dims>;
 using OperatorInputId = InternedId<OperatorInput>;
 using StackId = InternedId<StackFrame>;
 
-inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a stream, event or thread: there is none
-inline constexpr std::uint8_t kNoFlags = 0xff;         // they are not known
+inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // no stream, event or thread
+inline constexpr std::uint8_t kNoFlags = 0xff;         // unknown flags
 inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
 
-// How kernels were launched, and what follows from that for a GPU with its limits (cli/formats/reading/devices.h). The name of the
-// kernel is the event's.
+// A launch configuration, and the values computed from it for a GPU with its limits (cli/formats/reading/devices.h).
+// The kernel's name is in the event.
 struct Launch {
   std::uint32_t grid[3] = {};   // blocks
   std::uint32_t block[3] = {};  // threads
   std::uint32_t registers_per_thread = 0;
-  std::uint64_t shared_bytes = 0;  // static and dynamic
+  std::uint64_t shared_bytes = 0;  // static + dynamic
   std::uint32_t local_bytes_per_thread = 0;
-  std::uint32_t cluster[3] = {};  // blocks; 0: it has none
-  std::uint8_t launch_type = 0;   // CUpti_ActivityLaunchType: 0 regular, 1 cooperative, 2 cooperative on several devices
-  bool estimated = false;          // the next three are set
+  std::uint32_t cluster[3] = {};  // blocks; 0 if no cluster
+  std::uint8_t launch_type = 0;   // CUpti_ActivityLaunchType: 0 regular, 1 cooperative, 2 on several devices
+  bool estimated = false;          // true if the next three are set
   float blocks_per_multiprocessor = 0;
   float warps_per_multiprocessor = 0;
-  std::int32_t occupancy_percent = -1;  // achieved, of the threads that a multiprocessor can hold; -1: unknown
+  // Achieved, as a share of the threads that a multiprocessor can hold; -1 if unknown
+  std::int32_t occupancy_percent = -1;
 
   bool has_cluster() const { return cluster[0] != 0 && cluster[1] != 0 && cluster[2] != 0; }
   bool operator==(const Launch&) const = default;
@@ -96,9 +96,9 @@ constexpr void payload_fields(F& f, T& l)
   f.number("occupancy_percent", l.occupancy_percent, l.occupancy_percent >= 0);
 }
 
-// A call of NCCL, or what is known of it: which fields mean something is in `has`.
+// An NCCL call. `has` contains which fields are valid.
 struct Collective {
-  enum Has : std::uint8_t {  // of the records
+  enum Has : std::uint8_t {  // values as in the records
     kCommunicator = trace::kHasCommunicator,
     kBytes = trace::kHasBytes,
     kReduction = trace::kHasReductionOp,
@@ -107,14 +107,14 @@ struct Collective {
     kStream = trace::kHasStream
   };
   std::uint64_t communicator = 0;  // NCCL's hash
-  std::uint64_t ordinal = kNoOrdinal;  // of its class on this communicator and epoch: the same on every rank
+  std::uint64_t ordinal = kNoOrdinal;  // index within its class on this communicator and epoch; equal on every rank
   std::uint64_t count = 0;             // elements of one message
   std::uint64_t stream = 0;            // cudaStream_t
-  std::uint32_t epoch = 0;             // how often a communicator of this hash was made; 0: unknown
+  std::uint32_t epoch = 0;             // how many communicators with this hash were created so far; 0 if unknown
   std::uint32_t reduction = 0;         // ncclRedOp_t
   std::uint32_t data_type = 0;         // ncclDataType_t
   std::int32_t peer = 0;               // root or peer
-  std::uint8_t nccl_class = 0;         // trace::NcclClass; 0: unknown
+  std::uint8_t nccl_class = 0;         // trace::NcclClass; 0 if unknown
   std::uint8_t has = 0;
 
   bool operator==(const Collective&) const = default;
@@ -134,7 +134,7 @@ constexpr void collective_fields(F& f, T& c) {
   f.number("has", c.has, false);
 }
 
-// What was open on the capturing thread when a node of a CUDA graph was made.
+// What was open on the capturing thread when a CUDA graph node was created.
 struct Capture {
   bool known = false;
   bool has_range = false, has_domain = false;
@@ -142,8 +142,8 @@ struct Capture {
   bool in_call = false;            // an NCCL call was open
   bool has_call = false;
   StringId call = 0;            // "ncclAllReduce"
-  bool first_of_group = false;  // of several calls of a group, of which this may be any
-  std::uint64_t bytes = 0;      // of one message, where `collective` has them
+  bool first_of_group = false;  // the group has several calls and this is the first; the node may belong to any of them
+  std::uint64_t bytes = 0;      // of one message, if `collective` has kBytes
   Collective collective;
 
   bool operator==(const Capture&) const = default;
@@ -166,17 +166,17 @@ constexpr void payload_fields(F& f, T& c)
   collective_fields(f, c.collective);
 }
 
-// A collective as PyTorch describes it, on the operator that records it and on the kernels that this launched.
+// A collective as PyTorch describes it, on the operator that records it and on the kernels that the operator launched.
 // Source of the members: libkineto/src/output_json.cpp, torch/csrc/distributed/c10d/ParamCommsUtils.hpp.
 struct CollectiveOp {
   StringId name = 0;                               // "_allgather_base"
   StringId data_type = 0;                          // "BFloat16"
   StringId group_name = 0, group_description = 0;  // of the process group: "0", "default_pg"
-  StringId group_ranks = 0;                        // as it is written there, which may be shortened: "[0, 1, 2, 3]"
-  std::int64_t in_elements = -1, out_elements = -1;  // of this rank's message; -1: unknown, as below
+  StringId group_ranks = 0;                        // verbatim and possibly abbreviated: "[0, 1, 2, 3]"
+  std::int64_t in_elements = -1, out_elements = -1;  // of this rank's message; -1 if unknown (also below)
   std::int64_t group_size = -1;                      // ranks
   std::int64_t group_first_rank = -1, group_rank_stride = -1;
-  std::int64_t source_rank = -1, destination_rank = -1;  // of a receive, of a send: the other one in the group
+  std::int64_t source_rank = -1, destination_rank = -1;  // peer in the group, of a receive or a send
 
   bool operator==(const CollectiveOp&) const = default;
 };
@@ -199,12 +199,12 @@ constexpr void payload_fields(F& f, T& c)
   f.number("destination_rank", c.destination_rank, c.destination_rank >= 0);
 }
 
-// The sizes of a tensor's dimensions, or its strides, in elements: those before, and the last one. A list is the number of its
-// last; 0: it is empty. (So lists of any length are entries of one size.)
+// A list of a tensor's dimensions or strides, in elements. Each entry refers to the entry before it, so all entries
+// have one size. The id of the last entry represents the list; 0 is the empty list.
 struct Dims {
   DimsId before;
   std::int64_t last = 0;
-  std::uint32_t count = 0;  // with those before
+  std::uint32_t count = 0;  // number of entries up to this one
 
   bool operator==(const Dims&) const = default;
 };
@@ -218,14 +218,14 @@ constexpr void payload_fields(F& f, T& d)
   f.number("count", d.count, false);
 }
 
-// The inputs of an operator, as PyTorch's profiler tells them: a list as of Dims, of tensors and scalars.
+// A list of an operator's inputs (tensors and scalars), as PyTorch's profiler records them. Linked like Dims.
 struct OperatorInput {
   OperatorInputId before;
-  std::uint32_t count = 0;   // with those before
+  std::uint32_t count = 0;   // number of entries up to this one
   StringId type = 0;         // "c10::BFloat16", "Scalar", "TensorList"
   DimsId dims, strides;      // of a tensor
-  OperatorInputId elements;  // of a list of tensors, which have dims and strides alone
-  StringId value = 0;        // of a scalar, as it was written: "0.5", "[2, 3]"
+  OperatorInputId elements;  // of a list of tensors; these have only dims and strides
+  StringId value = 0;        // of a scalar, verbatim: "0.5", "[2, 3]"
 
   bool operator==(const OperatorInput&) const = default;
 };
@@ -243,20 +243,20 @@ constexpr void payload_fields(F& f, T& i)
   f.string("value", i.value, false);
 }
 
-// A frame of a host thread's stack in the one that called it. A stack is the number of its innermost frame. (So stacks share what
-// they have in common, and form the tree of calls.)
+// A stack frame of a host thread. It refers to its caller's frame, and the id of the innermost frame represents the
+// stack. Stacks thus share their common frames and form the call tree.
 struct StackFrame {
-  enum What : std::uint8_t {  // of the records
+  enum What : std::uint8_t {  // values as in the records
     kPython = static_cast<std::uint8_t>(trace::FrameKind::python),
     kModule = static_cast<std::uint8_t>(trace::FrameKind::module),  // the call of a torch.nn.Module
     kNative = static_cast<std::uint8_t>(trace::FrameKind::native)
   };
-  StackId outer;               // the caller's; 0: there is none, or it was not recorded
-  StringId name = 0;           // of the function; of a module its class; 0: unknown
-  StringId file = 0;           // of native code the loaded object; 0: unknown
-  StringId path = 0;           // of a module: in the outermost one, as its named_modules() says; 0: unknown, or the outermost
-  std::int32_t line = 0;       // 0: unknown
-  std::uint64_t instance = 0;  // of a module: its object; of native code: the address in the loaded object
+  StackId outer;               // frame of the caller; 0 if there is none or it was not recorded
+  StringId name = 0;           // name of the function or the module's class; 0 if unknown
+  StringId file = 0;           // source file or, for native code, the loaded object; 0 if unknown
+  StringId path = 0;           // module: its name in the outermost module's named_modules(); 0 if unknown or outermost
+  std::int32_t line = 0;       // 0 if unknown
+  std::uint64_t instance = 0;  // module: address of its object; native code: address in the loaded object
   std::uint8_t what = 0;
 
   bool operator==(const StackFrame&) const = default;
@@ -277,13 +277,13 @@ constexpr void payload_fields(F& f, T& s)
 
 using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInput, StackFrame>;
 
-// Calls f(static_cast<const T*>(nullptr)) for each.
+// Calls f(static_cast<const T*>(nullptr)) for each interned type.
 template <typename F>
 constexpr void for_each_interned(F&& f) {
   [&]<typename... T>(std::tuple<T...>*) { (f(static_cast<const T*>(nullptr)), ...); }(static_cast<AllInterned*>(nullptr));
 }
 
-// Where in a CUDA graph work comes from; all 0: from none.
+// Position of GPU work in a CUDA graph; all 0 if it is not part of one.
 struct GraphNode {
   std::uint64_t node = 0;
   std::uint32_t graph = 0;
@@ -300,7 +300,7 @@ constexpr void graph_fields(F& f, T& g) {
   f.id("capture", g.capture, any);
 }
 
-// The payloads. The device and stream of GPU work are its track's.
+// The payloads. The device and stream of GPU work are in its track.
 
 struct KernelFacts {
   LaunchId launch = 0;
@@ -308,18 +308,19 @@ struct KernelFacts {
   GraphNode graph;
 };
 
-// A kernel of a profile: what a recording's has, and what joins it with operators.
+// A kernel of a profile: the facts of a recorded kernel, and the ids that join it with operators.
 struct ProfiledKernelFacts : KernelFacts {
-  std::uint64_t external_id = 0;           // the operator's that launched it; 0: unknown
-  std::uint64_t sequence = kNoOrdinal;     // of its collective in the process group, as it or its operator says
+  std::uint64_t external_id = 0;           // id of the operator that launched it; 0 if unknown
+  // Index of its collective in the process group, from the kernel or its operator
+  std::uint64_t sequence = kNoOrdinal;
   CollectiveOpId collective_op = 0;
 };
 
 struct CopyFacts {
   std::uint8_t direction = 0;                  // CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, ... 8 DtoD
   std::uint8_t from_memory = 0, to_memory = 0;  // CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, ...
-  std::uint8_t flags = 0;                       // CUpti_ActivityFlag: 1 = asynchronous; kNoFlags: unknown
-  bool between_devices = false;                 // the next four are set
+  std::uint8_t flags = 0;                       // CUpti_ActivityFlag: 1 = asynchronous; kNoFlags if unknown
+  bool between_devices = false;                 // true if the next four are set
   std::uint32_t from_device = 0, to_device = 0, from_context = 0, to_context = 0;
   std::uint32_t context = 0;
   GraphNode graph;
@@ -327,7 +328,7 @@ struct CopyFacts {
 
 struct SetFacts {
   std::uint8_t memory = 0;  // CUpti_ActivityMemoryKind
-  std::uint8_t flags = 0;  // as above
+  std::uint8_t flags = 0;  // as in CopyFacts
   bool value_is_known = true;
   std::uint32_t value = 0;
   std::uint32_t context = 0;
@@ -339,13 +340,13 @@ struct GraphLaunchFacts {
   std::uint32_t context = 0;
 };
 
-// A call of the CUDA runtime or driver: the event's kind says which.
+// A CUDA runtime or driver call. The event's kind is the domain.
 struct CallFacts {
   std::uint32_t cbid = 0;          // CUPTI callback id within the domain
   std::uint32_t return_value = 0;  // cudaError_t or CUresult
 };
 
-// A call that recorded a CUDA event, and succeeded.
+// A successful call that recorded a CUDA event.
 struct EventRecordFacts {
   std::uint32_t cbid = 0;
   std::uint32_t event = 0;  // CUPTI's number of the event
@@ -358,32 +359,32 @@ struct SyncFacts {
   std::uint32_t stream = kNoNumber;
   std::uint32_t event = kNoNumber;  // CUPTI's number of the event
   std::uint32_t return_value = 0;
-  bool producer_is_known = false;           // of a wait for an event: the next two are set
-  std::uint32_t producer_stream = 0;        // where the event was recorded,
-  std::uint32_t producer_correlation = 0;   // by the call of this correlation
+  bool producer_is_known = false;           // true if the next two are set; only for a wait for an event
+  std::uint32_t producer_stream = 0;        // stream on which the event was recorded
+  std::uint32_t producer_correlation = 0;   // correlation of the call that recorded it
 };
 
 struct OverheadFacts {
   std::uint32_t overhead = 0;  // CUpti_ActivityOverheadKind
   std::uint16_t object = 0;    // CUpti_ActivityObjectKind
-  std::uint32_t tid = 0;       // of objects 1 and 2; 0: unknown
-  std::uint32_t device = 0, context = 0, stream = 0;  // of objects 3 to 5
+  std::uint32_t tid = 0;       // for objects 1 and 2; 0 if unknown
+  std::uint32_t device = 0, context = 0, stream = 0;  // for objects 3 to 5
 };
 
-// Device memory that the driver allocated or released; Event::bytes says how much.
+// Device memory that the driver allocated or released; its size is in Event::bytes.
 struct MemoryFacts {
   std::uint8_t operation = 0;  // CUpti_ActivityMemoryOperationType: 1 allocate, 2 release
   std::uint8_t memory = 0;     // CUpti_ActivityMemoryKind
   bool asynchronous = false;
   std::uint32_t device = 0, context = 0, stream = kNoNumber;
   std::uint64_t address = 0;
-  std::uint64_t pool_address = 0;  // 0: of no pool
+  std::uint64_t pool_address = 0;  // 0 if not from a pool
 
   bool is_release() const { return operation == 2; }
   bool is_known() const { return operation == 1 || operation == 2; }
 };
 
-// A pool of device memory; Event::bytes is its size.
+// A pool of device memory; its size is in Event::bytes.
 struct PoolFacts {
   std::uint8_t operation = 0;  // CUpti_ActivityMemoryPoolOperationType
   std::uint8_t pool = 0;       // CUpti_ActivityMemoryPoolType: 1 local, 2 imported
@@ -396,13 +397,13 @@ struct RangeFacts {
   bool has_domain = false;
   std::uint8_t payload_type = 0;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
   StringId domain = 0;
-  std::uint32_t category = 0;  // 0: none
+  std::uint32_t category = 0;  // 0 if none
   StringId category_name = 0;
-  std::uint32_t color_argb = 0;  // 0: none
-  std::uint64_t payload = 0;     // the value's bytes, in its own type
+  std::uint32_t color_argb = 0;  // 0 if none
+  std::uint64_t payload = 0;     // bytes of the value, in its own type
 };
 
-// A call of NCCL on the host; Event::bytes, where it has them, is the size of one message.
+// A host call of NCCL. Event::bytes, if set, is the size of one message.
 struct NcclFacts {
   Collective collective;
 };
@@ -413,36 +414,36 @@ struct NoticeFacts {
   StringId text = 0;
 };
 
-// What PyTorch's allocator counts after an allocation or release (Kineto's "[memory]").
+// The counters of PyTorch's allocator after an allocation or release (Kineto's "[memory]").
 struct AllocatorFacts {
   enum Has : std::uint8_t { kAllocated = 1, kReserved = 2, kDeviceId = 4 };
   std::int32_t device_type = 0;  // c10::DeviceType: 0 is the host
   std::int64_t device = 0;
-  std::int64_t allocated_bytes = 0, reserved_bytes = 0;  // in total
+  std::int64_t allocated_bytes = 0, reserved_bytes = 0;  // totals
   std::uint8_t has = 0;
 };
 
 // An operator or annotation of a profile.
 struct OperatorFacts {
   enum Has : std::uint8_t { kSequenceNumber = 1, kForwardThread = 2, kRecordFunction = 4 };
-  std::uint64_t external_id = 0;      // 0: unknown
-  std::uint64_t sequence_number = 0;  // of autograd: that of a forward operator and of its backward one
-  std::uint64_t forward_thread = 0;   // PyTorch's number of the thread where the forward operator ran
+  std::uint64_t external_id = 0;      // 0 if unknown
+  std::uint64_t sequence_number = 0;  // of autograd; the same for a forward operator and its backward operator
+  std::uint64_t forward_thread = 0;   // PyTorch's number of the thread that ran the forward operator
   std::uint64_t record_function = 0;  // id of the call in an execution trace
-  std::uint64_t sequence = kNoOrdinal;  // of its collective in the process group
+  std::uint64_t sequence = kNoOrdinal;  // index of its collective in the process group
   CollectiveOpId collective_op = 0;
   OperatorInputId inputs = 0;
-  StackId stack = 0;         // where it was called; 0: unknown
-  std::uint32_t thread = 0;  // PyTorch's number of its thread, as in forward_thread; 0: unknown
-  StringId module = 0;  // where TorchScript's operators were called: "TOP(Net)::forward.SELF(Net)::conv"; 0: unknown
+  StackId stack = 0;         // of the call; 0 if unknown
+  std::uint32_t thread = 0;  // PyTorch's thread number, as in forward_thread; 0 if unknown
+  StringId module = 0;  // call site of a TorchScript operator: "TOP(Net)::forward.SELF(Net)::conv"; 0 if unknown
   std::uint8_t has = 0;
 };
 
-// A frame of Python in a profile: a function, or a call of a module.
+// A Python frame in a profile: a function or a module call.
 struct FrameFacts {
   static constexpr std::int64_t kNone = -1;
-  std::int64_t id = kNone, parent_id = kNone;  // kNone: it has none
-  std::int64_t module_id = kNone;              // the instance, of calls of modules
+  std::int64_t id = kNone, parent_id = kNone;  // kNone if absent
+  std::int64_t module_id = kNone;              // instance; module calls only
 };
 
 // A run of Python's garbage collector.
@@ -451,13 +452,13 @@ struct GarbageCollectionFacts {
   std::uint32_t collected = 0, uncollectable = 0;  // objects
 };
 
-// Where a thread was.
+// The stack of a thread at a moment.
 struct StackFacts {
   StackId stack = 0;
   std::uint8_t reason = 0;  // trace::StackReason
 };
 
-// A value of a counter with one series; those with several have their arguments alone.
+// A value of a counter with one series. Counters with several series have only foreign arguments.
 struct CounterFacts {
   StringId series = 0;  // "bytes"
   double value = 0;
@@ -685,13 +686,13 @@ constexpr void payload_fields(F& f, T& p)
   f.number("series_value", p.value);
 }
 
-// Frequent ones first. A tag is the place here + 1; 0: no payload.
+// Frequent ones first. The tag of a payload is its index here + 1; tag 0 is no payload.
 using AllPayloads = std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts,
                                GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts,
                                EventRecordFacts, ProfiledKernelFacts, OperatorFacts, FrameFacts, CounterFacts, GarbageCollectionFacts, StackFacts>;
 inline constexpr std::size_t kPayloads = std::tuple_size_v<AllPayloads>;
 
-// Calls f(static_cast<P*>(nullptr)) for each kind of payload, in the order of AllPayloads.
+// Calls f(static_cast<P*>(nullptr)) for each payload type, in the order of AllPayloads.
 template <typename F>
 constexpr void for_each_payload(F&& f) {
   [&]<typename... P>(std::tuple<P...>*) { (f(static_cast<P*>(nullptr)), ...); }(static_cast<AllPayloads*>(nullptr));
@@ -707,7 +708,7 @@ constexpr std::uint8_t payload_tag() {
   return tag;
 }
 
-// Calls f(static_cast<P*>(nullptr)) for the payload with this tag; false where it is 0 or none that is known.
+// Calls f(static_cast<P*>(nullptr)) for the payload with this tag. Returns false if the tag is 0 or unknown.
 template <typename F>
 bool with_payload(std::uint8_t tag, F&& f) {
   return [&]<typename... P>(std::tuple<P...>*) {
@@ -715,7 +716,7 @@ bool with_payload(std::uint8_t tag, F&& f) {
   }(static_cast<AllPayloads*>(nullptr));
 }
 
-// Calls f(payload) with the payload of this tag at `data`; false as above.
+// Calls f(payload) for the payload with this tag at `data`. Returns false if the tag is 0 or unknown.
 template <typename Data, typename F>
 bool visit_payload(std::uint8_t tag, Data* data, F&& f) {
   return with_payload(tag, [&]<typename P>(P*) {
@@ -723,7 +724,7 @@ bool visit_payload(std::uint8_t tag, Data* data, F&& f) {
   });
 }
 
-// By tag.
+// Indexed by tag.
 inline constexpr auto kPayloadBytes = [] {
   std::array<std::size_t, kPayloads + 1> bytes{};
   for_each_payload([&]<typename P>(P*) {
@@ -734,7 +735,8 @@ inline constexpr auto kPayloadBytes = [] {
 }();
 inline constexpr std::size_t kMostPayloadBytes = *std::max_element(kPayloadBytes.begin(), kPayloadBytes.end());
 
-// What an event says, while it is handed on: lives during the call. Arguments alone convert to it.
+// An event's payload and foreign arguments, as passed to a sink. Valid during the call. Foreign arguments alone convert
+// to it implicitly.
 class Facts {
  public:
   Facts() = default;
@@ -746,7 +748,7 @@ class Facts {
   Facts(const P& payload, std::string_view foreign = {}) : args(foreign), data_(&payload), tag_(payload_tag<P>()) {}
   Facts(std::uint8_t tag, const void* data, std::string_view foreign) : args(foreign), data_(data), tag_(tag) {}
 
-  // Null: it is of another kind. What a recording's kernel has a profile's has, too.
+  // Null if the payload is of another type. A ProfiledKernelFacts is also a KernelFacts.
   template <typename P>
   const P* get() const {
     if constexpr (std::is_same_v<P, KernelFacts>) {
@@ -758,7 +760,7 @@ class Facts {
   const void* data() const { return data_; }
 
   bool has_foreign() const { return shape != nullptr || !args.empty(); }
-  // The foreign arguments, in `scratch` where they have a shape.
+  // Returns the foreign arguments. If they have a shape, their text is built in `scratch`.
   std::string_view foreign(std::string& scratch) const {
     if (shape == nullptr) return args;
     scratch.clear();
@@ -766,17 +768,17 @@ class Facts {
     return scratch;
   }
 
-  // Foreign: the body of a JSON object without its braces, valid JSON. One of the two, or none.
+  // Foreign arguments: the body of a JSON object without braces, valid JSON. At most one of `args` and `shape` is set.
   std::string_view args;
   const Shape* shape = nullptr;
-  const std::int64_t* integers = nullptr;  // of the shape, one for each hole
+  const std::int64_t* integers = nullptr;  // one per hole of the shape
 
  private:
   const void* data_ = nullptr;
   std::uint8_t tag_ = 0;
 };
 
-// The same for longer; foreign arguments as text.
+// An owning copy of Facts. Foreign arguments are kept as text.
 class KeptFacts {
  public:
   KeptFacts() = default;
@@ -804,12 +806,12 @@ class KeptFacts {
   std::uint8_t tag_ = 0;
 };
 
-// Receives a trace. Order is the reader's; merge sorts.
+// Receives the events of a trace in the reader's order; the merge sorts them.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void event(const Event& event, const Facts& facts) = 0;
-  // A process has no more events. Only some walks say so, of which each process's events come one after the other.
+  // Called after the last event of a process. Only walks that deliver events process by process call this.
   virtual void end_of(ProcessId /*process*/) {}
 };
 

@@ -11,7 +11,7 @@ namespace cli {
 
 namespace {
 
-// The run of neighbours that begins at `from`; moves it behind.
+// Returns the text of the run of consecutive ranks that begins at `from`, and advances `from` past it.
 std::string take_run(const std::vector<std::int64_t>& ranks, std::size_t& from) {
   const std::size_t first = from++;
   while (from < ranks.size() && ranks[from] == ranks[from - 1] + 1) ++from;
@@ -62,7 +62,7 @@ bool is_recorded(const Process& process) { return process.format == SourceFormat
 }  // namespace
 
 std::vector<bool> beside_ranks(const Catalog& catalog) {
-  std::set<std::string_view> runs;  // with ranks
+  std::set<std::string_view> runs;  // runs that have ranks
   for (const Process& process : catalog.processes) {
     if (is_recorded(process) && process.rank >= 0 && process.rank_source == RankSource::content) runs.insert(process.run_id);
   }

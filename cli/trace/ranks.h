@@ -1,4 +1,4 @@
-// How ranks and runs are called, and which processes a run has beside its ranks.
+// Names of ranks and runs, and the processes of a run that are not ranks.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,29 +8,28 @@
 
 namespace cli {
 
-// "rank 3", "ranks 0-7, 9": the ranks of a run in few words.
+// Ranks in few words: "rank 3", "ranks 0-7, 9".
 
-// Sorts them and leaves out what comes twice; those below 0 are "unknown". "" for none.
+// Sorts the ranks and removes duplicates. Ranks below 0 are printed as "unknown". Returns "" if there are none.
 std::string rank_list(std::vector<std::int64_t> ranks);
 // " of rank 3"; "" if the rank is unknown.
 std::string of_rank(std::int64_t rank);
 
-// "0-7, 9": numbers from 0, sorted, each once.
+// Returns "0-7, 9" for numbers from 0. Sorts them and removes duplicates.
 std::string number_list(std::vector<std::int64_t> numbers);
 
-// Processes that a run has beside its ranks: torchrun itself, a worker that loads data, a script that starts the training. Where the
-// launcher says of some recordings which rank they are, and of another one it says none (or it was started by a rank, agent/ring/ring_header.h)
-// and that one used no GPU, that one is no rank.
-// The same holds for a profile without rank and GPU work if other profiles have both: the front end of a server, next to its workers
-// (vLLM's async_llm).
+// Processes of a run that are not ranks: torchrun, a data loader worker, a script that starts the training. A recording
+// without GPU use is one of these if it has no rank (or a rank started it, agent/ring/ring_header.h) and the launcher
+// gave other recordings of the run a rank. A profile without a rank and GPU work is one if other profiles have both,
+// for example the front end of a server next to its workers (vLLM's async_llm).
 
-// By ProcessId.
+// By ProcessId: true if the process is not a rank.
 std::vector<bool> beside_ranks(const Catalog& catalog);
 
-// "pid 4711 (python3 train.py)"
+// Returns, for example, "pid 4711 (python3 train.py)".
 std::string process_words(const Process& process);
 
-// What `--run` may say besides a run's name.
+// Values of `--run` other than the name of a run.
 inline constexpr const char* kLatestRun = "latest";
 inline constexpr const char* kAllRuns = "all";
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLongestInteger = 20;
 
-// Most are small: devices, streams, ids of a shape.
+// Optimized for small values: most are devices, streams or shape ids.
 char* put_decimal(char* to, std::int64_t value) {
   if (value >= 0 && value < 10) {
     *to = static_cast<char>('0' + value);

@@ -13,7 +13,7 @@ namespace cli {
 namespace {
 
 constexpr int kLevels = 2;               // of template arguments that are shown
-constexpr std::size_t kEnoughText = 96;  // after which no further argument is
+constexpr std::size_t kEnoughText = 96;  // arguments beyond it are omitted
 
 // Reads a demangled name once, from left to right.
 class Shortener {
@@ -39,7 +39,7 @@ class Shortener {
     return text_.substr(from, at_ - from);
   }
 
-  // A type, a value or the function itself, up to what ends it at its level.
+  // Parses a type, a value or the function itself, up to the end of its level.
   void entity(int level) {
     begin_ = last_ = out_.size();
     while (sound_ && !at_end()) {
@@ -75,20 +75,20 @@ class Shortener {
     const std::string_view name = operator_at(rest());
     at_ += name.size();
     out_ += name;
-    // operator bool
+    // As in "operator bool"
     if (name.empty() && take(" ")) {
       out_ += ' ';
       out_ += take_word();
     }
   }
 
-  // True: nothing of the name follows.
+  // Returns true if nothing of the name follows.
   bool parentheses(int level) {
     if (take("(anonymous namespace)")) return false;
     const bool cast = out_.size() == last_;
     skip('(', ')');
     if (cast) return false;
-    if (rest().starts_with("::")) {  // what follows is local to a function: that one's name stays
+    if (rest().starts_with("::")) {  // the rest is local to a function, whose name is kept
       at_ += 2;
       out_ += "::";
       last_ = out_.size();
@@ -114,7 +114,7 @@ class Shortener {
     return false;
   }
 
-  // What was read is the type of what follows, if a name follows.
+  // Discards the text read so far, which is the type of what follows, if a name follows.
   bool discard_type() {
     if (at_ + 1 >= text_.size() || text_[at_] != ' ') return false;
     const std::string_view next = text_.substr(at_ + 1);
@@ -144,7 +144,7 @@ class Shortener {
     last_ = last;
   }
 
-  // Those of a template, and the bracket behind them.
+  // Parses the arguments of a template and the closing bracket.
   void arguments(int level) {
     while (sound_) {
       entity(level);
@@ -182,7 +182,7 @@ class Shortener {
     } while (depth > 0);
   }
 
-  // Behind the first bracket.
+  // Called after the opening bracket.
   void skip_angles() {
     for (std::size_t depth = 1; depth > 0;) {
       if (at_end() || !sound_) {
@@ -204,8 +204,8 @@ class Shortener {
   std::string_view text_;
   std::size_t at_ = 0;
   std::string out_;
-  std::size_t begin_ = 0;  // in out_: of this entity
-  std::size_t last_ = 0;   // ... of the part behind its last ::
+  std::size_t begin_ = 0;  // in out_: start of this entity
+  std::size_t last_ = 0;   // in out_: start of the part after its last ::
   bool sound_ = true;
 };
 
@@ -215,14 +215,15 @@ std::string shorten_signature(std::string_view text) { return Shortener(text).sh
 
 namespace {
 
-// Of a linker name: each may repeat all that stands before it, so their number bounds the text.
+// Maximum number of back references in a linker name. Each may repeat all the text before it, so this bounds the
+// length.
 constexpr std::ptrdiff_t kMostReferences = 40;
 
 bool is_signature(std::string_view name) {
   return name.find('<') != name.npos || name.find("::") != name.npos || name.find('(') != name.npos;
 }
 
-// A linker name that stays one, for what demangles it gives up on long ones: its last plain part, or "".
+// Returns the last plain part of a linker name that could not be demangled, or "".
 std::string base_of_mangled(std::string_view name) {
   std::size_t at = name.starts_with("_ZN") ? 3 : 2;
   std::string_view base;
@@ -283,7 +284,7 @@ ShortNames::Name ShortNames::operator[](StringId id) {
 namespace {
 
 std::string_view text_of_module(const Catalog& catalog, const StackFrame& frame) {
-  constexpr std::string_view kOfProfiler = "nn.Module: ";  // torch.profiler's names of such frames
+  constexpr std::string_view kOfProfiler = "nn.Module: ";  // prefix of such frames in torch.profiler
   const std::string_view name = catalog.strings[frame.name];
   return name.substr(name.starts_with(kOfProfiler) ? kOfProfiler.size() : 0);
 }

@@ -1,12 +1,13 @@
-// Names of kernels as an export shows them: a C++ signature is mostly namespaces, types and parameters, so that every
-// slice of PyTorch begins with the same sixty characters.
+// Short names of kernels and stacks for exports. A C++ signature consists mostly of namespaces, types and parameters,
+// so the names of most PyTorch kernels begin with the same sixty characters:
 //
 //   void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int,
 //       at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)
 //   vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul>>
 //
-// Gone are the return type, namespaces, parameters and `const`; template arguments stay, shortened likewise, two levels
-// deep and for about a hundred characters, for they tell one kernel from another. What is no signature stays as it is.
+// Return type, namespaces, parameters and `const` are removed. Template arguments distinguish kernels, so they are kept
+// and shortened in the same way, two levels deep and up to about a hundred characters. A name that is not a signature
+// is unchanged.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -19,7 +20,7 @@
 
 namespace cli {
 
-// The words and operators of C++ names.
+// Characters and operators of C++ names.
 constexpr bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -29,7 +30,7 @@ constexpr bool starts_with_word(std::string_view text, std::string_view word) {
   return text.starts_with(word) && (text.size() == word.size() || !is_word(text[word.size()]));
 }
 
-// The operator's name at the start of `text`: the longest first.
+// Returns the longest operator name at the start of `text`.
 inline std::string_view operator_at(std::string_view text) {
   static constexpr std::string_view kNames =
       "<=> <<= >>= ->* () [] << >> <= >= == != && || ++ -- += -= *= /= %= ^= &= |= -> ";
@@ -40,50 +41,52 @@ inline std::string_view operator_at(std::string_view text) {
   return text.substr(0, !text.empty() && std::string_view("<>+-*/%^&|~!=,").find(text[0]) != text.npos);
 }
 
-// C++ functions as demanglers print them, made short: the grammar that short_name() goes by.
+// Shortens C++ function names as demanglers print them.
 
-// Without return type, namespaces, parameters, const and what stands behind; template arguments likewise, two levels
-// deep and until some hundred bytes are full. "" when it is not understood. Linear in the length; any bytes.
+// Removes the return type, namespaces, parameters, const and anything after them. Shortens template arguments in the
+// same way, two levels deep and up to about a hundred bytes. Returns "" if the text is not understood. Linear in the
+// length; accepts any bytes.
 std::string shorten_signature(std::string_view text);
 
-// The demangled form of a linker name ("_Z..."), else "". Names whose text could grow without bounds stay mangled.
+// Returns the demangled form of a linker name ("_Z..."), else "". A name whose text could grow without bounds stays
+// mangled.
 std::string demangled(std::string_view name);
 
-// Linear in the length; any bytes. Brackets that do not match: the name as it is. At most kLongestShortName bytes, cut
-// between characters, "..." behind.
+// Returns the short name, at most kLongestShortName bytes: longer ones are cut between characters and end in "...". A
+// name with unbalanced brackets is unchanged. Linear in the length; accepts any bytes.
 inline constexpr std::size_t kLongestShortName = 256;
 std::string short_name(std::string_view name);
 
-// The short names of a catalogue's strings, each made once. Memory: the short names.
+// The short names of a catalogue's strings. Computes each one once and keeps it.
 class ShortNames {
  public:
   explicit ShortNames(const Strings& strings) : strings_(&strings) {}
 
   struct Name {
     std::string_view shown;
-    std::string_view full;  // demangled; "" when `shown` is all
+    std::string_view full;  // demangled name; "" if `shown` is already complete
   };
-  // Views live as long as this does.
+  // Views stay valid while this object exists.
   Name operator[](StringId id);
 
  private:
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   const Strings* strings_;
-  std::vector<Name> names_;        // by StringId; shown without data: not asked yet
-  std::deque<std::string> texts_;  // what is not in the catalogue
+  std::vector<Name> names_;        // by StringId; data() of `shown` is null until it is computed
+  std::deque<std::string> texts_;  // texts that are not in the catalogue
 };
 
-// What people call frames and stacks.
+// Texts of frames and stacks.
 
 // "train.py(12): step", "transformer.h.0.attn (Attention)", "libtorch_cpu.so+0x1a2b".
 std::string frame_text(const Catalog& catalog, const StackFrame& frame);
 
-// As PyTorch's profiler writes it: the innermost frame first, with ; between them. Of calls of modules nothing.
+// Returns the stack as PyTorch's profiler writes it: innermost frame first, separated by ";". Omits calls of modules.
 std::string stack_text(const Catalog& catalog, StackId stack);
 
-// The innermost module that was called, as named_modules() says, or else the classes of it and of those around it: "GPT.Block.Attention";
-// "" where none was.
+// Returns the innermost module that was called, by its name in named_modules(), or else by its class and the classes
+// around it: "GPT.Block.Attention"; "" if there is none.
 std::string module_text(const Catalog& catalog, StackId stack);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// Texts that repeat, kept once.
+// Interned strings.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace cli {
 
-// Interned strings; ids are dense from 0 ("") and views never move, but a copy has its own.
+// Interned strings with dense ids from 0 (""). Views stay valid while this object exists; a copy has its own texts.
 class Strings {
  public:
   Strings() { intern(""); }
@@ -18,8 +18,9 @@ class Strings {
   Strings(Strings&&) = default;
   Strings& operator=(Strings&&) = default;
   StringId intern(std::string_view text);
-  StringId intern(const Strings& from, StringId id) { return intern(from.texts_[id], from.hashes_[id]); }  // its text
-  StringId find(std::string_view text) const;  // 0: it is not there, or ""
+  // Interns a string of another table
+  StringId intern(const Strings& from, StringId id) { return intern(from.texts_[id], from.hashes_[id]); }
+  StringId find(std::string_view text) const;  // 0 if `text` is "" or has not been interned
   std::string_view operator[](StringId id) const { return texts_[id]; }
   std::size_t size() const { return texts_.size(); }
 
@@ -27,7 +28,7 @@ class Strings {
   StringId intern(std::string_view text, std::uint32_t hash);
 
   std::vector<std::string_view> texts_;
-  std::vector<std::uint32_t> hashes_;  // of these
+  std::vector<std::uint32_t> hashes_;  // of the texts, by id
   IdTable ids_;
   Arena<char> chunks_;
 };

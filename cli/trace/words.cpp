@@ -13,9 +13,9 @@ constexpr std::string_view kMemory[] = {"Unknown", "Pageable", "Pinned",        
 constexpr std::string_view kCopy[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr std::string_view kSync[] = {"Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
-// CUpti_ActivityLaunchType, and what is newer than we are.
+// Indexed by CUpti_ActivityLaunchType; the last word is for newer values.
 constexpr std::string_view kLaunch[] = {"regular", "cooperative", "cooperative on several devices", "unknown"};
-// CUpti_ActivityOverheadKind >> 16; 1 (not shifted) is the compiler.
+// Indexed by CUpti_ActivityOverheadKind >> 16; value 1 (not shifted) is the compiler.
 constexpr std::string_view kOverhead[] = {"Unknown",
                                           "Buffer Flush",
                                           "Instrumentation",
@@ -32,7 +32,7 @@ constexpr std::string_view kNotice[] = {"notice",    "gap",           "fatal",  
                                         "source_on", "clock_changed", "graphs_unknown", "spool_ended",
                                         "stalled",   "reduced_to_steps", "hang",       "torch_unknown"};
 constexpr std::string_view kState[] = {"off", "on", "failed", "taken"};
-// ncclRedOp_t, ncclDataType_t
+// Indexed by ncclRedOp_t and ncclDataType_t.
 constexpr std::string_view kReduction[] = {"sum", "prod", "max", "min", "avg"};
 constexpr std::string_view kDataType[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
                                           "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",

@@ -1,4 +1,4 @@
-// Words for the numbers of CUPTI, NVTX and NCCL, and for states.
+// Words for the numeric codes of CUPTI, NVTX and NCCL, and for states.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,13 +8,13 @@
 #include "common/layout.h"
 #include "common/record.h"
 
-// States, and the words for them in tables and JSON.
+// States, and their words in tables and JSON.
 namespace cli {
 
-// Of a recording (common/FORMAT.md). Of a Kineto file: clean, or recovered where it is damaged.
+// State of a recording (common/FORMAT.md). Kineto files are clean, or recovered if they are damaged.
 enum class RecordingState : std::uint8_t { unknown, live, clean, recovered };
 
-// Where the number of a rank is from.
+// The source of a rank number.
 enum class RankSource : std::uint8_t { unknown, content, file_name, option };
 
 enum class RecordingMode : std::uint8_t { unknown, ring, spool };
@@ -24,7 +24,7 @@ inline constexpr std::string_view kStates[] = {"unknown", "live", "clean", "reco
 inline constexpr std::string_view kRankSources[] = {"", "content", "file name", "--rank"};
 inline constexpr std::string_view kModes[] = {"", "ring", "spool"};
 
-// The first for what is newer than we are.
+// Returns the first word for values that this version does not have.
 template <std::size_t Size, typename State>
 constexpr std::string_view of(const std::string_view (&words)[Size], State state) {
   const auto index = static_cast<std::size_t>(state);
@@ -40,11 +40,12 @@ constexpr std::string_view word(RecordingMode mode) { return words::of(words::kM
 
 namespace cli {
 
-// Numbers of CUPTI, NVTX and NCCL as Kineto and NCCL's users spell them.
+// Codes of CUPTI, NVTX and NCCL, spelled as Kineto and NCCL's users do.
 constexpr bool is_host_memory(std::uint8_t memory) { return memory == 1 || memory == 2; }    // CUpti_ActivityMemoryKind
 constexpr bool is_device_memory(std::uint8_t memory) { return memory == 3 || memory == 4 || memory == 6; }
 std::string_view memory_name(std::uint8_t memory);                             // CUpti_ActivityMemoryKind
-std::string_view copy_direction(std::uint8_t copy);                              // "HtoD", of CUpti_ActivityMemcpyKind
+// "HtoD"; takes a CUpti_ActivityMemcpyKind
+std::string_view copy_direction(std::uint8_t copy);
 std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to);  // "Memcpy HtoD (Pinned -> Device)"
 std::string set_name(std::uint8_t memory);                                     // "Memset (Device)"
 std::string_view sync_name(std::uint8_t type);                                 // "Stream Wait Event"
@@ -52,9 +53,10 @@ std::string_view launch_type_name(std::uint8_t type);                          /
 std::string_view overhead_name(std::uint32_t overhead);                        // "Lazy Function Loading"
 std::string_view memory_operation(std::uint8_t operation);                     // "Allocate"
 std::string_view pool_operation(std::uint8_t operation);                       // "Memory pool created"
-std::string_view word(trace::NoticeCode code);                                 // "gap": as NoticeCode spells it
-std::string_view word(trace::SourceState state);                               // "taken": as SourceState spells it
-std::string_view reduction_name(std::uint32_t reduction);                      // "avg", of ncclRedOp_t; "": unknown
-std::string_view nccl_type_name(std::uint32_t type);                           // "ncclFloat32"; "": unknown
+std::string_view word(trace::NoticeCode code);                                 // "gap": spelled as in NoticeCode
+std::string_view word(trace::SourceState state);                               // "taken": spelled as in SourceState
+// "avg"; takes a ncclRedOp_t; "" if unknown
+std::string_view reduction_name(std::uint32_t reduction);
+std::string_view nccl_type_name(std::uint32_t type);                           // "ncclFloat32"; "" if unknown
 
 }  // namespace cli

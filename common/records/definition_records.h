@@ -1,10 +1,10 @@
-// Definitions (kinds 1 to 15): what events refer to, or what holds for the whole recording.
+// Definitions (kinds 1 to 15): data that events refer to, and facts about the whole recording.
 #pragma once
 #include "common/records/record_kind.h"
 
 namespace trace {
 
-// A name of any length: `length` bytes follow, then zeros up to size_bytes. size_words is always 0.
+// A name of any length: `length` bytes, padded with zeros up to size_bytes. size_words is always 0.
 struct StringRecord {
   static constexpr RecordKind kKind{1};
   static constexpr std::string_view kName = "string";
@@ -15,7 +15,7 @@ struct StringRecord {
   std::uint32_t reserved2;
 };
 
-// What launches of one kernel with one configuration share.
+// Properties shared by launches of one kernel with one configuration.
 struct LaunchShapeRecord {
   static constexpr RecordKind kKind{2};
   static constexpr std::string_view kName = "launch_shape";
@@ -29,12 +29,12 @@ struct LaunchShapeRecord {
   std::uint32_t local_bytes_per_thread;
   std::uint8_t launch_type;  // CUpti_ActivityLaunchType: 0 regular, 1 cooperative, 2 cooperative on several devices
   std::uint8_t reserved[3];
-  std::uint32_t cluster[3];  // blocks of a cluster; 0: none, or unknown
+  std::uint32_t cluster[3];  // blocks per cluster; 0 if none or unknown
   std::uint32_t reserved2;
 };
 
-// The name of a CUDA API function. Written before the first call of that function in each block, unless the region
-// has it.
+// The name of a CUDA API function. Written to each block before the first call of that function, unless it is in the
+// region.
 struct ApiNameRecord {
   static constexpr RecordKind kKind{3};
   static constexpr std::string_view kName = "api_name";
@@ -56,7 +56,7 @@ struct ThreadNameRecord {
 
 enum class IdentitySource : std::uint8_t { environment = 1, nccl_init = 2 };
 
-// Who this process is. The last one in the file wins. -1 is unknown.
+// Identity of the process. The last record in the file counts. -1 is unknown.
 struct IdentityRecord {
   static constexpr RecordKind kKind{5};
   static constexpr std::string_view kName = "identity";
@@ -72,21 +72,21 @@ struct IdentityRecord {
   std::uint64_t time_mono_ns;
 };
 
-// What CUPTI and the driver say of a device; 0 where they do not. Limits are what occupancy is computed from.
+// A device as described by CUPTI and the driver; unknown values are 0. Occupancy is computed from the limits.
 struct DeviceRecord {
   static constexpr RecordKind kKind{6};
   static constexpr std::string_view kName = "device";
   static constexpr Choice kChoice{"device", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
-  std::uint32_t device;  // as CUPTI and this process number it
+  std::uint32_t device;  // CUDA device number in this process
   std::uint64_t memory_bytes;
   std::uint32_t multiprocessors;
   std::uint32_t compute_major;
   std::uint32_t compute_minor;
   std::uint32_t reserved2;
   char name[64];
-  char pci_bus_id[16];  // "0000:1b:00.0"; empty: unknown
+  char pci_bus_id[16];  // "0000:1b:00.0"; empty if unknown
   std::uint8_t uuid[16];
   std::uint64_t memory_bandwidth_kbps;  // kB/s
   std::uint32_t core_clock_khz;
@@ -127,7 +127,7 @@ struct StreamRecord {
 
 enum class ResourceKind : std::uint8_t { device = 1, context = 2, stream = 3, event = 4, thread = 5 };
 
-// A name that the program gave to a thing (nvtxNameCudaStreamA, nvtxNameOsThreadA, ...).
+// A name that the program gave to a resource (nvtxNameCudaStreamA, nvtxNameOsThreadA, ...).
 struct ResourceNameRecord {
   static constexpr RecordKind kKind{9};
   static constexpr std::string_view kName = "resource_name";
@@ -135,24 +135,25 @@ struct ResourceNameRecord {
   std::uint8_t resource;  // ResourceKind
   std::uint8_t reserved;
   std::uint32_t name_ref;
-  std::uint32_t id;       // device ordinal, context number, stream number or tid; 0xffffffff: unknown
-  std::uint32_t context;  // of a stream; 0: unknown
-  std::uint64_t handle;   // CUcontext, CUstream, CUevent; 0: none
+  std::uint32_t id;       // device ordinal, context number, stream number or tid; 0xffffffff if unknown
+  std::uint32_t context;  // of a stream; 0 if unknown
+  std::uint64_t handle;   // CUcontext, CUstream, CUevent; 0 if none
 };
 
-// nvtxDomainNameCategoryA: what a category number of a domain is called.
+// The name of a category in a domain, from nvtxDomainNameCategoryA.
 struct NvtxCategoryRecord {
   static constexpr RecordKind kKind{10};
   static constexpr std::string_view kName = "nvtx_category";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
-  std::uint32_t domain_ref;  // kNoRef: NVTX's default domain
+  std::uint32_t domain_ref;  // kNoRef for NVTX's default domain
   std::uint32_t category;
   std::uint32_t name_ref;
 };
 
-// A communicator as NCCL's init ranges describe it. -1 and 0 are unknown. A split does not tell rank and ranks of what it
-// makes: its members are the parent's ranks with the same color, ordered by key, then by their rank in the parent.
+// A communicator, from NCCL's init ranges. -1 and 0 are unknown. The records of a split contain no rank and size of the
+// new communicator: its members are the parent's ranks with the same color, ordered by key, then by their rank in the
+// parent.
 struct CommunicatorRecord {
   static constexpr RecordKind kKind{11};
   static constexpr std::string_view kName = "communicator";
@@ -162,7 +163,7 @@ struct CommunicatorRecord {
   std::int32_t ranks;
   std::int32_t device;
   std::uint64_t communicator;
-  std::uint64_t parent;  // of a split
+  std::uint64_t parent;  // of a split: hash of the communicator it was split from
   std::int32_t color;
   std::int32_t key;
   std::uint32_t epoch;
@@ -170,23 +171,23 @@ struct CommunicatorRecord {
   std::uint64_t time_mono_ns;
 };
 
-// What was open on the capturing thread when a node of a CUDA graph was made: its launches happen long after. Kernels
-// and copies refer to it by their graph_node. An instantiated graph has nodes of its own: `captured_node` is the one
-// from which a node was cloned, and has such a record itself; then only these two numbers are set, and the record ends
-// behind them.
+// What was open on the capturing thread when a CUDA graph node was created, because its launches happen long after.
+// Kernels and copies refer to it by their graph_node. An instantiated graph has its own nodes: `captured_node` is the
+// node from which a node was cloned, and has a record of this kind itself. In the record of a clone only these two
+// numbers are set, and the record ends after them.
 struct GraphNodeRecord {
   static constexpr RecordKind kKind{12};
   static constexpr std::string_view kName = "graph_node";
   static constexpr Choice kChoice{"graph_node", FirstSet::light};
   std::uint8_t kind, size_words;
-  std::uint8_t nccl_class;  // NcclClass; 0: no NCCL call was open
-  std::uint8_t has;         // NcclHas, of an NCCL call that was open
+  std::uint8_t nccl_class;  // NcclClass; 0 if no NCCL call was open
+  std::uint8_t has;         // NcclHas, of the open NCCL call
   std::uint32_t epoch;
   std::uint64_t node;
-  std::uint64_t captured_node;  // 0: this is the captured one
-  std::uint32_t range_ref;      // innermost NVTX range; kNoRef: none
+  std::uint64_t captured_node;  // 0 if this is the captured node
+  std::uint32_t range_ref;      // innermost NVTX range; kNoRef if none
   std::uint32_t domain_ref;     // of that range
-  std::uint32_t nccl_name_ref;  // kNoRef: none
+  std::uint32_t nccl_name_ref;  // kNoRef if none
   std::uint32_t reduction_op;
   std::uint64_t communicator;
   std::uint64_t bytes;

@@ -1,10 +1,11 @@
-// What happens on a device, in CUPTI's clock: kernels, copies, sets, launches of whole graphs, and its memory.
+// Activity on a device, in CUPTI's clock: kernels, copies, memsets, launches of whole graphs, and device memory.
 #pragma once
 #include "common/records/record_kind.h"
 
 namespace trace {
 
-// An eager kernel shorter than 2^32 ns on a small device and context number; all others are kernel_wide.
+// A kernel outside of CUDA graphs that is shorter than 2^32 ns and has a small device and context number; all others
+// are kernel_wide.
 struct KernelRecord {
   static constexpr RecordKind kKind{16};
   static constexpr std::string_view kName = "kernel";
@@ -28,12 +29,12 @@ struct KernelWideRecord {
   std::uint16_t reserved;
   std::uint32_t correlation;
   std::uint64_t start_cupti_ns;
-  std::uint64_t end_cupti_ns;  // 0: had not ended
+  std::uint64_t end_cupti_ns;  // 0 if it had not ended
   std::uint32_t shape_ref;
   std::uint32_t stream;
   std::uint32_t context;
   std::uint32_t device;
-  std::uint64_t graph_node;  // 0: none
+  std::uint64_t graph_node;  // 0 if none
   std::uint32_t graph;
   std::uint32_t reserved2;
 };
@@ -109,7 +110,7 @@ struct MemsetRecord {
   std::uint32_t reserved2;
 };
 
-// A whole launch of a CUDA graph, where TRACETOOL_EVENTS asks for that instead of its nodes.
+// A launch of a whole CUDA graph, if TRACETOOL_EVENTS requests it instead of the graph's nodes.
 struct GraphLaunchRecord {
   static constexpr RecordKind kKind{34};
   static constexpr std::string_view kName = "graph_launch";
@@ -126,7 +127,7 @@ struct GraphLaunchRecord {
   std::uint32_t graph;
 };
 
-// Memory of the device, allocated or released.
+// Device memory that was allocated or released.
 struct MemoryRecord {
   static constexpr RecordKind kKind{35};
   static constexpr std::string_view kName = "memory";
@@ -141,9 +142,9 @@ struct MemoryRecord {
   std::uint64_t bytes;
   std::uint32_t device;
   std::uint32_t context;
-  std::uint32_t stream;  // 0xffffffff: none
+  std::uint32_t stream;  // 0xffffffff if none
   std::uint32_t is_async;
-  std::uint64_t pool_address;  // 0: none
+  std::uint64_t pool_address;  // 0 if none
 };
 
 struct MemoryPoolRecord {

@@ -1,4 +1,5 @@
-// What host threads spend on CUDA, in CUPTI's clock: calls as CUPTI saw them, waits, and what CUPTI and the driver take.
+// CUDA activity of host threads, in CUPTI's clock: calls as CUPTI reports them, waits, and overhead of CUPTI and the
+// driver.
 #pragma once
 #include "common/records/record_kind.h"
 
@@ -32,7 +33,7 @@ struct ApiWideRecord {
   std::uint16_t reserved;
   std::uint32_t correlation;
   std::uint64_t start_cupti_ns;
-  std::uint64_t end_cupti_ns;  // 0: had not returned
+  std::uint64_t end_cupti_ns;  // 0 if it had not returned
   std::uint32_t cbid;
   std::uint32_t tid;
   std::uint32_t return_value;  // cudaError_t or CUresult
@@ -41,7 +42,7 @@ struct ApiWideRecord {
 using RuntimeWideRecord = ApiWideRecord<kRuntimeWide>;
 using DriverWideRecord = ApiWideRecord<kDriverWide>;
 
-// A wait of the host for the device, or of a stream for an event. Not work of the device.
+// A wait of the host for the device, or of a stream for an event. It is not device work.
 struct SyncRecord {
   static constexpr RecordKind kKind{32};
   static constexpr std::string_view kName = "sync";
@@ -54,15 +55,15 @@ struct SyncRecord {
   std::uint64_t start_cupti_ns;
   std::uint64_t end_cupti_ns;
   std::uint32_t context;
-  std::uint32_t stream;  // 0xffffffff: none
-  std::uint32_t event;   // CUPTI's number of the event; 0xffffffff: none
+  std::uint32_t stream;  // 0xffffffff if none
+  std::uint32_t event;   // CUPTI's number of the event; 0xffffffff if none
   std::uint32_t return_value;
-  std::uint64_t event_sync_id;  // of the cuda_event that is awaited; 0: unknown
+  std::uint64_t event_sync_id;  // event_sync_id of the awaited cuda_event record; 0 if unknown
 };
 
-// A call that recorded a CUDA event into a stream; its time is that of the call with the same correlation. A wait (sync)
-// for the event waits for the last one before its own call: that with the same event_sync_id, or, where CUPTI (before
-// 12.8) has none, that of its context and event with the last correlation before its own.
+// A call that recorded a CUDA event into a stream; its time is that of the call with the same correlation. A wait
+// (sync) for the event waits for its last recording before the wait's own call: the one with the same event_sync_id or,
+// if CUPTI has none (before 12.8), the one of the same context and event with the last correlation before its own.
 struct CudaEventRecord {
   static constexpr RecordKind kKind{38};
   static constexpr std::string_view kName = "cuda_event";
@@ -74,10 +75,10 @@ struct CudaEventRecord {
   std::uint32_t stream;
   std::uint32_t event;  // CUPTI's number of the event, which may be recorded many times
   std::uint32_t reserved2;
-  std::uint64_t event_sync_id;  // of this call that recorded the event; 0: unknown
+  std::uint64_t event_sync_id;  // identifies this recording of the event; 0 if unknown
 };
 
-// Time that CUPTI or the driver took for itself.
+// Overhead of CUPTI or the driver.
 struct OverheadRecord {
   static constexpr RecordKind kKind{33};
   static constexpr std::string_view kName = "overhead";
@@ -90,7 +91,7 @@ struct OverheadRecord {
   std::uint64_t end_cupti_ns;
   std::uint32_t tid;  // of objects 1 and 2
   std::uint32_t device, context, stream;  // of objects 3 to 5
-  std::uint32_t correlation;  // 0: unknown
+  std::uint32_t correlation;  // 0 if unknown
   std::uint32_t reserved;
 };
 

@@ -1,16 +1,16 @@
-// NVTX ranges and NCCL calls, from our own injection, in CLOCK_MONOTONIC.
+// NVTX ranges and NCCL calls, from the agent's NVTX injection, in CLOCK_MONOTONIC.
 #pragma once
 #include "common/records/record_kind.h"
 
 namespace trace {
 
-// A range is two records, so that one that is open when the process dies is seen. Pushes and pops nest by
-// (tid, domain); a domain_ref of kNoRef is NVTX's default domain.
+// A range has two records, so that one that is open when the process dies is visible. Pushes and pops are nested per
+// (tid, domain). A domain_ref of kNoRef is NVTX's default domain.
 struct NvtxPushRecord {
   static constexpr RecordKind kKind{25};
   static constexpr std::string_view kName = "nvtx_push";
   static constexpr std::string_view kCountsAs = "nvtx";
-  static constexpr Choice kChoice{"nvtx", FirstSet::light};  // of all of NVTX
+  static constexpr Choice kChoice{"nvtx", FirstSet::light};  // for all of NVTX
   std::uint8_t kind, size_words;
   std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
   std::uint8_t reserved;
@@ -18,9 +18,9 @@ struct NvtxPushRecord {
   std::uint64_t time_mono_ns;
   std::uint32_t name_ref;
   std::uint32_t domain_ref;
-  std::uint32_t color_argb;  // 0: none
+  std::uint32_t color_argb;  // 0 if none
   std::uint32_t category;
-  std::uint64_t payload;  // the value's bytes, in its own type; absent without payload
+  std::uint64_t payload;  // bytes of the value, in its own type; absent without payload
 };
 
 struct NvtxPopRecord {
@@ -34,7 +34,7 @@ struct NvtxPopRecord {
   std::uint32_t reserved2;
 };
 
-// Ranges that start on one thread and may end on another; range_id joins them.
+// Ranges that start on one thread and may end on another. range_id joins both records.
 struct NvtxStartRecord {
   static constexpr RecordKind kKind{27};
   static constexpr std::string_view kName = "nvtx_start";
@@ -49,7 +49,7 @@ struct NvtxStartRecord {
   std::uint32_t color_argb;
   std::uint32_t category;
   std::uint64_t range_id;
-  std::uint64_t payload;  // the value's bytes, in its own type; absent without payload
+  std::uint64_t payload;  // bytes of the value, in its own type; absent without payload
 };
 
 struct NvtxEndRecord {
@@ -75,26 +75,26 @@ struct NvtxMarkRecord {
   std::uint32_t domain_ref;
   std::uint32_t color_argb;
   std::uint32_t category;
-  std::uint64_t payload;  // the value's bytes, in its own type; absent without payload
+  std::uint64_t payload;  // bytes of the value, in its own type; absent without payload
 };
 
-// Classes of NCCL calls that are numbered apart. All ranks of a communicator call in the same order, so that equal numbers
-// are the same call.
+// Classes of NCCL calls with separate numbering. All ranks of a communicator call in the same order, so equal numbers
+// identify the same call.
 enum class NcclClass : std::uint8_t { collective = 1, send = 2, receive = 3 };
 
-// Bits of `has`: what is known of a call of NCCL.
+// Bits of `has`: the known facts about an NCCL call.
 enum NcclHas : std::uint8_t {
   kHasCommunicator = 1,  // communicator
   kHasBytes = 2,         // bytes
   kHasReductionOp = 4,   // reduction_op
-  kHasPeer = 8,          // peer: of a send or receive; else the root
+  kHasPeer = 8,          // peer: of a send or receive; for other calls the root
   kHasDataType = 16,     // data_type and count
   kHasStream = 32,       // stream
-  kHasFirstOf = 64,      // in graph_node: the first of several calls of a group; any of them may have made the node
+  kHasFirstOf = 64,      // in graph_node: the first of several calls of a group; any of them may have created the node
 };
 
-// A host call into NCCL: a push in NCCL's NVTX domain; the next nvtx_pop of (tid, domain_ref) at its depth ends it.
-// (communicator, epoch, nccl_class, ordinal) names the same collective on every rank.
+// A host call of NCCL: a push in NCCL's NVTX domain; the next nvtx_pop of (tid, domain_ref) at its depth ends it.
+// (communicator, epoch, nccl_class, ordinal) identifies the same collective on every rank.
 struct NcclCallRecord {
   static constexpr RecordKind kKind{30};
   static constexpr std::string_view kName = "nccl_call";

@@ -1,4 +1,4 @@
-// The kinds of records, how a record begins, and what a reference is. record.h says what all records share.
+// The kinds of records, the head of a record, and references. record.h describes what all records have in common.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,17 +6,17 @@
 
 namespace trace {
 
-// Its numbers stand with the structs (records/*.h), as kKind. They are never used again for something else: 1 to 15 are
-// definitions, 16 to 47 events.
+// The numbers are in the structs (records/*.h), as kKind, and are never reused. 1 to 15 are definitions, 16 to 47 are
+// events.
 enum class RecordKind : std::uint8_t {
-  none = 0  // nothing here yet: the end of what a block or the region holds
+  none = 0  // no record: the end of the contents of a block or the region
 };
 
 // Structs of records also have
-//   kName      as dump and FORMAT.md call them
-//   kCountsAs  the kind of event that they are, by the names of cli/trace/event.h. Without it: none by itself (definitions, ends
-//              of ranges, clocks, CUDA events)
-//   kChoice    the word of TRACETOOL_EVENTS that asks for them, and the smallest set that has it (event_choice.h)
+//   kName      the name in dump and FORMAT.md
+//   kCountsAs  the kind of event that they count as, named as in cli/trace/event.h. Absent if they are no event
+//              (definitions, ends of ranges, clocks, CUDA events)
+//   kChoice    the word of TRACETOOL_EVENTS that requests them, and the smallest set that contains it (event_choice.h)
 enum class FirstSet : std::uint8_t { light, standard, all, none };
 struct Choice {
   std::string_view word;

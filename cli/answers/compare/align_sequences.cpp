@@ -8,10 +8,11 @@ namespace {
 using KernelSequence = std::span<const std::uint32_t>;
 using SequencePosition = std::ptrdiff_t;
 
-// How far in `a` each diagonal (position in a - position in b) gets with so many differences; by diagonal + differences.
+// The furthest position in `a` on each diagonal (position in a - position in b) with a given number of differences;
+// index: diagonal + differences.
 using DiagonalReach = std::vector<SequencePosition>;
 
-// The diagonals' reach, of 0 differences and more, until both ends are reached.
+// Computes the reach of the diagonals for 0, 1, 2, ... differences until both ends are reached.
 class ReachSearch {
  public:
   ReachSearch(KernelSequence a, KernelSequence b) : a_(a), b_(b) {}
@@ -23,7 +24,8 @@ class ReachSearch {
     return false;
   }
 
-  // From the end to the begin, as positions in both at which something is removed (a) or added (b).
+  // Walks from the end to the begin. Calls on_edit with the positions in both sequences at which an element is removed
+  // (a) or added (b).
   template <typename OnEdit>
   void trace_back(const OnEdit& edit) const {
     SequencePosition x = size(a_), y = size(b_);
@@ -40,7 +42,7 @@ class ReachSearch {
  private:
   static SequencePosition size(KernelSequence elements) { return static_cast<SequencePosition>(elements.size()); }
   SequencePosition at(SequencePosition d, SequencePosition k) const { return reached_[static_cast<std::size_t>(d)][static_cast<std::size_t>(k + d)]; }
-  // Whether the last difference on this diagonal is one that is added.
+  // Returns true if the last difference on this diagonal is an addition.
   bool adds(SequencePosition d, SequencePosition k) const { return k == -d || (k != d && at(d - 1, k - 1) < at(d - 1, k + 1)); }
 
   bool step(SequencePosition d) {
@@ -55,7 +57,7 @@ class ReachSearch {
   }
 
   KernelSequence a_, b_;
-  std::vector<DiagonalReach> reached_;  // by differences
+  std::vector<DiagonalReach> reached_;  // by number of differences
 };
 
 }  // namespace
@@ -68,7 +70,7 @@ std::optional<std::vector<SequenceChange>> align_sequences(KernelSequence a, Ker
   const KernelSequence middle_a = a.subspan(same_begin, a.size() - same_begin - same_end), middle_b = b.subspan(same_begin, b.size() - same_begin - same_end);
   ReachSearch search(middle_a, middle_b);
   if (!search.run(most)) return std::nullopt;
-  std::vector<SequenceChange> changes;  // the last first
+  std::vector<SequenceChange> changes;  // in reverse order
   search.trace_back([&](SequencePosition x, SequencePosition y, bool added) {
     const std::size_t at_a = same_begin + static_cast<std::size_t>(x), at_b = same_begin + static_cast<std::size_t>(y);
     const std::size_t of_a = added ? 0 : 1, of_b = added ? 1 : 0;

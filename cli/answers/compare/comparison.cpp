@@ -20,7 +20,7 @@ double per_gpu(double value, const RunProfile& run) { return value / static_cast
 StepSample sample_of(const StepSums& sums, const RunProfile& run, QuantityGroup group) {
   Values ns = sums.ns(run.steps.size());
   if (group != QuantityGroup::launch) return {ns, run.gpus};
-  // Means of some launches, in fractions of a nanosecond.
+  // Resolution of the mean of several launches, in fractions of a nanosecond.
   constexpr std::int64_t kFraction = 1024;
   const Values counts = sums.counts(run.steps.size());
   Values means;
@@ -36,7 +36,8 @@ Change change_of(const Quantity& quantity, const StepSums& a, const StepSums& b,
     return per_gpu(static_cast<double>(median(counts)), run);
   };
   Change change{&quantity, sample_of(a, run_a, group), sample_of(b, run_b, group), count(a, run_a), count(b, run_b), 1, std::nullopt, ChangeWord::same};
-  const double in_one_value = group == QuantityGroup::launch ? std::max(1.0, std::min(change.count_a, change.count_b)) : 1;  // launches whose roundings even out
+  // Number of launches over which rounding errors average out
+  const double in_one_value = group == QuantityGroup::launch ? std::max(1.0, std::min(change.count_a, change.count_b)) : 1;
   change.resolution_ns = static_cast<double>(std::max(run_a.resolution_ns, run_b.resolution_ns)) / in_one_value;
   return change;
 }
@@ -54,7 +55,7 @@ std::vector<Change> changes_of(QuantityGroup group, const Quantities& a, const Q
   return changes;
 }
 
-// Never in one, and in at least half of the steps of the other.
+// Appeared or vanished: 0 in all steps of one run, and present in at least half of the steps of the other.
 ChangeWord word_of(const Change& change) {
   const bool more = change.b.median > change.a.median;
   if (change.a.never && more) return ChangeWord::appeared;
@@ -86,7 +87,7 @@ std::vector<PartChange> parts_of(const RunProfile& a, const RunProfile& b) {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// Of both runs, kernels of one name and grid have one number.
+// Assigns one number to the kernels of both runs with the same name and grid.
 class KernelNumbers {
  public:
   Numbers of(const RunProfile& run, const StepSequence& sequence) {
@@ -107,7 +108,7 @@ std::vector<Element> part_of(const std::vector<Element>& all, std::size_t at, st
   return {from, from + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Of several such pairs the one that is nearest to both medians.
+// Returns the pair that is closest to both medians, if there are several.
 std::pair<const StepSequence*, const StepSequence*> most_alike(const RunProfile& a, const RunProfile& b) {
   std::tuple<std::size_t, std::size_t> least{std::numeric_limits<std::size_t>::max(), 0};
   std::pair<const StepSequence*, const StepSequence*> found{};
@@ -169,7 +170,7 @@ std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const R
   const Numbers sequence_a = numbers.of(a, *of_a), sequence_b = numbers.of(b, *of_b);
   const auto aligned = align_sequences(sequence_a, sequence_b);
   if (!aligned) return comparison;
-  std::map<std::pair<Numbers, Numbers>, std::size_t> known;  // in `changes`
+  std::map<std::pair<Numbers, Numbers>, std::size_t> known;  // index in `changes`
   std::vector<KernelChange>& changes = comparison.changes.emplace();
   for (const SequenceChange& each : *aligned) {
     const auto [place, is_new] = known.try_emplace({part_of(sequence_a, each.at_a, each.count_a), part_of(sequence_b, each.at_b, each.count_b)}, changes.size());

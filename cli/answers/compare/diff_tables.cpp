@@ -37,7 +37,7 @@ constexpr Column kRelative{"relative_pct", Unit::percent, "Difference relative t
 
 Cell rounded(double value) { return Cell(static_cast<std::int64_t>(std::llround(value))); }
 
-// A number of things that is whole where it is one on all GPUs.
+// An integer if the count is the same on all GPUs.
 Cell count_cell(double count) { return count == std::floor(count) ? Cell(static_cast<std::int64_t>(count)) : Cell(count); }
 
 std::vector<Column> change_columns(const GroupTable& table) {
@@ -167,7 +167,7 @@ ResultTable sequence_table(const RunProfile& a, const RunProfile& b) {
 
 std::string signed_duration(std::int64_t ns) { return (ns > 0 ? "+" : "") + duration_text(ns); }
 
-// "; the mean step changed by -72.7 ms: idle host_late -70.2 ms, ..."
+// Returns, for example, "; the mean step changed by -72.7 ms: idle host_late -70.2 ms, ...".
 std::string parts_text(const Comparison& comparison) {
   constexpr std::size_t kMost = 3;
   constexpr std::int64_t kLeastShare = 20;

@@ -1,4 +1,4 @@
-// A comparison of two runs as tables, and in a few lines.
+// The comparison of two runs as tables and as a short text.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,19 +10,21 @@
 
 namespace cli::comparison {
 
-// Their names, in the order in which they are written.
+// Table names in output order.
 const std::vector<std::string_view>& diff_table_names();
 
-// Of each name a table: rows that changed, with `all` those that did not, too. `runs` says what was compared.
+// Returns one table per name with the rows that changed; with `all`, also unchanged rows. `runs` describes what was
+// compared.
 std::vector<ResultTable> diff_tables(const RunProfile& a, const RunProfile& b, const Comparison& comparison, bool all);
 
-// Which is faster, by how much, and what most of that is; without a verdict if there are too few steps to know the noise. Then what was compared, a line each.
+// Returns which run is faster, by how much, and the largest part of the difference, followed by a line for each thing
+// compared. Without a verdict if there are too few steps to estimate the noise.
 std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Comparison& comparison);
 
-// "step 160.100 ms -> 87.400 ms (-45.4 % +- 1.2 %)"
+// Returns, for example, "step 160.100 ms -> 87.400 ms (-45.4 % +- 1.2 %)".
 std::string change_summary(std::string_view what, const Change& change);
 
-// Each table that has rows, then what did not change.
+// Returns all tables that have rows, then what did not change.
 std::string diff_text(const std::vector<ResultTable>& tables, const TableFormat& format);
 
 }  // namespace cli::comparison

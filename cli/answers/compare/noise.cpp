@@ -35,7 +35,7 @@ KeptSteps::KeptSteps(const AnalysisContext& context, bool whole, RunProfile& pro
   for (std::size_t place = 0; place < profile.steps.size(); ++place) place_of[profile.steps[place]] = place;
   places_.resize(takes_part_.size());
   for (ProcessId id = 0; id < takes_part_.size(); ++id) {
-    std::set<std::size_t> taken;  // of steps of one number the first counts
+    std::set<std::size_t> taken;  // if several steps have one number, the first counts
     for (const AnalysisWindow& window : windows_.of(id)) {
       const auto found = place_of.find(window.step.value_or(0));
       const bool is_kept = takes_part_[id] && found != place_of.end() && (whole_ || taken.insert(found->second).second);
@@ -50,7 +50,7 @@ void KeptSteps::choose(const AnalysisContext& context, RunProfile& profile) cons
     return;
   }
   const std::set<std::int64_t> warm_up = warm_up_numbers(context);
-  std::map<std::int64_t, std::size_t> having;  // by number: processes
+  std::map<std::int64_t, std::size_t> having;  // number of processes, by step number
   std::size_t processes = 0;
   std::set<std::int64_t> left_out;
   for (ProcessId id = 0; id < takes_part_.size(); ++id) {
@@ -74,8 +74,8 @@ std::size_t KeptSteps::window_of(ProcessId process, std::size_t place) const {
 
 namespace {
 
-// Of a normal distribution: of the median over that of the mean; of the standard deviation over the MAD; two-sided 99 %; and how
-// many values a standard deviation needs that is as sure as a MAD of one.
+// Constants of a normal distribution: standard error of the median relative to that of the mean; standard deviation /
+// MAD; two-sided 99 % quantile; and the efficiency of the MAD relative to the standard deviation.
 constexpr double kMedianError = 1.2533, kMadScale = 1.4826, kZ99 = 2.5758, kMadEfficiency = 0.37;
 
 double mad_of(std::vector<std::int64_t> sums, std::int64_t median_sum) {
@@ -83,14 +83,14 @@ double mad_of(std::vector<std::int64_t> sums, std::int64_t median_sum) {
   return static_cast<double>(median(sums));
 }
 
-// In values by size, where the interval begins in which their median lies with 99 %: its rank is binomial.
+// Returns the rank, among the sorted values, at which the 99 % interval of their median begins. The rank is binomial.
 std::size_t interval_begin(std::size_t steps) {
   const auto count = static_cast<double>(steps);
   return static_cast<std::size_t>(std::max(1.0, std::floor((count + 1) / 2 - kZ99 * std::sqrt(count / 4)))) - 1;
 }
 
-// By which the variance of a median is larger than of steps that know nothing of each other: that is the sum of the correlations of
-// signs, which fall off as the first one's powers.
+// Returns the factor by which the variance of a median exceeds that for independent steps: the sum of the correlations
+// of signs, which decrease as powers of the first one.
 double alikeness(const std::vector<std::int64_t>& sums, std::int64_t median_sum) {
   const auto sign = [&](std::size_t i) { return sums[i] > median_sum ? 1.0 : sums[i] < median_sum ? -1.0 : 0.0; };
   double product = 0, square = 0;
@@ -103,14 +103,15 @@ double alikeness(const std::vector<std::int64_t>& sums, std::int64_t median_sum)
   return (1 + of_neighbours) / (1 - of_neighbours);
 }
 
-// The correlation of neighbours' ranks, without its bias (Kendall 1954: -(1 + 4 r) / n) and plus one standard error.
+// Returns the rank correlation of consecutive steps, corrected for bias (Kendall 1954: -(1 + 4 r) / n), plus one
+// standard error.
 double dependence_of(const std::vector<std::int64_t>& sums) {
   const std::size_t steps = sums.size();
   if (steps < kFewestForMedian) return kMostDependence;
   std::vector<std::size_t> order(steps);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return sums[x] < sums[y]; });
-  std::vector<double> rank(steps);  // around their mean; equal values have equal ones
+  std::vector<double> rank(steps);  // relative to their mean; equal values have equal ranks
   for (std::size_t i = 0, end = 0; i < steps; i = end) {
     while (end < steps && sums[order[end]] == sums[order[i]]) ++end;
     for (std::size_t k = i; k < end; ++k) rank[order[k]] = (static_cast<double>(i + end) - static_cast<double>(steps)) / 2;
@@ -131,7 +132,7 @@ struct MeanError {
   double error, freedom;
 };
 
-// Of the difference of two means.
+// For the difference of two means.
 MeanError error_of_means(const StepSample& a, const StepSample& b, double dependence_a, double dependence_b) {
   const auto of_a = static_cast<double>(a.steps), of_b = static_cast<double>(b.steps);
   const double freedom = of_a + of_b - 2;
@@ -141,14 +142,14 @@ MeanError error_of_means(const StepSample& a, const StepSample& b, double depend
   return {std::max(std::sqrt(variance), least) * std::sqrt(wide_a * wide_a / of_a + wide_b * wide_b / of_b), freedom};
 }
 
-// Of the difference of two medians, by Welch and Satterthwaite.
+// For the difference of two medians, after Welch and Satterthwaite.
 MeanError error_of_medians(const StepSample& a, const StepSample& b, double error_a, double error_b) {
   const double of_a = error_a * error_a, of_b = error_b * error_b;
   if (of_a + of_b == 0) return {0, 1};
   return {std::sqrt(of_a + of_b), (of_a + of_b) * (of_a + of_b) / (of_a * of_a / a.freedom + of_b * of_b / b.freedom)};
 }
 
-// The integral of cos^power between two angles, by Simpson's rule.
+// Integrates cos^power between two angles by Simpson's rule.
 double cosine_integral(double power, double from, double to) {
   constexpr int kStrips = 120;
   const double width = (to - from) / kStrips;
@@ -194,9 +195,9 @@ StepSample::StepSample(const std::vector<std::int64_t>& sums, std::int64_t gpus)
   freedom = kMadEfficiency * (count - 1);
 }
 
-// With t = sqrt(freedom) x tan(angle) its density is that of cos^(freedom - 1).
+// Substituting t = sqrt(freedom) x tan(angle) makes the density proportional to cos^(freedom - 1).
 double student_quantile(double chance, double freedom) {
-  constexpr double kMostFreedom = 400;  // of more it is that of a normal distribution
+  constexpr double kMostFreedom = 400;  // beyond it, the distribution is treated as normal
   freedom = std::clamp(freedom, 1.0, kMostFreedom);
   constexpr double kRight = std::numbers::pi / 2;
   const double whole = cosine_integral(freedom - 1, 0, kRight);
@@ -221,7 +222,8 @@ double difference_of(const StepSample& a, const StepSample& b) { return by_means
 std::optional<double> noise_of(const StepSample& a, const StepSample& b, double chance, double resolution_ns) {
   if (std::min(a.steps, b.steps) < kFewestBounded) return std::nullopt;
   if (by_means(a, b)) {
-    // Steps that depend on each other this much have no more degrees of freedom, as long as they are few: Satterthwaite's are 3 to 6.
+    // Effective limit of the degrees of freedom for few steps that are correlated this much: Satterthwaite's are 3 to
+    // 6.
     constexpr double kMostFreedom = 6;
     const MeanError joint = error_of_means(a, b, a.dependence, b.dependence);
     return std::max(joint.error * student_quantile(chance, std::min(joint.freedom, kMostFreedom)), resolution_ns);

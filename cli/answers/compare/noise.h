@@ -1,17 +1,21 @@
-// How much two runs of one program may differ, judged by how much the steps of each run differ among themselves.
+// Estimates by how much two runs of one program may differ, from the variation among the steps of each run.
 //
-// What is compared: medians from kFewestForMedian steps a side on, means below that, because a median of few steps is uncertain.
+// Compares medians if each side has at least kFewestForMedian steps, otherwise means, because a median of few steps is
+// uncertain.
 //
-// Standard error of a median: the larger of two estimates that no outlier moves, 1.2533 x 1.4826 x MAD / sqrt(n) and that of McKean and
-// Schrader, from the values around the median, which also holds for steps of several speeds. Standard error of a mean: from the standard
-// deviation of both sides together, because the steps of two runs of one program vary alike.
+// Standard error of a median: the larger of two estimates that are robust against outliers, 1.2533 x 1.4826 x MAD /
+// sqrt(n) and the one of McKean and Schrader from the values around the median, which also holds for steps with several
+// speeds. Standard error of a mean: from the pooled standard deviation of both sides, because the steps of two runs of
+// one program vary alike.
 //
-// Neighbouring steps may be alike, for example because a clock drifts: then n steps say less than n independent ones, and their spread is
-// smaller than the drift. Steps are assumed to be an autoregressive series of the first order. `dependence` is the correlation of
-// neighbours, kMostDependence where there are too few steps to measure it, and widening() is by how much the standard error grows.
+// Consecutive steps may be correlated, for example because a clock drifts. Then n steps contain less information than n
+// independent ones, and their spread is smaller than the drift. Steps are modelled as a first-order autoregressive
+// series. `dependence` is the correlation of consecutive steps (kMostDependence if there are too few steps to measure
+// it), and widening() is the factor by which the standard error grows.
 //
-// The noise is the joint standard error times a quantile of Student's distribution. For medians it is at least what keeps each median out of
-// the interval in which the other one lies with 99 %, by ranks alone. It does not know what differs between two runs as a whole.
+// The noise is the joint standard error times a quantile of Student's distribution. For medians it is at least large
+// enough that each median lies outside the other's 99 % confidence interval, by ranks alone. Differences between two
+// runs as a whole are not part of this estimate.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,21 +28,22 @@
 
 namespace cli::comparison {
 
-// Which steps of a run are compared: those that every rank has as a whole, but the first ones, which are warm-up.
+// Selects the steps of a run to compare: complete on every rank, and after the warm-up.
 class KeptSteps {
  public:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  // Of `profile`: steps, warm_up and not_everywhere, where `context` is the first that asks. `whole`: steps are not asked for.
+  // Sets steps, warm_up and not_everywhere of `profile` if `context` is the first one to construct it. With `whole`,
+  // steps are not used.
   KeptSteps(const AnalysisContext& context, bool whole, RunProfile& profile);
 
   const Windows& windows() const { return windows_; }
   bool whole() const { return whole_; }
-  // The place of this window in RunProfile::steps.
+  // Returns the index of this window in RunProfile::steps.
   std::size_t place(ProcessId process, std::size_t window) const { return places_[process][window]; }
-  // Of a step of the process; its number of windows: it has none.
+  // Returns the process's window of a step; its number of windows if it has none.
   std::size_t window_of(ProcessId process, std::size_t place) const;
-  // The process has steps, or is looked at as a whole.
+  // Returns true if the process has steps, or is compared as a whole.
   bool takes_part(ProcessId process) const { return takes_part_[process]; }
 
  private:
@@ -47,49 +52,55 @@ class KeptSteps {
   bool whole_;
   Windows windows_;
   std::vector<bool> takes_part_;
-  std::vector<std::vector<std::size_t>> places_;  // by process and window; kNone: it is left out
+  std::vector<std::vector<std::size_t>> places_;  // by process and window; kNone if excluded
 };
 
-// Steps of a side. Below kFewestSteps the noise cannot be measured, and is only bounded; below kFewestBounded it is unknown. The interval of a median
-// that has 99 % is the whole range below kFewestForMedian.
+// Minimum number of steps per side. Below kFewestSteps the noise cannot be measured and is only bounded; below
+// kFewestBounded it is unknown. Below kFewestForMedian the 99 % interval of a median is the whole range.
 inline constexpr std::size_t kFewestSteps = 8, kFewestBounded = 3, kFewestForMedian = 12;
-// The chance of one false verdict in a comparison; the least relative standard error: no clock and no GPU repeats itself better; the strongest correlation of neighbouring
-// steps that is accounted for.
+// kFalseWord: the chance of one false verdict in a comparison. kLeastError: the smallest relative standard error; no
+// clock and no GPU repeats itself better. kMostDependence: the strongest correlation of consecutive steps that is
+// accounted for.
 inline constexpr double kFalseWord = 0.01, kLeastError = 0.0002, kMostDependence = 0.9;
 
-// A quantity over the steps of a run: in each step the mean over its GPUs, which is the sum divided by `gpus`.
+// A quantity over the steps of a run. Its value in a step is the mean over the GPUs: the sum divided by `gpus`.
 struct StepSample {
   std::size_t steps = 0;
   double median = 0, mean = 0, deviation = 0;
   double least = 0, most = 0;
-  double error = 0, freedom = 0;         // standard error of the median, widened as far as neighbouring steps look alike; from kFewestSteps steps on
+  // Standard error of the median, widened by the correlation of consecutive steps; from kFewestSteps steps on
+  double error = 0, freedom = 0;
   double widest_error = 0;               // the same, widened by `dependence`
   double dependence = kMostDependence;   // upper estimate of the correlation of neighbouring steps
   bool never = true;                     // 0 in all steps
-  double below = 0, above = 0;           // how far the interval of the median reaches
+  double below = 0, above = 0;           // distance from the median to the ends of its interval
 
-  // `sums` in the order of the steps.
+  // `sums` has one value per step, in order.
   StepSample(const std::vector<std::int64_t>& sums, std::int64_t gpus);
   bool has_noise() const { return steps >= kFewestSteps; }
 };
 
-// x such that a value of Student's distribution is above x or below -x with this chance. freedom >= 1.
+// Returns x such that a value of Student's distribution is above x or below -x with this probability. Requires freedom
+// >= 1.
 double student_quantile(double chance, double freedom);
 
-// The standard error of a mean of n steps, as a multiple of deviation / sqrt(n), if neighbouring steps correlate like this.
+// Returns the standard error of a mean of n steps, as a multiple of deviation / sqrt(n), for this correlation of
+// consecutive steps.
 double widening(std::size_t steps, double dependence);
 
-// b - a, of the medians or of the means.
+// Returns b - a of the medians or of the means.
 double difference_of(const StepSample& a, const StepSample& b);
 
-// What difference_of() exceeds, up or down, with this chance if the runs do not differ. `resolution_ns`: no smaller difference can be
-// seen. Empty if a side has fewer than kFewestBounded steps.
+// Returns the value that |difference_of()| exceeds with this probability if the runs do not differ. `resolution_ns` is
+// the smallest measurable difference. Empty if a side has fewer than kFewestBounded steps.
 std::optional<double> noise_of(const StepSample& a, const StepSample& b, double chance, double resolution_ns = 0);
 
-// The difference is below difference_of() + margin_of() with 95 %, if steps depend on each other as much as they look. Empty like noise_of().
+// Returns a margin: with 95 % confidence the difference is below difference_of() + margin_of(), given the estimated
+// correlation of steps. Empty like noise_of().
 std::optional<double> margin_of(const StepSample& a, const StepSample& b, double resolution_ns = 0);
 
-// Beyond the noise; where it is only bounded or unknown: no step of one side lies among those of the other.
+// Returns true if the difference exceeds the noise. If the noise is only bounded or unknown, returns true if the value
+// ranges of both sides are disjoint.
 bool differ(const StepSample& a, const StepSample& b, const std::optional<double>& noise);
 
 }  // namespace cli::comparison

@@ -12,7 +12,7 @@
 namespace cli::comparison {
 namespace {
 
-// The time that it takes in a step of this side.
+// Returns the time of the quantity per step on this side.
 double in_step(const Change& change, JudgedWhat what, const StepSample Change::*side) {
   const double count = what != JudgedWhat::kernel ? 1 : side == &Change::a ? change.count_a : change.count_b;
   return (change.*side).median * count;
@@ -31,7 +31,7 @@ std::vector<JudgedChange> large_changes(const Comparison& comparison, QuantityGr
   return changes;
 }
 
-// Longer runs alone are regressions, so the chance is that of one tail.
+// Only longer runs are regressions, so the test is one-sided.
 void judge(JudgedChange& judged, double chance, const RegressionLimits& limits) {
   Change& change = judged.change;
   change.noise_ns = noise_of(change.a, change.b, 2 * chance, change.resolution_ns);
@@ -93,7 +93,7 @@ void append_change(std::vector<Cell>& row, const JudgedChange& each) {
 
 std::string pct_text(double pct) { return pct < 10 ? fmt::format("{:.2g}", pct) : fmt::format("{:.0f}", pct); }
 
-// "1.5 to 4"
+// Returns, for example, "1.5 to 4".
 std::string range_text(double least, double most) { return pct_text(least) == pct_text(most) ? pct_text(most) : fmt::format("{} to {}", pct_text(least), pct_text(most)); }
 
 }  // namespace

@@ -34,8 +34,8 @@ namespace {
 
 constexpr std::string_view kTime = "time", kWait = "wait", kTransfer = "transfer";
 
-// Collectives by operation and size, in the step in which their work begins on each rank. Where starts are not known of all ranks,
-// there is no wait and no transfer.
+// Collectives by operation and size, in the step in which their work begins on each rank. Wait and transfer are missing
+// if the starts of some ranks are unknown.
 class CollectiveProfile : public TablesObserver {
  public:
   CollectiveProfile(const AnalysisContext& context, RunProfile& profile, bool whole) : context_(context), profile_(profile), kept_(context, whole, profile) {}
@@ -83,8 +83,8 @@ TablesObserverEntry collective_observer(RunProfile& profile, bool whole) {
 
 namespace {
 
-// Operators by name: times of the host and of GPU work in each step, of the operator itself (as `operators` has them), and how often it was
-// called and launched work.
+// Operators by name: host time and GPU time per step, of the operator itself (as in `operators`), and the number of
+// calls and launches.
 class OperatorProfile : public TablesObserver {
  public:
   OperatorProfile(const AnalysisContext& context, RunProfile& profile, bool whole)
@@ -133,8 +133,8 @@ class OperatorProfile : public TablesObserver {
     std::int64_t start_ns = 0;
   };
   struct Entered {
-    StringId innermost = 0;    // the operator around it, or itself; 0: none
-    bool is_operator = false;  // itself
+    StringId innermost = 0;    // the operator itself or the one around it; 0 if none
+    bool is_operator = false;  // the slice itself is an operator
     OnlyChild<Merged> inside;
   };
 
@@ -165,7 +165,7 @@ class OperatorProfile : public TablesObserver {
     ranges_.open(event.track, {event.start_ns, end_ns, std::move(entered)});
   }
 
-  // On the host: `sign` of its time in each step; `count` in the step where it starts.
+  // Adds host time: `sign` times its part in each step, and `count` in the step in which it starts.
   void add(StringId name, ProcessId process, std::int64_t start_ns, std::int64_t end_ns, std::int64_t sign, std::int64_t count) {
     host_.each_part(process, start_ns, end_ns, [&](std::size_t window, std::int64_t from_ns, std::int64_t to_ns) {
       const std::size_t place = kept_.place(process, window);

@@ -1,4 +1,4 @@
-// What a run did in each of its training steps: the quantities that two runs are compared by.
+// The quantities of a run in each of its training steps, by which two runs are compared.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace cli::comparison {
 
-// A quantity in each step, summed over GPUs. Most kernels run in few steps.
+// A quantity in each step, summed over GPUs. Stored sparsely, because most kernels run in few steps.
 class StepSums {
  public:
   void add(std::size_t step, std::int64_t ns, std::int64_t count);
   void add(const StepSums& other) { entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end()); }
-  // Of all steps, 0 where there was none.
+  // Return one value per step, 0 for steps without an entry.
   std::vector<std::int64_t> ns(std::size_t steps) const { return all(steps, &Entry::ns); }
   std::vector<std::int64_t> counts(std::size_t steps) const { return all(steps, &Entry::count); }
 
@@ -29,16 +29,17 @@ class StepSums {
   };
   std::vector<std::int64_t> all(std::size_t steps, std::int64_t Entry::*what) const;
 
-  std::vector<Entry> entries_;  // by time, so that those of a step are near to each other, but of several ranks
+  std::vector<Entry> entries_;  // in time order: entries of a step are close to each other, but come from several ranks
 };
 
-// kernel: its times in a step together. collective: of one operation and size of message. operation: of an operator by name. launch: the whole
+// kernel: total time in a step. collective: per operation and message size. operation: an operator by name. launch:
 // durations of the launches of one compute kernel with one configuration.
 enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, operation, collective, launch, count_ };
 
 struct Quantity {
-  std::string name;                 // of a collective its operation
-  std::int64_t from_bytes = -1;     // of a collective: its size is at least so much, and less than twice that; -1: unknown
+  std::string name;                 // of a collective: its operation
+  // Of a collective: its size is at least this and less than twice this; -1 if unknown
+  std::int64_t from_bytes = -1;
   std::string_view measure = {};    // of a collective: time, wait or transfer; of an operator: host or gpu
   std::string configuration = {}, work_class = {};  // of a launch
   auto operator<=>(const Quantity&) const = default;
@@ -46,32 +47,32 @@ struct Quantity {
 
 using Quantities = std::map<Quantity, StepSums>;
 
-// A kernel of a step whose sequence may be compared.
+// A kernel of a step, as an element of the sequences that are compared.
 struct SequenceKernel {
-  std::uint32_t name = 0;  // in RunProfile::names
-  Extent grid{};           // zeros: not known
+  std::uint32_t name = 0;  // index in RunProfile::names
+  Extent grid{};           // zeros if unknown
   auto operator<=>(const SequenceKernel&) const = default;
 };
 
-// The kernels that were launched in a step, in that order.
+// The kernels that were launched in a step, in order of launch.
 struct StepSequence {
   std::int64_t step = -1;  // its number
   std::vector<SequenceKernel> kernels;
 };
 
 struct RunProfile {
-  std::string source;                    // as it was named
-  std::vector<std::int64_t> ranks;       // ascending; -1: unknown
-  std::int64_t gpus = 0;                 // values are sums over so many
-  std::vector<std::int64_t> steps;       // their numbers, in order; of a whole trace one, 0
-  bool whole = false;                    // no steps: values are those of the whole trace
-  std::vector<std::int64_t> warm_up;     // numbers of steps that are left out
-  std::size_t not_everywhere = 0;        // steps that not all ranks have as a whole, and that are left out
+  std::string source;                    // as the user named it
+  std::vector<std::int64_t> ranks;       // sorted; -1 for unknown ranks
+  std::int64_t gpus = 0;                 // number of GPUs; values are sums over them
+  std::vector<std::int64_t> steps;       // their numbers, in order; a single 0 for a whole trace
+  bool whole = false;                    // not divided into steps: values are those of the whole trace
+  std::vector<std::int64_t> warm_up;     // numbers of excluded steps
+  std::size_t not_everywhere = 0;        // number of excluded steps that are not complete on every rank
   std::vector<Quantities> groups{static_cast<std::size_t>(QuantityGroup::count_)};
-  Quantities parts;                      // disjoint, and together the step
-  std::vector<std::string> names;        // of the sequences
-  std::vector<StepSequence> sequences;   // of some steps, the nearest to the median length first
-  std::int64_t sequence_rank = -1;       // of this rank
+  Quantities parts;                      // disjoint; together they are the step
+  std::vector<std::string> names;        // kernel names in the sequences
+  std::vector<StepSequence> sequences;   // of some steps, closest to the median length first
+  std::int64_t sequence_rank = -1;       // the rank of the sequences
   std::set<std::string> compute_classes;  // classes that contain compute kernels
   std::int64_t resolution_ns = 1;        // of timestamps: 1000 if all durations are whole microseconds
   std::vector<std::string> notes;

@@ -22,7 +22,7 @@
 namespace cli::comparison {
 namespace {
 
-// A device in a window, as a partition (GpuIntervals): compute goes to the class whose work made it longer.
+// The partition of a device's time in a window (GpuIntervals). Compute time goes to the class whose work extended it.
 struct DeviceStep {
   GpuIntervals intervals;
   std::int64_t gaps_ns = 0, exposed_ns = 0;
@@ -33,7 +33,7 @@ struct DeviceStep {
 
 struct PartSums {
   DeviceStep& step;
-  NamedClasses::Id id = 0;  // of the work that is added
+  NamedClasses::Id id = 0;  // class of the work being added
 
   void gap(std::int64_t from_ns, std::int64_t to_ns) { step.gaps_ns += to_ns - from_ns; }
   void busy(std::int64_t, std::int64_t) {}
@@ -95,7 +95,7 @@ class StepProfile : public TablesObserver {
  private:
   using DeviceKey = std::pair<ProcessId, std::int64_t>;
 
-  // What ran in the time of a step, whichever launched it.
+  // Adds the work that ran in the time of a step, whichever step launched it.
   void add_time(const GpuWork& work, NamedClasses::Id id, std::size_t window, std::int64_t start_ns, std::int64_t end_ns) {
     DeviceStep& step = devices_.at({work.process, work.device})[window];
     step.worked = true;
@@ -103,7 +103,7 @@ class StepProfile : public TablesObserver {
     step.intervals.add(work.work_class, start_ns, end_ns, parts);
   }
 
-  // What a step launched.
+  // Adds the work that a step launched.
   void add_sums(const GpuWork& work, NamedClasses::Id id, std::size_t place, std::int64_t start_ns, std::int64_t end_ns) {
     const std::int64_t starts = work.start_ns >= start_ns ? 1 : 0;
     if (class_sums_.size() <= id) class_sums_.resize(id + std::size_t{1}), is_compute_.resize(id + std::size_t{1});
@@ -127,7 +127,7 @@ class StepProfile : public TablesObserver {
     }
   }
 
-  // Steps of a process that used no GPU are idle, and nobody knows why.
+  // Counts steps of a process without GPU use as idle with unknown cause.
   void add_idle_processes() {
     std::vector<std::int64_t> idle;
     for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
@@ -181,14 +181,14 @@ class StepProfile : public TablesObserver {
     if (durations_ns_ > 0 && durations_ns_ % kMicrosecond == 0) profile_.resolution_ns = kMicrosecond;
   }
 
-  // "64x1x1 128x1x1": grid and block. Empty: unknown.
+  // Returns grid and block: "64x1x1 128x1x1". Empty if unknown.
   std::string configuration(LaunchId id) const {
     if (id == 0) return {};
     const Launch& launch = context_.catalog.launches[id];
     return fmt::format("{} {}", fmt::join(launch.grid, "x"), fmt::join(launch.block, "x"));
   }
 
-  // Of the lowest rank the steps around the median length: not all steps of a run launch the same.
+  // Selects steps of the lowest rank around the median length; not all steps of a run launch the same kernels.
   void choose_sequences() {
     constexpr std::size_t kMost = 9;
     for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
@@ -213,7 +213,7 @@ class StepProfile : public TablesObserver {
     }
   }
 
-  // In the step in which it was launched, whenever it ran.
+  // Adds the work to the step that launched it, whenever it ran.
   void add_to_sequence(const GpuWork& work) {
     if (work.process != sequence_process_ || (work.kind != Kind::kernel && work.kind != Kind::graph)) return;
     const auto window = window_of(kept_.windows(), work);
@@ -264,10 +264,10 @@ class StepProfile : public TablesObserver {
   std::vector<bool> is_compute_;  // by class
   std::unordered_map<StringId, StepSums> kernel_sums_;
   std::map<std::tuple<StringId, LaunchId, NamedClasses::Id>, StepSums> launch_sums_;
-  std::int64_t durations_ns_ = 0;  // the greatest common divisor of the launches' durations
+  std::int64_t durations_ns_ = 0;  // greatest common divisor of the launches' durations
   bool for_diff_;
   std::optional<ProcessId> sequence_process_;
-  std::vector<std::size_t> sequence_of_;  // by window, in the next; kNone: it has none
+  std::vector<std::size_t> sequence_of_;  // index in the next member, by window; kNone if the window has no sequence
   std::vector<std::vector<Launched>> launched_;
 };
 

@@ -1,19 +1,20 @@
-// Collects what a run did in each of its steps (run_profile.h), in one walk.
+// Collects the quantities of each step of a run (run_profile.h) in one walk.
 #pragma once
 #include "cli/answers/tables/analyze.h"
 #include "cli/answers/compare/run_profile.h"
 
 namespace cli::comparison {
 
-// `profile` outlives the walk, and holds all after it. `whole`: the whole trace, or --time, in place of steps. With
-// `for_diff` the kernels of a step in their order, collectives and operators, too; without it the launches of each kernel.
+// `profile` must outlive the walk and is complete after it. With `whole`, profiles the whole trace or --time instead of
+// steps. With `for_diff`, collects also kernel sequences, collectives and operators; otherwise the launches of each
+// kernel.
 std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool whole, bool for_diff);
 
-// One for collectives, and one for operators, behind that for the rest.
+// Observers for collectives and for operators; the latter must come after the observer of the other quantities.
 TablesObserverEntry collective_observer(RunProfile& profile, bool whole);
 TablesObserverEntry operator_observer(RunProfile& profile, bool whole);
 
-// Events that operator_observer() takes, besides GPU work.
+// Events that operator_observer() needs in addition to GPU work.
 inline KindSet operator_kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver}); }
 
 }  // namespace cli::comparison

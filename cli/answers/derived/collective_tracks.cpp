@@ -30,7 +30,7 @@ void CollectiveTracks::finish() {
   for (ProcessId process = 0; process < of_.size(); ++process) until(process, std::numeric_limits<std::int64_t>::max());
 }
 
-// What starts before.
+// Opens the parts that start before `before_ns`.
 void CollectiveTracks::open(ProcessId process, std::int64_t before_ns) {
   OfProcess& of = of_[process];
   const auto& parts = joined_.parts[process];

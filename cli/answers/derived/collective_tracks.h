@@ -1,10 +1,9 @@
-// Tracks of collectives: of each rank one for each of its communicators, beneath its GPU, on which waiting and transferring are
-// slices apart.
+// Tracks of collectives: each rank has one track per communicator, below its GPU, with separate slices for waiting and
+// transferring.
 //
-// Waits are of a rank, so they are written with it. (One process for all ranks, with a track for each communicator, was the other
-// choice. There the waits of ranks overlap, so that 8 ranks take 8 lanes and 1,024 ranks 1,024; of 1,024 ranks in groups of 8 it
-// would have 128 tracks of equal name; nothing would stay of it when a few ranks are chosen, or each rank has a file of its own.
-// With the rank, a rank has as many tracks as communicators, a handful, whatever the number of ranks.)
+// The tracks belong to ranks because waits do. The alternative, one process for all ranks with a track per
+// communicator, needs a lane per rank, because the waits of ranks overlap. With 1,024 ranks in groups of 8 it would
+// have 128 tracks of equal name, and it would be lost if only a few ranks are chosen or each rank has its own file.
 #pragma once
 #include <deque>
 #include <vector>
@@ -16,20 +15,20 @@ namespace cli {
 
 class CollectiveTracks {
  public:
-  // `joined` and the sink outlive it. `written`: by ProcessId.
+  // `joined` and the sink must outlive this object. `drawn` is by ProcessId.
   CollectiveTracks(const JoinedCollectives& joined, std::vector<bool> drawn, DerivedSink& sink)
       : joined_(joined), drawn_(std::move(drawn)), sink_(sink), of_(drawn_.size()) {}
 
-  // `now_ns` ascends: what has ended by now is given.
+  // Emits what has ended by `now_ns`, which must not decrease.
   void until(ProcessId process, std::int64_t now_ns);
-  // As Overlay::cut.
+  // See Overlay::cut.
   void cut(std::int64_t at_ns);
   void finish();
 
  private:
   struct OfProcess {
-    std::size_t next = 0;         // in JoinedCollectives::parts
-    std::deque<JoinedPart> open;  // by start
+    std::size_t next = 0;         // index in JoinedCollectives::parts
+    std::deque<JoinedPart> open;  // sorted by start
   };
   void open(ProcessId process, std::int64_t before_ns);
   void give(ProcessId process, const JoinedPart& part, std::int64_t end_ns) const;

@@ -82,7 +82,7 @@ void BusyTrack::advance(std::int64_t to_ns) {
   }
 }
 
-// Whole windows that lie within work, or without any: one value stands for all.
+// Emits one value for consecutive windows that are entirely busy or entirely idle.
 void BusyTrack::pass_equal_windows(std::int64_t to_ns) {
   const bool busy = covered_ns_ > now_ns_;
   const std::int64_t last = window_begin(busy ? std::min(to_ns, covered_ns_) : to_ns);

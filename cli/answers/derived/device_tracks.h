@@ -1,4 +1,4 @@
-// The tracks of one device, fed by its work.
+// Computes the derived tracks of one device from its work.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace cli {
 
-// Where the computed tracks of one device, or of a process, go.
+// Output of the computed tracks of one device or process.
 struct TrackOut {
   DerivedSink* sink = nullptr;
   ProcessId process = 0;
@@ -30,12 +30,12 @@ struct TrackOut {
   }
 };
 
-// A counter's values in the order of time: the last of each moment, and none that repeats the one before.
+// Emits a counter's values in time order: only the last value of each moment, and only changes.
 class CounterTrack final : public Changes {
  public:
   CounterTrack(TrackOut out, DerivedTrack track) : out_(out), track_(track) {}
 
-  // `ns` ascends.
+  // `ns` must not decrease.
   void set(std::int64_t ns, double value) {
     if (ns > ns_) give();
     ns_ = ns;
@@ -44,7 +44,8 @@ class CounterTrack final : public Changes {
   }
   void add(std::int64_t ns, double change) override { set(ns, value_ + change); }
 
-  // Values before `at_ns` are given; the one that holds there comes again, with that time, when the next is known.
+  // Emits the values before `at_ns`. The value that holds at `at_ns` is emitted again with that time once the next one
+  // is known.
   void cut(std::int64_t at_ns) {
     if (ns_ < at_ns) give();
     if (!given_ && !waits_) return;
@@ -70,41 +71,41 @@ class CounterTrack final : public Changes {
   TrackOut out_;
   DerivedTrack track_;
   std::int64_t ns_ = std::numeric_limits<std::int64_t>::min();
-  double value_ = 0, last_ = 0;  // last_: as given
+  double value_ = 0, last_ = 0;  // last_: as emitted
   bool waits_ = false, given_ = false, repeat_ = false;
 };
 
-// The gaps of a device in which it had nothing to do (cli/timeline/gpu/gpu_intervals.h), written.
+// Idle slices of a device (cli/timeline/gpu/gpu_intervals.h).
 //
-// A gap below kShortest_ns is not written: back-to-back kernels of one stream are about a microsecond apart, so such gaps
-// say nothing and would double the export. None is lost to a sum: the next slice that is written says how many came
-// before it and how long they are together ("short_gaps", "short_gaps_ns").
+// Gaps below kShortest_ns are not written: back-to-back kernels of one stream are about a microsecond apart, and
+// writing such gaps would double the export without adding information. Sums stay correct: the next slice contains the
+// number and the total time of the gaps skipped before it ("short_gaps", "short_gaps_ns").
 class IdleTrack {
  public:
   static constexpr std::int64_t kShortest_ns = 1000;
 
   explicit IdleTrack(TrackOut out) : out_(out) {}
 
-  void gap(std::int64_t from_ns, std::int64_t to_ns);  // by time
+  void gap(std::int64_t from_ns, std::int64_t to_ns);  // in time order
 
  private:
   TrackOut out_;
-  std::int64_t short_ns_ = 0;      // not written since the last slice
-  std::uint64_t short_gaps_ = 0;   // ... their number
+  std::int64_t short_ns_ = 0;      // skipped since the last slice
+  std::uint64_t short_gaps_ = 0;   // number of skipped gaps
 };
 
-// How much of each window a device had any work: 100 * union of its work / window. Windows end at multiples of one
-// length on the axis, so that they are the same for all ranks; the first begins with the first work, the last ends with
-// the last, and a cut parts one in two.
+// Share of each window in which a device had any work: 100 * union of its work / window. Windows end at multiples of
+// one length on the common axis, so they are the same for all ranks. The first begins with the first work, the last
+// ends with the last work, and a cut divides a window in two.
 
-// 1, 2 or 5 times a power of ten, not below 100 us, such that the trace has at most 2,000 windows.
+// Returns 1, 2 or 5 times a power of ten, at least 100 us, so that the trace has at most 2,000 windows.
 std::int64_t busy_window_ns(const Catalog& catalog);
 
 class BusyTrack {
  public:
   BusyTrack(TrackOut out, std::int64_t window_ns) : track_(out, DerivedTrack::busy), window_ns_(window_ns) {}
 
-  // By start: from start_ns on there is work until until_ns at least.
+  // Called in order of start_ns: there is work from start_ns until at least until_ns.
   void work(std::int64_t start_ns, std::int64_t until_ns);
   void cut(std::int64_t at_ns);
   void finish();
@@ -118,25 +119,25 @@ class BusyTrack {
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
   CounterTrack track_;
   std::int64_t window_ns_;
-  std::int64_t now_ns_ = kNever;            // all is known up to here
+  std::int64_t now_ns_ = kNever;            // everything before it is known
   std::int64_t covered_ns_ = kNever;        // the latest end of work so far
   std::int64_t begin_ns_ = 0, end_ns_ = 0;  // of the window
-  std::int64_t busy_ns_ = 0;                // in it
+  std::int64_t busy_ns_ = 0;                // in the window
 };
 
 class DeviceTracks {
  public:
   DeviceTracks(TrackOut out, std::int64_t window_ns);
 
-  // By start. `direction`: of a copy whose name tells it.
+  // Called in order of start. `direction` is that of a copy, if its name contains it.
   void work(const Event& event, std::int64_t end_ns, WorkClass work_class, std::optional<DerivedTrack> direction);
-  // Of the launch queue, which feeds it.
+  // The launch queue's counter, which the launch queue sets.
   CounterTrack& queue() { return queue_; }
 
   void cut(std::int64_t at_ns);
   void finish();
 
-  // What intervals_ gives.
+  // Callbacks of intervals_.
   void gap(std::int64_t from_ns, std::int64_t to_ns) { idle_.gap(from_ns, to_ns); }
   void busy(std::int64_t start_ns, std::int64_t until_ns) { busy_.work(start_ns, until_ns); }
   void ran(WorkClass, std::int64_t, std::int64_t) {}
@@ -164,7 +165,8 @@ class DeviceTracks {
   CounterTrack queue_;
 };
 
-// The tracks of a process's memory, per device (cli/timeline/gpu/memory_levels.h); the host's are on the tracks of the whole process.
+// The memory tracks of a process, per device (cli/timeline/gpu/memory_levels.h). Host memory is on tracks of the whole
+// process.
 class MemoryTracks final : private MemoryLevels::Out {
  public:
   MemoryTracks(const Catalog& catalog, ProcessId process, DerivedSink& sink);

@@ -8,8 +8,9 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kShown = 20;              // at most this part of a process's length is written before it
-constexpr std::int64_t kVisible_ns = 1'000'000;  // where there is no length to take a part of
+// Slices before the first event are at most 1/kShown of the process's length
+constexpr std::int64_t kShown = 20;
+constexpr std::int64_t kVisible_ns = 1'000'000;  // used if there is no length
 constexpr std::int64_t kShortest_ns = 1000;
 
 struct Span {
@@ -29,13 +30,13 @@ std::optional<Span> trace_span(const Catalog& catalog) {
   return span;
 }
 
-// When the recording began, if that is before its first event.
+// Returns when the recording began, if that is before its first event.
 std::optional<std::int64_t> begin_before_events(const Process& p) {
   if (p.recorder.created_ns <= 0 || p.recorder.created_ns >= p.first_ns) return std::nullopt;
   return p.recorder.created_ns;
 }
 
-// Where the drawing begins of what happened before the first event.
+// Returns the begin of the slice for losses before the first event.
 std::int64_t drawn_begin(const Process& p) {
   const std::int64_t shown = std::max((p.last_ns - p.first_ns) / kShown, kShortest_ns);
   return std::max(begin_before_events(p).value_or(p.first_ns - shown), p.first_ns - shown);
@@ -78,7 +79,7 @@ class Losses {
     out_.push_back({id_, DerivedTrack::lost, -1, start_ns, std::max(end_ns - start_ns, kShortest_ns), 0, facts});
   }
 
-  // They come by start; of two that overlap, the second is written from the first one's end.
+  // Gaps arrive by start. If two overlap, the second is written from the end of the first.
   void gaps() {
     std::int64_t free_ns = p_.first_ns;
     for (const Notice& notice : p_.notices) {

@@ -1,11 +1,12 @@
-// What a recording does not hold, as slices in the time in which it must have happened, so that no export looks
-// complete when it is not.
+// Shows data missing from a recording as slices in the time in which it must have happened, so that an incomplete
+// export does not look complete.
 //
-//   overwritten        ends at the first kept event. It began with the recording, hours ago maybe: written is at most a
-//                      twentieth of the process's length, and DerivedFacts::length_ns says how long it is in truth, where known.
+//   overwritten        ends at the first kept event. It may have begun hours earlier, with the recording, so the slice
+//                      is limited to a twentieth of the process's length. DerivedFacts::length_ns is its real
+//                      length if known.
 //   lost, dropped      somewhere between the recording's begin and the last event: a slice over both
-//   gaps               as the recording says
-// A process of which nothing was kept: from its begin to its last sign of life, within the trace.
+//   gaps               as recorded
+// A process without any kept events gets a slice from its begin to its last sign of life, within the trace.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,10 +16,11 @@
 
 namespace cli {
 
-// By start, the longer first; those of a process nest.
+// Returns the slices by start, the longer first. Slices of a process are nested.
 std::vector<Derived> lost_slices(const Catalog& catalog);
 
-// The earlier of the first event and the first of these slices: what an export begins with. 0: there is neither.
+// Returns the start of an export: that of the first event or of the first of these slices, whichever is earlier. 0 if
+// there is neither.
 std::int64_t picture_start(const Catalog& catalog);
 
 }  // namespace cli

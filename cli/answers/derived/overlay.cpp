@@ -95,7 +95,7 @@ class Overlay::Rooms {
   std::vector<LaunchQueue> queues_;  // by ProcessId
   std::vector<MemoryTracks> memory_;   // by ProcessId
   std::map<std::pair<ProcessId, std::int64_t>, DeviceTracks> devices_;
-  std::vector<DeviceTracks*> of_track_;  // by TrackId; null: not asked yet
+  std::vector<DeviceTracks*> of_track_;  // by TrackId; null until the first use
   bool begun_ = false;
 };
 

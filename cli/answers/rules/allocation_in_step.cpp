@@ -11,7 +11,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastAllocationShare = 100;  // as 1 / N of the time: of idle time in and after the calls
+constexpr std::int64_t kLeastAllocationShare = 100;  // 1 / N of the time: idle time in and after the calls
 
 class AllocationInStep : public Rule {
  public:

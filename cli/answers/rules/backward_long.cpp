@@ -1,5 +1,6 @@
-// backward-long: the backward pass takes far longer on the GPU than the forward pass. Twice as long is usual, as it computes two gradients
-// of each product; with activation checkpointing three times, as it computes the forward pass again.
+// backward-long: the backward pass takes far longer on the GPU than the forward pass. A factor of two is normal,
+// because it computes two gradients per product, and a factor of three with activation checkpointing, which repeats the
+// forward pass.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kMostBackward = 3;        // times the forward pass
-constexpr std::int64_t kLeastBackwardShare = 5;  // as 1 / N of the time, of the backward pass
+constexpr std::int64_t kLeastBackwardShare = 5;  // 1 / N of the time: backward pass
 
 class BackwardLong : public Rule {
  public:

@@ -1,6 +1,6 @@
-// comm-exposed: exposed communication without waiting for other ranks, which no overlap hides. If every rank of a collective depends on all, only
-// the time after the last rank's start counts. If that start is unknown (ranks that are not in the trace, calls that are not matched, broadcasts,
-// sends and receives), the waiting time is unknown, and so is the saving.
+// comm-exposed: exposed communication without waiting for other ranks. If every rank of a collective depends on all
+// others, only the time after the last rank's start counts. If that start is unknown (ranks that are not in the trace,
+// unmatched calls, broadcasts, sends and receives), the waiting time is unknown, and so is the saving.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kMostExposedShare = 5;  // as 1 / N of the time
-constexpr std::int64_t kLeastHiddenShare = 2;  // as 1 / N of the communication
+constexpr std::int64_t kMostExposedShare = 5;  // 1 / N of the time
+constexpr std::int64_t kLeastHiddenShare = 2;  // 1 / N of the communication
 
 class CommExposed : public Rule {
  public:
@@ -43,10 +43,10 @@ class CommExposed : public Rule {
  private:
   struct Times {
     std::int64_t exposed_ns = 0, comm_ns = 0;  // after the last start
-    std::int64_t waited_ns = 0;                // before it, and exposed
+    std::int64_t waited_ns = 0;                // exposed, before the last start
     std::pair<std::int64_t, std::int64_t> order() const { return {exposed_ns, waited_ns}; }
     std::int64_t unknown_exposed_ns = 0, unknown_comm_ns = 0;  // if the last start is unknown
-    std::int64_t known_exposed_ns = 0, known_comm_ns = 0;      // if it is known, with waits
+    std::int64_t known_exposed_ns = 0, known_comm_ns = 0;      // if the last start is known, including waits
   };
 
   void look(const MatchedCollective& collective) {
@@ -75,7 +75,7 @@ class CommExposed : public Rule {
     }
   }
 
-  // When its last rank started is unknown.
+  // Handles a collective whose last start is unknown.
   void look_alone(const MatchedCollective& collective) {
     const auto& [calls, matched, clocks] = *context_.collectives;
     for (const MatchedCall& each : matched.calls_of(collective)) {
@@ -85,7 +85,7 @@ class CommExposed : public Rule {
     }
   }
 
-  // Of all communication. A row is of a process's device, by process.
+  // Adds the totals of all communication. The table has one row per device, sorted by process.
   void add_totals(const TableReading& devices) {
     std::map<std::pair<std::optional<std::int64_t>, std::optional<std::string>>, std::pair<std::int64_t, std::int64_t>> of_rank;
     for (std::size_t row = 0; row < devices.rows(); ++row) {
@@ -136,7 +136,7 @@ class CommExposed : public Rule {
 
   const AnalysisContext& context_;
   std::map<ProcessId, Times> times_;
-  LongestEvidence evidence_, unknown_evidence_;  // after the last start; if it is unknown
+  LongestEvidence evidence_, unknown_evidence_;  // after the last start; without a known last start
 };
 
 }  // namespace

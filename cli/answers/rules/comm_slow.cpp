@@ -1,5 +1,6 @@
-// comm-slow: a communicator transfers data slower than others of the same size in the same operation on messages of the same size.
-// Compares the transfer, from the last start to the end (collectives/match.h); the links are unknown.
+// comm-slow: a communicator transfers data slower than others of the same size, in the same operation and with messages
+// of the same size. Compares the transfers, from the last start to the end (collectives/match.h); the links are
+// unknown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::size_t kFewestGroups = 3, kFewestTransfers = 4;
 constexpr std::int64_t kSlowGroupPercent = 60;        // of the bandwidth of the median group
-constexpr std::int64_t kLeastSlowShare = 100;  // as 1 / N of the time
+constexpr std::int64_t kLeastSlowShare = 100;  // 1 / N of the time
 
 class CommSlow : public Rule {
  public:

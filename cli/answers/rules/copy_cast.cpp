@@ -6,15 +6,15 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastCopyCastShare = 20;  // as 1 / N of the time
+constexpr std::int64_t kLeastCopyCastShare = 20;  // 1 / N of the time
 
 class CopyCast : public WorkRule {
  public:
   explicit CopyCast(const AnalysisContext& context) : WorkRule(context), names_(context.catalog.strings.size()) {}
 
  private:
-  // Kernels of aten::copy_ (aten/src/ATen/native/cuda/Copy.cu): direct_copy_kernel_cuda, bfloat16_copy_kernel_cuda, ...; before 1.10
-  // a lambda of copy_device_to_device. Nothing else has kernels of these names.
+  // Kernels of aten::copy_ (aten/src/ATen/native/cuda/Copy.cu): direct_copy_kernel_cuda, bfloat16_copy_kernel_cuda,
+  // ...; before 1.10 a lambda of copy_device_to_device. Only aten::copy_ has kernels with these names.
   bool is_own(const GpuWork& work) override {
     if (work.kind != Kind::kernel) return false;
     if (work.name >= names_.size()) names_.resize(work.name + std::size_t{1});
@@ -33,7 +33,7 @@ class CopyCast : public WorkRule {
         "channels_last throughout). torch.compile fuses casts with the kernels that read the result. The evidence names the operators.";
   }
 
-  std::vector<std::uint8_t> names_;  // by StringId: 0 not asked, 1 no, 2 yes
+  std::vector<std::uint8_t> names_;  // by StringId: 0 not checked, 1 no, 2 yes
 };
 
 }  // namespace

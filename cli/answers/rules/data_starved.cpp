@@ -7,7 +7,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastStarvedShare = 20;  // as 1 / N of the time
+constexpr std::int64_t kLeastStarvedShare = 20;  // 1 / N of the time
 
 class DataStarved : public IdleRule {
  public:

@@ -16,13 +16,13 @@
 namespace cli::rules {
 namespace {
 
-constexpr double kNearlyAll = 0.9;  // a smaller share of time within steps is reported
-constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // as 1 / N of the time
+constexpr double kNearlyAll = 0.9;  // if less of the time is within steps, a note reports the share
+constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // 1 / N of the time
 
-// What is diagnosed of each process.
+// Determines the diagnosed time of each process.
 class Extents : public TablesObserver {
  public:
-  // `is_chosen`: the windows are steps, or what a person asked for.
+  // `is_chosen` is true if the windows are steps or were chosen by the user.
   Extents(const AnalysisContext& context, bool is_chosen, DiagnosedTime& time, Diagnosis& diagnosis)
       : context_(context), is_chosen_(is_chosen), time_(time), diagnosis_(diagnosis), extents_(context.catalog.processes.size()) {}
 
@@ -72,7 +72,8 @@ class Extents : public TablesObserver {
   std::vector<Extent> extents_;
 };
 
-// Steps are by each process's own clock, evidence is on the axis. A step without GPU work, as of a rank that got stuck, is where its host was.
+// Steps are by each process's own clock, evidence is on the common axis. A step without GPU work, as on a rank that
+// hangs, has its host time.
 std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const Catalog& catalog, const TraceFacts& facts) {
   std::set<std::int64_t> numbers;
   for (const Evidence& each : evidence) {
@@ -89,7 +90,7 @@ std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const 
   return {numbers.begin(), numbers.end()};
 }
 
-// Shows the first evidence in the export. `first_step`: that holds it.
+// Returns the command that exports the time of the first evidence. `first_step` is the step that contains it.
 std::string export_command(const Finding& finding, std::optional<std::int64_t> first_step, const std::string& inputs) {
   std::string command = "tracetool export --perfetto " + inputs;
   if (!finding.ranks.empty() && finding.ranks.front() >= 0) {
@@ -114,15 +115,16 @@ Severity severity_of(const Finding& finding, std::int64_t length_ns) {
   return *finding.saving_ns < length_ns / kHighShare ? Severity::medium : Severity::high;
 }
 
-// What stands in the way of everything comes first, what saves nothing that is known last.
+// Returns the sort key of a finding: highest for those that block everything, lowest for those without a known saving.
 std::int64_t urgency(const Finding& finding) {
   return finding.saving_ns.value_or(finding.severity == Severity::high ? kLatest_ns : -1);
 }
 
-// Of each, how much evidence a finding shows that is one with the finding of its cause: first what causes it, then what comes of it.
+// Maximum number of evidence items from each of two joined findings, the cause's first.
 constexpr std::size_t kCauseEvidence = 2;
 
-// Makes `effect`, of one rank, and what `cause` says of this rank one finding. What is left of the cause is of its other ranks.
+// Joins `effect`, a finding about one rank, with the part of `cause` about this rank. The rest of `cause` is about its
+// other ranks.
 void join_cause(Finding& effect, Finding& cause) {
   const auto at = std::find(cause.ranks.begin(), cause.ranks.end(), effect.ranks[0]);
   if (effect.ranks[0] < 0 || at == cause.ranks.end() || cause.rank_savings_ns.size() != cause.ranks.size()) return;
@@ -138,7 +140,7 @@ void join_cause(Finding& effect, Finding& cause) {
   if (!cause.ranks.empty()) cause.saving_ns = *std::max_element(cause.rank_savings_ns.begin(), cause.rank_savings_ns.end());
 }
 
-// Cause before effect: a finding whose cause another rule finds on the same rank is one with it.
+// Joins each finding with the finding of its cause on the same rank.
 void join_causes(std::vector<Finding>& findings) {
   std::set<std::string_view> causes;
   for (Finding& effect : findings) {
@@ -182,12 +184,12 @@ class RuleRun : public TablesObserver {
   std::unique_ptr<Rule> rule_;
 };
 
-// Runs the rules that own idle time, which share what claims it.
+// Runs the rules that own idle time. They share one assignment of idle time to owners.
 class GapRulesRun : public TablesObserver {
  public:
   struct Member {
     const RuleEntry* entry;
-    RuleResult* result;  // null: nobody asked for it; it decides what is left to others
+    RuleResult* result;  // null if not requested; the rule still affects what other rules own
     std::unique_ptr<Rule> rule{};
   };
 
@@ -247,7 +249,8 @@ class GapRulesRun : public TablesObserver {
 
 ObserverNeeds needs_of(const RuleEntry& rule) { return rule.gap_owner ? GapClaims::needs() : rule.needs; }
 
-// Returns the share of the chosen processes' time that lies within steps on the host, including the warm-up. Ignores processes without steps.
+// Returns the share of the chosen processes' time that lies within steps on the host, including the warm-up. Ignores
+// processes without steps.
 double share_of_steps(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen) {
   double within_ns = 0, all_ns = 0;
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
@@ -258,11 +261,11 @@ double share_of_steps(const Catalog& catalog, const TraceFacts& facts, const std
   return all_ns > 0 ? within_ns / all_ns : 1;
 }
 
-// Returns the steps after the last warm-up step of any chosen rank (of its first file, if it has several). Returns none if a chosen process has GPU
-// work but no steps: the whole trace is diagnosed then.
+// Returns the steps after the last warm-up step of any chosen rank (of its first file, if it has several). Empty if a
+// chosen process has GPU work but no steps; then the whole trace is diagnosed.
 std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
   std::set<std::int64_t> warm_ups, numbers;
-  std::unordered_map<std::int64_t, std::int64_t> first_ns;  // by rank, of its first file
+  std::unordered_map<std::int64_t, std::int64_t> first_ns;  // by rank, for its first file
   for (const Process& process : catalog.processes) {
     const auto [known, is_new] = first_ns.try_emplace(process.rank, process.first_ns);
     if (!is_new) known->second = std::min(known->second, process.first_ns);

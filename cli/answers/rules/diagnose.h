@@ -11,9 +11,9 @@ namespace cli::rules {
 struct DiagnosisRequest {
   std::vector<const RuleEntry*> rules;
   Selection selection;     // ranks to report findings for; without steps or a time: all steps after the warm-up, or the whole trace if it has no steps
-  std::string inputs;      // as a shell takes them, for next_command
-  const NameRules* class_rules = nullptr;  // AnalysisRequest
-  const OwnPeaks* own_peaks = nullptr;     // AnalysisRequest
+  std::string inputs;      // as words of a shell command, for next_command
+  const NameRules* class_rules = nullptr;  // see AnalysisRequest
+  const OwnPeaks* own_peaks = nullptr;     // see AnalysisRequest
 };
 
 // A rule that could not check the trace.
@@ -24,11 +24,11 @@ struct NotChecked {
 
 struct Diagnosis {
   std::vector<Finding> findings;  // the largest saving first, unknown ones last
-  std::size_t processes = 0;      // with GPU work, of the chosen ones
+  std::size_t processes = 0;      // chosen processes with GPU work
   std::int64_t length_ns = 0;     // the longest diagnosed time of a process
-  std::vector<std::int64_t> steps;  // in it, ascending
+  std::vector<std::int64_t> steps;  // steps in that time, sorted
   std::vector<NotChecked> not_checked;  // in the order of the rules
-  std::vector<std::string> notes;   // facts outside the findings; a sentence each
+  std::vector<std::string> notes;   // other facts; a sentence each
 };
 
 // The result of one rule, after the walk.
@@ -42,10 +42,11 @@ std::vector<const RuleEntry*> all_rules();
 // Returns the events to read for these rules, these other tables and these other kinds. Make a new one for each trace.
 EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules, const std::vector<const AnalysisEntry*>& also_tables = {}, KindSet also_kinds = {});
 
-// The rules as one of several requests to the same walk (analyze_each). `catalog`, `facts` and `request` outlive it.
+// Runs the rules as one of several requests of the same walk (analyze_each). `catalog`, `facts` and `request` must
+// outlive it.
 class DiagnosisRun {
  public:
-  // Throws as analyze() does.
+  // Throws the errors of analyze().
   DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, const DiagnosisRequest& request);
   DiagnosisRun(const DiagnosisRun&) = delete;
   DiagnosisRun& operator=(const DiagnosisRun&) = delete;
@@ -59,11 +60,11 @@ class DiagnosisRun {
   const DiagnosisRequest& request_;
   Diagnosis diagnosis_;
   DiagnosedTime time_;
-  std::vector<RuleResult> results_;  // by place in DiagnosisRequest::rules
+  std::vector<RuleResult> results_;  // by index in DiagnosisRequest::rules
   AnalysisRequest analysis_;
 };
 
-// As analyze(), whose errors it has. Memory: that of the rules and of the analyses whose tables they read.
+// Like analyze(), with the same errors. Memory: that of the rules and of the analyses whose tables they read.
 Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request);
 
 }  // namespace cli::rules

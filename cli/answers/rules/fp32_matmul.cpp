@@ -13,12 +13,13 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastFp32Share = 20;  // as 1 / N of the time
+constexpr std::int64_t kLeastFp32Share = 20;  // 1 / N of the time
 constexpr std::uint32_t kTf32Capability = 8;
 
-// Kernels that multiply in fp32, by names of cuBLAS, CUTLASS and cuDNN: "s" before gemm is single, simt and ffma are the ordinary units,
-// f32f32_f32f32_f32 is types of in- and output, of the product and of sums. tensorop and s1688 are tensor cores, tf32f32 is TF32.
-// In the format of name_rules.h; the first line that matches counts.
+// Names of kernels that multiply in fp32, from cuBLAS, CUTLASS and cuDNN. "s" before gemm means single precision; simt
+// and ffma are units without tensor cores; f32f32_f32f32_f32 are the types of inputs and output, of the product and of
+// the sums. tensorop and s1688 are tensor cores, tf32f32 is TF32. The format is that of name_rules.h; the first
+// matching line counts.
 constexpr std::string_view kProductNames = R"(
 tensor_cores  *{tf32,tensorop,1688gemm,16816gemm}*
 fp32          *{_sgemm,sgemm_,simt_sgemm}*
@@ -26,7 +27,7 @@ fp32          *f32f32_f32f32_f32_*
 fp32          gemmsn_{nn,nt,tn,tt}_kernel<float,*
 )";
 
-// Kernels compiled for these need a GPU of at least this capability.
+// Kernels compiled for these architectures need a GPU of at least this capability.
 constexpr std::string_view kArchitectureNames = R"(
 tf32  *{ampere_,hopper_,blackwell_,sm80_,sm86_,sm90_,sm100_,cutlass_80_,cutlass_90_}*
 )";

@@ -1,5 +1,5 @@
-// fragmentation: the allocator reserved far more memory than was ever in use, and the GPU is nearly full. Memory that is reserved and not
-// in use is the allocator's cache, and does no harm if the GPU has free memory.
+// fragmentation: the allocator reserved far more memory than was ever in use, and the GPU is nearly full. Reserved
+// memory that is not in use is the allocator's cache, which is harmless if the GPU has free memory.
 #include <fmt/format.h>
 
 #include "cli/answers/rules/memory_rule.h"
@@ -9,7 +9,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr double kLeastReserved = 0.8;  // of the GPU's memory: below, nothing runs out
+constexpr double kLeastReserved = 0.8;  // of the GPU's memory; below it, enough memory is free
 constexpr double kLeastUnused = 0.2;    // of the GPU's memory
 constexpr std::int64_t kLeastUnusedBytes = std::int64_t{1} << 30;
 

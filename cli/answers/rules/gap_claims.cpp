@@ -122,7 +122,7 @@ void GapClaims::work(const GpuWork& work) { after_optimizer_[{work.process, work
 
 void GapClaims::claim_span(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns) {
   std::int64_t at_ns = from_ns;
-  for (const Span& each : taken_) {  // by start, apart from each other
+  for (const Span& each : taken_) {  // sorted by start and disjoint
     if (each.to_ns <= at_ns) continue;
     if (each.from_ns >= to_ns) break;
     ns_[static_cast<std::size_t>(owner)] += std::max<std::int64_t>(0, each.from_ns - at_ns);

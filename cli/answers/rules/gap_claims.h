@@ -1,22 +1,23 @@
-// Which rule each moment of a device's idle time belongs to. Every rule over idle time takes its share from here, so that the
-// findings' savings do not overlap. The first of these that holds claims a moment (a cause comes before its effects):
+// Assigns each moment of a device's idle time to one rule. Every rule over idle time gets its share from here, so that
+// the savings of findings do not overlap. The first of these that applies claims a moment (causes come before their
+// effects):
 //
 //   garbage_collection  Python's garbage collector ran before the host launched the next work (DeviceGap::collecting_ns)
 //   allocation          the host was in a call that allocates or releases device memory
 //   data_loading        the thread that launched the next work was in a range that loads data
-// What held the host when the device went idle claims as much of the gap, from its start on, as it took: without it, the host would have
-// launched that much earlier.
+// What blocked the host when the device went idle claims as much of the gap, from its start on, as it took: without it,
+// the host would have launched that much earlier.
 //   allocation          such a call
 //   blocking_copy       a copy to the device
 //   host_sync           another wait
-// This part belongs to nobody if the three above explain at least half of the gap: without them, the host would have launched soon after the wait.
-// The rest belongs to what the host did then:
+// This part is unclaimed if the first three explain at least half of the gap: without them, the host would have
+// launched soon after the wait. The rest is claimed by what the host did then:
 //   blocking_copy       the time in the call of a copy to the device that blocks
 //   launches            the causes launch and queued of device_gaps.h
 //   host_late, unexplained   these causes
 //
-// Idle time between an optimizer's small kernels belongs to `optimizer` instead of launches and host_late. It goes
-// back to these for ranks on which the optimizer is no finding.
+// Idle time between an optimizer's small kernels belongs to `optimizer` instead of launches and host_late. It goes back
+// to these for ranks on which the optimizer is no finding.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -42,7 +43,8 @@
 
 namespace cli::rules {
 
-// Calls that allocate or release device memory in steps after the first two, when a caching allocator has all that it needs.
+// Calls that allocate or release device memory after the first two steps. By then a caching allocator has all the
+// memory that it needs.
 class LateAllocations {
  public:
   struct Call {
@@ -51,7 +53,7 @@ class LateAllocations {
 
   explicit LateAllocations(const AnalysisContext& context) : context_(context), steps_(whole_steps(context).host()), names_(context.catalog.strings.size()) {}
 
-  // Returns the call if it is one; a driver call inside a runtime call is the same one.
+  // Returns the call if it is such a call. A driver call inside a runtime call is the same call.
   std::optional<Call> event(const Event& event) {
     if (!is_api_call(event.kind) || !is_slice(event) || event.duration_ns <= 0 || !manages_memory(event.name)) return std::nullopt;
     const ProcessId id = context_.catalog.tracks[event.track].process;
@@ -67,7 +69,7 @@ class LateAllocations {
   }
   // Do not query the process afterwards.
   void end_of(ProcessId process) { processes_.erase(process); }
-  // Calls on_call with each such call that runs in [from_ns, to_ns), by start. They may overlap, as those of different threads.
+  // Calls on_call for each such call that overlaps [from_ns, to_ns), by start. Calls of different threads may overlap.
   template <typename OnCall>
   void each_within(ProcessId id, std::int64_t from_ns, std::int64_t to_ns, OnCall&& on_call) const {
     const auto found = processes_.find(id);
@@ -79,7 +81,7 @@ class LateAllocations {
       if (at->end_ns > from_ns) on_call(*at);
     }
   }
-  // Returns the length of the longest such call that runs at that time; 0 if there is none.
+  // Returns the length of the longest such call that runs at `ns`; 0 if there is none.
   std::int64_t call_ns(ProcessId id, std::int64_t ns) const {
     std::int64_t longest_ns = 0;
     each_within(id, ns, ns + 1, [&](const Call& call) { longest_ns = std::max(longest_ns, call.end_ns - call.start_ns); });
@@ -87,11 +89,11 @@ class LateAllocations {
   }
 
  private:
-  static constexpr std::int64_t kFirstSteps = 2;  // in which memory is allocated
+  static constexpr std::int64_t kFirstSteps = 2;  // steps in which allocations are expected
   static constexpr std::size_t kMostCalls = 4096;
   struct Process {
-    std::deque<Call> calls;                  // that idle time to come may lie in
-    std::map<TrackId, std::int64_t> end_ns;  // of the newest of each thread
+    std::deque<Call> calls;                  // calls that may overlap later idle time
+    std::map<TrackId, std::int64_t> end_ns;  // of the newest call of each thread
   };
 
   bool manages_memory(StringId name) {
@@ -107,7 +109,7 @@ class LateAllocations {
 
   const AnalysisContext& context_;
   const Windows steps_;
-  std::vector<std::uint8_t> names_;  // by StringId: 0 not asked, 1 no, 2 yes
+  std::vector<std::uint8_t> names_;  // by StringId: 0 not checked, 1 no, 2 yes
   std::map<ProcessId, Process> processes_;
 };
 
@@ -131,14 +133,15 @@ class OptimizerKernels {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute || work.end_ns - work.start_ns >= kTiny_ns) return false;
     return ranges_.of(work) != nullptr && !is_many_at_once(work.name);
   }
-  // TraceObserver::end_of().
+  // See TraceObserver::end_of().
   void end_of(ProcessId process) {
     ranges_.end_of(process, [&](const Event& call) { launch(call); });
   }
 
  private:
   static constexpr std::int64_t kTiny_ns = 10'000;
-  // Of kernels that update many parameters at once: PyTorch's foreach and fused optimizers, apex, compiled ones.
+  // Parts of the names of kernels that update many parameters at once: PyTorch's foreach and fused optimizers, apex,
+  // compiled ones.
   static constexpr std::array<std::string_view, 4> kManyAtOnce{"multi_tensor", "foreach", "fused", "triton_"};
   struct InOptimizer {};
 
@@ -159,23 +162,25 @@ class OptimizerKernels {
 
   const AnalysisContext& context_;
   LaunchRanges<InOptimizer, InOptimizer> ranges_;
-  std::vector<std::uint8_t> many_at_once_;  // by StringId: 0 not asked, 1 no, 2 yes
+  std::vector<std::uint8_t> many_at_once_;  // by StringId: 0 not checked, 1 no, 2 yes
 };
 
-// Tells what a host thread was doing at a recent time: the operators, ranges, CUDA calls, garbage collections and Python functions that it was in.
-// Memory: kMost ranges and kMost functions a thread, those of them that are longer than the rest, and those that load data.
+// Recent activity of host threads: the operators, ranges, CUDA calls, garbage collections and Python functions that a
+// thread was in. Memory: kMost ranges and kMost functions per thread, plus longer ones and those that load data.
 
-// A range in which a program waits for its data: of PyTorch's DataLoader, or as people call it ("data_loading", "get_batch").
+// Returns true for ranges in which a program waits for its data: those of PyTorch's DataLoader, or with common names
+// ("data_loading", "get_batch").
 bool is_data_loading_name(std::string_view range);
 
 class HostActivity {
  public:
-  // A GPU has some thousand launches before it at most; an operator of PyTorch has some 8 ranges around its launch, so these suffice for twice as many.
+  // Up to a few thousand launches can be queued on a GPU, and a PyTorch operator has about 8 ranges around its launch.
+  // This is enough for twice as many.
   static constexpr std::size_t kMost = 16'384;
 
   explicit HostActivity(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()), loads_data_(catalog.strings.size()) {}
 
-  // That it has to be told.
+  // Kinds of the events to pass to event().
   static KindSet kinds();
   void event(const Event& event);
   // Frees the process's data. Do not query the process afterwards.
@@ -187,13 +192,15 @@ class HostActivity {
     });
   }
 
-  // The outermost and the innermost, steps aside: "in aten::item, in cudaMemcpyAsync", "in cudaMalloc", "outside of all operators", or "host
-  // state unknown": of this thread no operators or ranges are in the trace, or those of `ns` are forgotten. The innermost function of Python is
-  // added if it began in the innermost range; of a time with `ns` in its middle the innermost one that took half of it. What begins at `ns` is not in it.
+  // Returns the outermost and the innermost activity, except steps: "in aten::item, in cudaMemcpyAsync", "in
+  // cudaMalloc", "outside of all operators", or "host state unknown" if the trace has no operators or ranges of this
+  // thread or those at `ns` have been dropped. The innermost Python function is added if it began in the innermost
+  // range; with `around_ns`, a time with `ns` in its middle, the innermost function that took half of it. Excludes
+  // activities that begin at `ns`.
   std::string text(TrackId thread, std::int64_t ns, std::int64_t around_ns = 0) const;
-  // How much of [from_ns, to_ns) the thread loaded data.
+  // Returns how much of [from_ns, to_ns) the thread loaded data.
   std::int64_t loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const;
-  // Calls on_part(start, end) with the parts of [from_ns, to_ns) in which it did, by start and apart from each other.
+  // Calls on_part(start, end) for the parts of [from_ns, to_ns) in which it did, disjoint and by start.
   template <typename OnPart>
   void each_loading(TrackId thread, std::int64_t from_ns, std::int64_t to_ns, OnPart&& on_part) const {
     if (!is_known(thread)) return;
@@ -209,7 +216,7 @@ class HostActivity {
   }
   // Returns how many long ranges of a thread were examined so far. Tests use it to check that the time is linear.
   std::uint64_t looked_at(TrackId thread) const { return is_known(thread) ? threads_[thread]->ranges.looked_at : 0; }
-  // The newest range in which it did.
+  // Returns the newest range in which the thread loaded data.
   std::optional<StringId> loading(TrackId thread) const;
 
  private:
@@ -218,15 +225,15 @@ class HostActivity {
     StringId name;
     std::int64_t first_end_ns = 0, last_end_ns = 0;  // see cli/answers/tables/launch_ranges.h; only last_end_ns is kept for ranges that load data
   };
-  // The newest ranges, by start, and the older ones that had not ended when they became too many.
+  // The newest ranges by start, and older ones that had not ended when the limit was reached.
   struct Newest {
     std::deque<Range> ranges;
     std::vector<Range> longer;
-    std::uint64_t looked_at = 0;  // how many ranges of `longer` were examined
+    std::uint64_t looked_at = 0;  // number of ranges of `longer` examined so far
     std::int64_t forgotten_to_ns = kEarliest_ns;  // ranges before this time may be missing
 
     void add(const Range& range);
-    // Calls each(range) with those that hold the moment, by start.
+    // Calls each(range) for the ranges that contain the moment, by start.
     template <typename Each>
     void each_at(std::int64_t ns, Each&& each) const {
       const auto holds = [&](const Range& range) { return range.start_ns < ns && ns < range.end_ns; };
@@ -242,33 +249,34 @@ class HostActivity {
   struct Thread {
     Newest ranges, functions;
     std::deque<Range> loads;
-    bool has_operators = false;  // or other ranges, besides calls of CUDA and garbage collections
+    bool has_operators = false;  // or other ranges, apart from CUDA calls and garbage collections
   };
   bool loads_data(StringId name);
   bool is_known(TrackId thread) const { return thread < threads_.size() && threads_[thread] != nullptr; }
 
   const Catalog& catalog_;
   std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null if it has no events or its process has ended
-  std::vector<TrackId> known_threads_;             // the others
-  std::vector<std::uint8_t> loads_data_;   // by StringId: 0 not asked, 1 no, 2 yes
+  std::vector<TrackId> known_threads_;             // threads with data
+  std::vector<std::uint8_t> loads_data_;   // by StringId: 0 not checked, 1 no, 2 yes
 };
 
-// What idle time of a device can belong to (gap_claims.h).
+// The causes that can claim idle time of a device (gap_claims.h).
 enum class GapOwner : std::uint8_t { garbage_collection, allocation, data_loading, blocking_copy, host_sync, optimizer, launches, host_late, unexplained, count_ };
 inline constexpr std::size_t kGapOwners = static_cast<std::size_t>(GapOwner::count_);
 
 struct ClaimedGap;
 class GapClaims;
 
-// A copy from memory of the host that is not pinned.
+// Returns true for a copy from host memory that is not pinned.
 bool is_from_pageable(const GpuWork& work);
 
-// Part of a gap, in one window, that belongs to one owner. During Rule::claimed().
+// The part of a gap, in one window, that belongs to one owner. Valid during Rule::claimed().
 struct ClaimedGap {
   const DeviceGap& gap;
   GapOwner owner;
-  std::int64_t from_ns, to_ns;  // the gap as far as it lies in the window, without what something else that held the host explains
-  std::int64_t ns;              // of it, the owner's
+  // The part of the gap in the window, without the parts that another holder of the host explains
+  std::int64_t from_ns, to_ns;
+  std::int64_t ns;              // time of that part that belongs to the owner
   bool if_no_optimizer;         // counts only for ranks on which the optimizer is no finding
   const HostActivity& activity;
 };
@@ -281,9 +289,9 @@ class GapClaims {
 
   void event(const Event& event);
   void work(const GpuWork& work);
-  void end_of(ProcessId process);  // TraceObserver::end_of()
-  // Calls `on_claim` with each claim on the gap. Skips gaps without work after them, and gaps before the first work unless steps are
-  // diagnosed: then the step that launched the work began before it.
+  void end_of(ProcessId process);  // see TraceObserver::end_of()
+  // Calls `on_claim` for each claim on the gap. Skips gaps without work after them. Skips gaps before the first work
+  // unless steps are diagnosed, because then the step that launched the work began earlier.
   template <typename OnClaim>
   void gap(const DeviceGap& gap, OnClaim&& on_claim) {
     if (gap.next == nullptr || (gap.from_ns == kEarliest_ns && !context_.windows.are_steps())) return;
@@ -300,11 +308,11 @@ class GapClaims {
       }
     }
   }
-  // Whether this is a small kernel of an optimizer, launched for one parameter.
+  // Returns true for a small kernel of an optimizer, launched for one parameter.
   bool is_optimizer_kernel(const GpuWork& work) { return optimizers_.has(work); }
-  // Whether this is a copy to the device for which the host waits: from pageable memory, or by a call that blocks.
+  // Returns true for a copy to the device for which the host waits: from pageable memory, or by a blocking call.
   bool blocks_to_device(const GpuWork& work);
-  // The host's activity up to the newest event.
+  // Host activity up to the newest event.
   const HostActivity& activity() const { return activity_; }
 
  private:
@@ -315,13 +323,13 @@ class GapClaims {
 
   void claim(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns);
   void claim_span(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns);
-  // What held the host when the device went idle, and the end of the part of the gap that it explains.
+  // What blocked the host when the device went idle, and the end of the part of the gap that it explains.
   struct Holder {
     std::optional<GapOwner> owner;
     std::int64_t to_ns;
   };
   Holder holder_of(const DeviceGap& gap) const;
-  // Where in a gap the owner's time lies.
+  // Returns where in a gap the owner's time lies.
   Span span_of(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns) const;
 
   const AnalysisContext& context_;
@@ -329,8 +337,9 @@ class GapClaims {
   NameClasses names_;
   LateAllocations allocations_;
   OptimizerKernels optimizers_;
-  std::map<std::pair<ProcessId, std::int64_t>, bool> after_optimizer_;  // by device: its newest work was such a kernel
-  // Of the gap at hand:
+  // By device: true if its newest work was such a kernel
+  std::map<std::pair<ProcessId, std::int64_t>, bool> after_optimizer_;
+  // State of the current gap.
   Times ns_{}, without_optimizer_ns_{};
   std::vector<Span> taken_;
   Holder holder_{};

@@ -6,7 +6,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastCollectingShare = 50;  // as 1 / N of the time
+constexpr std::int64_t kLeastCollectingShare = 50;  // 1 / N of the time
 
 class GarbageCollection : public IdleRule {
  public:

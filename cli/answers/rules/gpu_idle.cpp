@@ -1,8 +1,8 @@
-// gpu-idle: the GPU idles, and the trace does not contain the cause: the call that launched the next work is not in the trace, or
-// returned long before the work began.
+// gpu-idle: the GPU idles, and the trace does not contain the cause: the call that launched the next work is missing,
+// or it returned long before the work began.
 //
-// If that is the first work of its stream in the trace, the stream may have run work that was launched before the trace began, which profilers
-// do not record. The GPU may have been busy then, so the saving is unknown.
+// If the next work is the first of its stream in the trace, the stream may have run work that was launched before the
+// trace began, which profilers do not record. The GPU may have been busy then, so the saving is unknown.
 #include <fmt/format.h>
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastIdleShare = 5;  // as 1 / N of the time: busy for less than 80 %
+constexpr std::int64_t kLeastIdleShare = 5;  // 1 / N of the time: busy for less than 80 %
 
 class GpuIdle : public IdleRule {
  public:
@@ -49,7 +49,7 @@ class GpuIdle : public IdleRule {
         "stream, or for another process on the GPU.";
   }
 
-  std::set<TrackId> streams_;                      // streams that have run anything so far
+  std::set<TrackId> streams_;                      // streams with work so far
   std::map<ProcessId, std::int64_t> first_ns_;  // idle time before the first work of a stream
 };
 

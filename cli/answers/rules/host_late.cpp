@@ -1,5 +1,5 @@
-// host-late: the GPU idles because its host has not begun to launch. The host is neither in a synchronization nor in a range that
-// loads data nor in Python's garbage collector (host-sync, data-starved, garbage-collection).
+// host-late: the GPU idles because its host has not begun to launch. The host is in none of: a synchronization
+// (host-sync), a range that loads data (data-starved), Python's garbage collector (garbage-collection).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastLateShare = 20;  // as 1 / N of the time
+constexpr std::int64_t kLeastLateShare = 20;  // 1 / N of the time
 
 class HostLate : public IdleRule {
  public:

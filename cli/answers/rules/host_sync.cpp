@@ -1,6 +1,6 @@
-// host-sync: the host waits for its GPU, so the GPU idles until the host returns and launches more work. A synchronization alone is
-// not a finding: the idle time from the end of the awaited work to the next work counts. Waits in copies to the device belong to
-// pageable-copy.
+// host-sync: the host waits for its GPU, so the GPU idles until the host returns and launches more work. A
+// synchronization alone is not a finding: the idle time from the end of the awaited work to the next work counts. Waits
+// in copies to the device belong to pageable-copy.
 #include <fmt/format.h>
 
 #include "cli/answers/rules/idle_rule.h"
@@ -9,7 +9,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastSyncShare = 100;  // as 1 / N of the time
+constexpr std::int64_t kLeastSyncShare = 100;  // 1 / N of the time
 
 class HostSync : public IdleRule {
  public:

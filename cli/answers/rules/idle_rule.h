@@ -1,4 +1,4 @@
-// What rules of idle time share: each sums the idle time that it owns (gap_claims.h), by device.
+// Base of the rules about idle time. Sums the idle time that the rule owns (gap_claims.h), per device.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,16 +20,16 @@ class IdleRule : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override;
 
  protected:
-  // Of all idle times of a device.
+  // Over all claimed idle times of a device.
   struct Sum {
     std::int64_t ns = 0, longest_ns = 0, count = 0;
   };
 
-  // The text of evidence.
+  // Returns the text of the evidence.
   virtual std::string describe(const ClaimedGap& claim) const = 0;
-  // Whether it is worth a finding, of this much time of the process.
+  // Returns true if the sum is worth a finding, given the process's diagnosed time `length_ns`.
   virtual bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const = 0;
-  // Fills in title and advice. `most`: of the rank that loses most.
+  // Sets title and advice. `most` is the process that loses most, `sum` is its sum.
   virtual void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const = 0;
 
   const AnalysisContext& context_;
@@ -42,7 +42,7 @@ class IdleRule : public Rule {
   Owned owned_, if_no_optimizer_;
 };
 
-// "aten::add, then Memcpy HtoD": the work before and after a gap, shortened.
+// Returns the shortened names of the work before and after a gap: "aten::add, then Memcpy HtoD".
 std::string around_text(const Catalog& catalog, const DeviceGap& gap);
 
 }  // namespace cli::rules

@@ -1,5 +1,5 @@
-// launch-bound: kernels are so short that the GPU waits for each launch. Sums idle time in which the host launched work continuously,
-// or the work was launched and had not begun (causes launch and queued).
+// launch-bound: kernels are so short that the GPU waits for each launch. Sums idle time in which the host launched
+// continuously, or the work was launched and had not begun (causes launch and queued).
 #include <fmt/format.h>
 
 #include "cli/answers/rules/idle_rule.h"
@@ -7,9 +7,9 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastLaunchShare = 10;    // as 1 / N of the time
-constexpr std::int64_t kShort_ns = 10'000;  // such a kernel is hardly longer than a launch
-constexpr std::int64_t kShortPercent = 30;  // of all kernels, at least
+constexpr std::int64_t kLeastLaunchShare = 10;    // 1 / N of the time
+constexpr std::int64_t kShort_ns = 10'000;  // such a kernel takes about as long as a launch
+constexpr std::int64_t kShortPercent = 30;  // minimum share of short kernels
 
 class LaunchBound : public IdleRule {
  public:
@@ -31,7 +31,7 @@ class LaunchBound : public IdleRule {
 
   std::string describe(const ClaimedGap& claim) const override { return around_text(context_.catalog, claim.gap); }
   bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
-    const auto kernels = kernels_.find(process);  // a process may copy alone
+    const auto kernels = kernels_.find(process);  // not found if the process runs only copies
     return sum.ns > length_ns / kLeastLaunchShare && kernels != kernels_.end() && kernels->second.percent() > kShortPercent;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {

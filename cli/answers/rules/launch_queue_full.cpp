@@ -1,5 +1,5 @@
-// launch-queue-full: the host is so far ahead of the GPU that the queue of a stream is full, and each launch waits until earlier
-// work begins. The GPU is busy during these calls: their time is not launch overhead.
+// launch-queue-full: the host is so far ahead of the GPU that the queue of a stream is full, and each launch waits
+// until earlier work begins. The GPU is busy during these calls, so their time is not launch overhead.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastFullShare = 10;  // as 1 / N of the time, of such calls
-// A queue holds about 1,024 launches that have not begun ("CUDA stream is blocked when launching many kernels", below, measured 1,022 to 1,024).
+constexpr std::int64_t kLeastFullShare = 10;  // 1 / N of the time: such calls
+// A queue holds about 1,024 launches that have not begun ("CUDA stream is blocked when launching many kernels", below,
+// measured 1,022 to 1,024).
 constexpr std::size_t kFullQueue = 1'000;
 
 class LaunchQueueFull : public Rule {
@@ -30,7 +31,7 @@ class LaunchQueueFull : public Rule {
     if (queue.last_correlation == work.event->correlation) return;  // a graph is one launch
     queue.last_correlation = work.event->correlation;
     const std::int64_t called_ns = work.call->start_ns, returned_ns = work.call->end_ns;
-    // Launches of a stream begin in their order: those before this one are known.
+    // Launches of a stream begin in order, so the starts of all earlier ones are known.
     while (!queue.starts_ns.empty() && queue.starts_ns.front() <= called_ns) queue.starts_ns.pop_front();
     const bool was_full = queue.starts_ns.size() >= kFullQueue && queue.starts_ns.front() <= returned_ns;
     queue.starts_ns.push_back(work.start_ns);
@@ -59,7 +60,7 @@ class LaunchQueueFull : public Rule {
 
  private:
   struct Queue {
-    std::deque<std::int64_t> starts_ns;  // of launches that had not begun when the newest was called
+    std::deque<std::int64_t> starts_ns;  // launches that had not begun at the newest call
     std::uint64_t last_correlation = 0;
   };
   struct Sum {

@@ -1,6 +1,6 @@
-// memory-bound-kernels: kernels that wait for the GPU's memory more than they compute. Operators with known inputs are judged by the
-// table roofline, which contains their share of the memory bandwidth. Other kernels are judged by their class: elementwise, reduction and
-// normalization kernels compute little per byte.
+// memory-bound-kernels: kernels that wait for GPU memory more than they compute. Operators with known inputs are judged
+// by the table roofline, which contains their share of the memory bandwidth. Other kernels are judged by their class:
+// elementwise, reduction and normalization kernels compute little per byte.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,10 +18,11 @@
 namespace cli::rules {
 namespace {
 
-constexpr double kMostOfRoofPercent = 60;            // what runs nearer to its roof is as good as it gets
-constexpr std::int64_t kLeastOperatorShare = 10;     // as 1 / N of the time, of such operators
+constexpr double kMostOfRoofPercent = 60;            // operators closer to their roof cannot gain much
+constexpr std::int64_t kLeastOperatorShare = 10;     // 1 / N of the time: such operators
 constexpr std::int64_t kLeastClassesPercent = 40;    // of all kernels and copies
-constexpr std::int64_t kLeastClassesShare = 5;       // as 1 / N of the time: of a GPU that idles, they are not what is wrong
+// 1 / N of the time; on a GPU that idles, these kernels are not the problem
+constexpr std::int64_t kLeastClassesShare = 5;
 constexpr std::int64_t kFewestKernels = 20;
 constexpr std::array<std::string_view, 3> kClasses{"elementwise", "normalization", "reduction"};
 constexpr std::int64_t kSkippedSteps = 2;  // by ncu: warm-up
@@ -70,7 +71,7 @@ class MemoryBoundKernels : public Rule {
     std::int64_t ns = 0, launched = 0;
   };
 
-  // Keeps only the process's kernels with the most GPU time.
+  // Keeps only the process's kernel with the most GPU time.
   void conclude(ProcessId id) {
     const auto launched = launched_.find(id);
     if (launched == launched_.end()) return;
@@ -89,7 +90,7 @@ class MemoryBoundKernels : public Rule {
     of_operators_.erase(first, end);
     launched_.erase(launched);
   }
-  // ncu counts all kernels that have this function's name.
+  // ncu counts all kernels with this function name.
   std::uint32_t function_of(StringId name) {
     if (name >= functions_.size()) functions_.resize(name + std::size_t{1}, kUnseen);
     if (functions_[name] == kUnseen) functions_[name] = function_names_.intern(function_name(context_.catalog.strings[name]));
@@ -103,10 +104,10 @@ class MemoryBoundKernels : public Rule {
     evidence.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns, [&] { return short_name(context_.catalog.strings[work.name]); });
   }
 
-  // Of a rank, what the table says of operators that are far from the memory's rate.
+  // The operators of a rank that are far from the memory bandwidth, from the table.
   struct Operators {
     std::int64_t time_ns = 0, saving_ns = 0;
-    std::size_t rows = 0, top = 0;  // that of most time
+    std::size_t rows = 0, top = 0;  // top: the row with the most time
   };
   std::optional<Finding> find_operators(const DiagnosisScope& scope, const TableReading& roofline) const {
     std::map<std::int64_t, Operators> ranks;
@@ -136,7 +137,7 @@ class MemoryBoundKernels : public Rule {
     name_kernels(scope, most->first, name, shape, finding);
     return finding;
   }
-  // Evidence of that operator, and its kernel for ncu.
+  // Adds the evidence of that operator and the kernel for ncu.
   void name_kernels(const DiagnosisScope& scope, std::int64_t rank, const std::string& name, const std::string& shape, Finding& finding) const {
     for (const auto& [key, kernel] : top_of_operators_) {
       const auto& [id, kind] = key;
@@ -170,7 +171,7 @@ class MemoryBoundKernels : public Rule {
   static Kernels::const_iterator longest(const Kernels& kernels) {
     return std::max_element(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
   }
-  // "": there is no ncu for this GPU.
+  // Returns "" if ncu does not support this GPU.
   std::string ncu_of(const DiagnosisScope& scope, ProcessId id, const TopKernel& kernel) const {
     const Process& process = context_.catalog.processes[id];
     if (process.device_name.starts_with("AMD")) return {};
@@ -187,11 +188,11 @@ class MemoryBoundKernels : public Rule {
   std::map<ProcessId, std::unordered_map<StringId, std::int64_t>> launched_;  // kernels by name
   std::map<ProcessId, Kernels> of_classes_;
   std::map<std::pair<ProcessId, std::uint32_t>, Kernels> of_operators_;  // by kind
-  // For the others:
+  // For ended processes:
   std::map<ProcessId, TopKernel> top_of_classes_;
   std::map<std::pair<ProcessId, std::uint32_t>, TopKernel> top_of_operators_;  // by kind
   static constexpr std::uint32_t kUnseen = ~std::uint32_t{0};
-  std::vector<std::uint32_t> functions_;  // by StringId, in the next
+  std::vector<std::uint32_t> functions_;  // index of the function name in the next member, by StringId
   Strings function_names_;
   LongestEvidence evidence_of_classes_;
   std::map<std::uint32_t, LongestEvidence> evidence_of_operators_;

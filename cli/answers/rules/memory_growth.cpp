@@ -9,8 +9,8 @@ namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kFewestGrowingSteps = 8;
-constexpr std::int64_t kMostExceptions = 10;               // 1 / so many of the steps do not grow
-constexpr std::int64_t kLeastGrowth = std::int64_t{1} << 20;  // bytes a step
+constexpr std::int64_t kMostExceptions = 10;               // at most 1 / N of the steps do not grow
+constexpr std::int64_t kLeastGrowth = std::int64_t{1} << 20;  // bytes per step
 
 class MemoryGrowth : public MemoryRule {
  public:

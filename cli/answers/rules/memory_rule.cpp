@@ -10,7 +10,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kShown_ns = 1000;  // a peak is a moment
+constexpr std::int64_t kShown_ns = 1000;  // length of the evidence, because a peak has none
 
 std::optional<std::int64_t> bytes_of_device(const Catalog& catalog, std::int64_t rank, std::int64_t device) {
   for (const Process& process : catalog.processes) {

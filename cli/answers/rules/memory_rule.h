@@ -1,4 +1,4 @@
-// What rules of memory share: they judge the rows of the table memory, a device of a rank each.
+// Base of the rules about memory. They judge the rows of the table memory, one per device of a rank.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace cli::rules {
 
-// A row of the table; what is not known is empty.
+// A row of the table; unknown values are empty.
 struct DeviceMemory {
   std::int64_t rank = -1;
   std::int64_t device = -1;
-  std::optional<std::int64_t> device_bytes;  // that the GPU has
+  std::optional<std::int64_t> device_bytes;  // memory of the GPU
   std::optional<std::int64_t> peak_bytes, end_bytes, reserved_peak_bytes, growth_bytes_per_step, grew_in_steps, peak_step;
-  std::int64_t peak_at_ns = 0;  // since the start of the trace; where the peak is known
+  std::int64_t peak_at_ns = 0;  // since the start of the trace; valid if the peak is known
   std::int64_t steps = 0;
 };
 
@@ -24,9 +24,9 @@ class MemoryRule : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override;
 
  protected:
-  // How bad it is; of the worst device the finding tells. Empty: nothing is wrong.
+  // Returns how severe the problem is; empty if there is none. The finding describes the worst device.
   virtual std::optional<double> judge(const DeviceMemory& memory) const = 0;
-  // Fills in title and advice.
+  // Sets title and advice.
   virtual void explain(const DiagnosisScope& scope, const DeviceMemory& worst, Finding& finding) const = 0;
 
  private:

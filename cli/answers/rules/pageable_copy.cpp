@@ -1,5 +1,5 @@
-// pageable-copy: copies to the GPU from pageable memory or by a blocking call. The host waits for them, so the GPU does nothing else and
-// idles until the host returns and launches again.
+// pageable-copy: copies to the GPU from pageable memory or by a blocking call. The host waits for them, so the GPU does
+// nothing else and idles until the host returns and launches again.
 #include <fmt/format.h>
 
 #include <map>
@@ -14,8 +14,9 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastCopyShare = 100;  // as 1 / N of the time, of copies and idle time
-constexpr std::int64_t kLeastSlowShare = 500;  // if pageable copies run at less than kSlowPercent of the rate of pinned copies of the same size
+constexpr std::int64_t kLeastCopyShare = 100;  // 1 / N of the time: copies and idle time
+// 1 / N of the time, if pageable copies are slower than kSlowPercent of pinned copies of the same size
+constexpr std::int64_t kLeastSlowShare = 500;
 constexpr double kSlowPercent = 30;
 
 class PageableCopy : public Rule {
@@ -40,7 +41,7 @@ class PageableCopy : public Rule {
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading rates(tables, "copies");
-    std::map<std::int64_t, std::vector<std::size_t>> rows;  // of the table, by rank
+    std::map<std::int64_t, std::vector<std::size_t>> rows;  // rows of the table, by rank
     for (std::size_t row = 0; row < rates.rows(); ++row) rows[rates.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
     Fired fired;
     for (const auto& [device, copies] : copies_.sums()) {
@@ -67,7 +68,8 @@ class PageableCopy : public Rule {
     return found == idle_ns_.end() ? 0 : found->second;
   }
 
-  // For the slow size that takes the most time: "pageable copies of at least 1.0 MiB run at 2.0 GB/s, pinned copies at 12.0 GB/s". Returns "" if none is slow.
+  // For the slow size with the most time: "pageable copies of at least 1.0 MiB run at 2.0 GB/s, pinned copies at 12.0
+  // GB/s". Returns "" if none is slow.
   static std::string slow_text(const TableReading& rates, const std::vector<std::size_t>& rows) {
     std::pair<std::int64_t, std::string> most{0, ""};
     const auto is_to_device = [&](std::size_t row, std::string_view from) {
@@ -106,7 +108,7 @@ class PageableCopy : public Rule {
   GapClaims* claims_ = nullptr;
   ExposedWork copies_;
   std::map<Device, std::int64_t> idle_ns_;
-  std::map<ProcessId, std::int64_t> pageable_, pinned_;  // how many
+  std::map<ProcessId, std::int64_t> pageable_, pinned_;  // number of copies
   LongestEvidence evidence_;
 };
 

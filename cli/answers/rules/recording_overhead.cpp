@@ -1,4 +1,4 @@
-// recording-overhead: the profiler takes time of the run, so times are longer than without it.
+// recording-overhead: the profiler's overhead extends the run, so times are longer than without it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,11 +12,12 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastOverheadShare = 50;  // as 1 / N of the time
-// CUpti_ActivityOverheadKind as Kineto and cli/trace/words.h spell it. The others are the program's own: what the driver compiles and loads, and
-// "Command Buffer Full", in which the host waits for the GPU.
+constexpr std::int64_t kLeastOverheadShare = 50;  // 1 / N of the time
+// CUpti_ActivityOverheadKind as spelled by Kineto and cli/trace/words.h. The other kinds belong to the program:
+// compiling and loading by the driver, and "Command Buffer Full", in which the host waits for the GPU.
 constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};
-constexpr std::string_view kFlush = kOfRecording[0];  // mostly on a thread of CUPTI's own, where it costs the program nothing
+// Mostly on CUPTI's own thread, where it does not delay the program
+constexpr std::string_view kFlush = kOfRecording[0];
 
 class RecordingOverhead : public Rule {
  public:
@@ -48,7 +49,7 @@ class RecordingOverhead : public Rule {
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
-    finding.saving_ns.reset();  // the run without the profiler does not have it
+    finding.saving_ns.reset();  // a run without the profiler does not have this overhead
     const auto& names = processes_.at(fired.most).names_ns;
     const auto most = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     finding.title = fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording", per_step_text(scope, fired.most_ns),
@@ -70,7 +71,7 @@ class RecordingOverhead : public Rule {
   }
 
   const AnalysisContext& context_;
-  std::vector<bool> calls_;  // by TrackId: the thread calls CUDA
+  std::vector<bool> calls_;  // by TrackId; true if the thread calls CUDA
   std::map<ProcessId, OfProcess> processes_;
   LongestEvidence evidence_;
 };

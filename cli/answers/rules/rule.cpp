@@ -12,7 +12,8 @@ std::string function_name(std::string_view kernel) {
   return name.substr(0, name.find_first_of("<( "));
 }
 
-// --launch-skip counts launches of kernels that match alone. `$`: names of generated kernels begin with those of others.
+// --launch-skip counts only matching launches. The pattern ends in `$`, because names of generated kernels can be
+// prefixes of others.
 std::string ncu_command(std::string_view kernel, std::int64_t skip, const std::string& program) {
   std::string pattern = "regex:^";
   for (const char c : function_name(kernel)) pattern += std::string(std::string_view(".[]{}()*+?^$|\\").find(c) != std::string_view::npos ? "\\" : "") + c;
@@ -20,7 +21,8 @@ std::string ncu_command(std::string_view kernel, std::int64_t skip, const std::s
                      program.empty() ? "YOUR_PROGRAM" : shell_word(program) + " ARGUMENTS");
 }
 
-// The rules: findings of equal saving stand in this order: data, communication, launches, then kernels and memory.
+// The rules. Findings with equal savings are sorted in this order: data, communication, launches, then kernels and
+// memory.
 #define RULES \
   ENTRY(stuck) \
   ENTRY(data_starved) \

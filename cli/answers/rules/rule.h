@@ -1,6 +1,6 @@
-// A rule of diagnose: a symptom, how it is recognized, and what to do. A rule is a file and a line in rules.cpp. It reads
-// the trace in the one walk of all analyses, uses their tables, and returns findings. It returns none if nothing is wrong: its
-// thresholds are constants of its file, next to their source.
+// A rule of `diagnose`: a symptom, how it is recognized, and what to do. A rule is a file and a line in rules.cpp. It
+// receives the trace in the common walk of all analyses, reads their tables, and returns findings, or none if nothing
+// is wrong. Its thresholds are constants in its file, next to their source.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,60 +20,63 @@
 
 namespace cli::rules {
 
-// A finding of a rule: the problem, its evidence, the maximum time saved, and advice. Plain data; write_findings.h makes
-// text and JSON from it.
+// A finding: the problem, its evidence, the maximum time saved, and advice. Plain data; write_findings.h turns it into
+// text and JSON.
 
-// A time range that shows the problem, since the start of the trace, in the form of --time; `end_ns` is excluded.
+// A time range that shows the problem, relative to the start of the trace, as for --time. `end_ns` is excluded.
 struct Evidence {
-  std::int64_t rank = -1;  // -1: unknown
+  std::int64_t rank = -1;  // -1 if unknown
   std::int64_t start_ns = 0, end_ns = 0;
   std::string what;  // "cudaStreamSynchronize in aten::item, then aten::mul"
 };
 
-// high: the saving is at least a tenth of the diagnosed time; medium: a thirtieth; low: less, or unknown.
+// Thresholds on the saving as a share of the diagnosed time. high: at least 1/10; medium: at least 1/30; low: less, or
+// unknown.
 enum class Severity : std::uint8_t { low, medium, high };
 
 struct Finding {
   std::string_view rule;
-  Severity severity = Severity::low;  // the lowest severity; a larger saving raises it
-  std::string title;  // the problem with its figures: a sentence without the period
-  std::vector<std::int64_t> ranks;  // ranks with the problem, ascending
+  Severity severity = Severity::low;  // minimum severity; a larger saving raises it
+  std::string title;  // the problem with its numbers; a sentence without the full stop
+  std::vector<std::int64_t> ranks;  // ranks with the problem, sorted
   // Upper bound on the time saved by fixing this alone; the largest of all ranks. Empty if unknown.
   std::optional<std::int64_t> saving_ns;
-  std::vector<std::int64_t> rank_savings_ns;  // the same for each of `ranks`; empty if unknown
-  // The rule that finds the cause of this. Its findings on the same rank are merged into this finding.
+  std::vector<std::int64_t> rank_savings_ns;  // per rank of `ranks`; empty if unknown
+  // The rule that finds the cause of this problem. This finding is merged into findings of that rule on the same rank.
   std::string_view cause_rule;
-  std::vector<Evidence> evidence;  // the longest first, at most kMostEvidence; one of each rank if a job is stuck
-  std::vector<std::int64_t> steps;  // steps that contain the evidence, ascending; empty if none are known
+  std::vector<Evidence> evidence;  // longest first, at most kMostEvidence; one per rank if a job hangs
+  std::vector<std::int64_t> steps;  // steps that contain the evidence, sorted; empty if unknown
   std::string advice;               // sentences
-  std::string_view source;          // a document that supports it
-  std::string next_command;         // shows more detail
+  std::string_view source;          // a document that supports the advice
+  std::string next_command;         // a command that shows more detail
 };
 
 inline constexpr std::size_t kMostEvidence = 5;
 
-// A time and its share of the diagnosed time: "12.300 ms a step (8.1 %)", or "12.300 ms (8.1 %)" if no steps are known.
+// Returns a time and its share of the diagnosed time: "12.300 ms a step (8.1 %)", or "12.300 ms (8.1 %)" if no steps
+// are known.
 std::string per_step_text(const DiagnosisScope& scope, std::int64_t ns);
-// "12 times a step", "3 times in 40 steps", "7 times".
+// Returns "12 times a step", "3 times in 40 steps" or "7 times".
 std::string times_text(const DiagnosisScope& scope, std::int64_t count);
 
 class Rule : public TraceObserver {
  public:
-  // Called after the walk. `tables` contains at least RuleEntry::tables, with a row for each rank if possible. Empty ranks,
-  // steps, source and next_command are filled in from the evidence and the entry.
+  // Called after the walk. `tables` contains at least RuleEntry::tables, with a row per rank if possible. The caller
+  // fills empty ranks, steps, source and next_command from the evidence and the entry.
   virtual std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) = 0;
-  // Called after find(). Returns why the rule could not check the trace, other than RuleEntry::inputs; "" if it did.
+  // Called after find(). Returns why the rule could not check the trace, apart from missing RuleEntry::inputs; "" if it
+  // did check it.
   virtual std::string not_checked(const DiagnosisScope& /*scope*/, const std::vector<ResultTable>& /*tables*/) const { return {}; }
 
-  // Called before all events if RuleEntry::gap_owner is set; `claims` outlives the rule.
+  // Called before all events if RuleEntry::gap_owner is set. `claims` outlives the rule.
   virtual void use(GapClaims& /*claims*/) {}
-  // Idle time of RuleEntry::gap_owner.
+  // Called for idle time of RuleEntry::gap_owner.
   virtual void claimed(const ClaimedGap& /*claim*/) {}
-  // Called once before find(). Claims with if_no_optimizer count for the processes for which this is true.
+  // Called once before find(). Claims with if_no_optimizer count only for the processes that are true here.
   virtual void keep_without_optimizer(const std::vector<bool>& /*processes*/) {}
 };
 
-// RuleEntry::make.
+// Implements RuleEntry::make.
 template <class Made>
 std::unique_ptr<Rule> make_rule(const AnalysisContext& context) {
   return std::make_unique<Made>(context);
@@ -81,35 +84,37 @@ std::unique_ptr<Rule> make_rule(const AnalysisContext& context) {
 
 struct RuleEntry {
   std::string_view name;    // "host-sync"
-  std::string_view fires;   // the condition: a sentence
-  std::string_view source{};  // a document that a reader can open; "" if none
-  std::vector<RuleInput> inputs{};  // without them it is not checked
-  std::vector<std::string_view> tables{};  // tables that it reads
+  std::string_view fires;   // the condition, as a sentence
+  std::string_view source{};  // a document that users can open; "" if none
+  std::vector<RuleInput> inputs{};  // the rule is not checked without them
+  std::vector<std::string_view> tables{};  // tables that the rule reads
   ObserverNeeds needs{};  // for gap_owner: those of GapClaims
-  std::optional<GapOwner> gap_owner{};  // the owner of the idle time that it judges
-  std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context outlives it
+  std::optional<GapOwner> gap_owner{};  // owner of the idle time that the rule judges
+  std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context must outlive the rule
 };
 
 const std::vector<RuleEntry>& rule_entries();
 
-// Used by more than one rule.
+// Advice used by more than one rule.
 inline constexpr std::string_view kGarbageCollectionAdvice =
     "Call gc.collect() and gc.freeze() after the model is built, so that later collections skip its objects. Then call gc.disable(), and gc.collect() every N steps, in the same "
     "step on all ranks: collections at different times delay all ranks in turn.";
 
-// The command that has Nsight Compute look at one kernel.
+// The Nsight Compute command that profiles one kernel.
 
-// What ncu calls a kernel where nothing else is asked for (--kernel-name-base function): its function's name, without namespaces,
-// template arguments and parameters; of linker names the demangled one's. "" where a name has none.
+// Returns a kernel's name in ncu's default form (--kernel-name-base function): the function's name without namespaces,
+// template arguments and parameters, demangled if necessary. "" if the name contains no function.
 std::string function_name(std::string_view kernel);
 
-// Of five launches of the kernel, after `skip` of it, in `program` and its children. `program`: as the recording has it; "": unknown.
+// Returns the command that profiles five launches of the kernel, skipping the first `skip`, in `program` and its
+// children. `program` is as in the recording; "" if unknown.
 std::string ncu_command(std::string_view kernel, std::int64_t skip, const std::string& program);
 
-// The longest times of each rank that a rule may show, while it goes through the trace.
+// The longest times of each rank that a rule may show, collected during the walk.
 class LongestEvidence {
  public:
-  // By the clock of the rule's context, `ns` of it the rule's. `what` gives the text, and is asked only where that is among the longest so far.
+  // Adds a time by the clock of the rule's context, of which `ns` count for the rule. Calls `what` for its text only if
+  // the time is among the longest so far.
   template <typename What>
   void add(ProcessId process, std::int64_t start_ns, std::int64_t end_ns, std::int64_t ns, What&& what) {
     std::vector<Time>& times = times_[process];
@@ -119,7 +124,7 @@ class LongestEvidence {
     if (times.size() > kMostEvidence) times.pop_back();
   }
 
-  // Adds those of the processes for which `chosen` says so.
+  // Takes over the times of the chosen processes.
   void take(LongestEvidence&& other, const std::vector<bool>& chosen) {
     for (auto& [id, times] : other.times_) {
       if (!chosen[id]) continue;
@@ -127,7 +132,7 @@ class LongestEvidence {
     }
   }
 
-  // Of these processes, the longest first; of equal ones the first.
+  // Returns the times of these processes, longest first; equal times in order of start.
   std::vector<Evidence> of(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
     std::vector<std::tuple<std::int64_t, std::int64_t, ProcessId, const Time*>> all;
     for (const ProcessId id : processes) {
@@ -148,18 +153,18 @@ class LongestEvidence {
     std::int64_t start_ns, end_ns, ns;
     std::string what;
   };
-  std::map<ProcessId, std::vector<Time>> times_;  // the longest first
+  std::map<ProcessId, std::vector<Time>> times_;  // longest first
 };
 
 // The processes for which a rule fires, and the device that loses most.
 struct Fired {
-  std::vector<ProcessId> processes;  // ascending
-  std::vector<std::int64_t> losses_ns;  // by processes: of the device that loses most
+  std::vector<ProcessId> processes;  // sorted
+  std::vector<std::int64_t> losses_ns;  // by index in `processes`: loss of the device that loses most
   ProcessId most = 0;
-  std::int64_t device = -1;  // of `most`
+  std::int64_t device = -1;  // device of `most`
   std::int64_t most_ns = -1;
 
-  // Processes come ascending.
+  // Processes must arrive in ascending order.
   void add(ProcessId id, std::int64_t of_device, std::int64_t ns) {
     if (processes.empty() || processes.back() != id) {
       processes.push_back(id);
@@ -169,7 +174,7 @@ struct Fired {
     if (ns > most_ns) most = id, device = of_device, most_ns = ns;
   }
   bool empty() const { return processes.empty(); }
-  // With ranks, saving and evidence.
+  // Returns a finding with ranks, saving and evidence set.
   Finding finding(const DiagnosisScope& scope, const LongestEvidence& evidence) const {
     Finding finding;
     for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));

@@ -17,7 +17,7 @@ bool has_any(const Process& process, KindSet kinds) {
   return false;
 }
 
-// `has`: whether a process that has GPU work has the input.
+// `has` returns true if a process with GPU work has the input.
 template <typename Has>
 std::string missing_of_processes(std::string_view what, const DiagnosisScope& scope, Has&& has) {
   std::vector<std::int64_t> ranks;

@@ -11,8 +11,8 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kMostTiny = 200;               // a step
-constexpr std::int64_t kLeastOptimizerShare = 100;    // as 1 / N of the time, of the idle time between them
+constexpr std::int64_t kMostTiny = 200;               // per step
+constexpr std::int64_t kLeastOptimizerShare = 100;    // 1 / N of the time: idle time between the kernels
 
 class SingleTensorOptimizer : public Rule {
  public:

@@ -1,5 +1,5 @@
-// slow-first: the results include the first steps, in which programs compile and allocate: --steps or --time selected them, or there
-// are too few steps to recognize warm-up.
+// slow-first: the results include the first steps, in which programs compile and allocate memory. They were selected by
+// --steps or --time, or there are too few steps to recognize warm-up.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -14,8 +14,9 @@ namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kMuchLonger = 5;          // by 1 / N of the median
-constexpr std::int64_t kLeastKernelShare = 10;   // as 1 / N of a step's excess: a kernel that grew less does not explain it
-constexpr std::int64_t kLeastExcessShare = 100;  // as 1 / N of the time, of a rank's outliers together
+// 1 / N of a step's excess; a kernel that grew less does not explain it
+constexpr std::int64_t kLeastKernelShare = 10;
+constexpr std::int64_t kLeastExcessShare = 100;  // 1 / N of the time: all outliers of a rank
 
 class StepOutlier : public Rule {
  public:
@@ -23,7 +24,7 @@ class StepOutlier : public Rule {
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading outliers(tables, "outliers");
-    if (scope.time.length_ns == 0) return {};  // no GPU worked
+    if (scope.time.length_ns == 0) return {};  // no GPU work
     std::map<std::int64_t, std::vector<std::size_t>> ranks;  // rows of steps, the longest first
     for (std::size_t row = 0; row < outliers.rows(); ++row) {
       const bool is_long = outliers.number(row, "excess_ns") > outliers.number(row, "median_ns") / kMuchLonger;
@@ -36,7 +37,8 @@ class StepOutlier : public Rule {
       std::int64_t excess_ns = 0;
       for (const std::size_t row : of_rank) {
         const std::int64_t one_ns = outliers.number(row, "excess_ns");
-        excess_ns = rank >= 0 ? excess_ns + one_ns : std::max(excess_ns, one_ns);  // of unknown ranks they may be of several processes
+        // Outliers of unknown ranks may come from several processes
+        excess_ns = rank >= 0 ? excess_ns + one_ns : std::max(excess_ns, one_ns);
       }
       if (excess_ns <= scope.time.length_ns / kLeastExcessShare) continue;
       finding.ranks.push_back(rank);
@@ -47,7 +49,7 @@ class StepOutlier : public Rule {
       }
     }
     if (rows.empty()) return {};
-    std::sort(rows.begin(), rows.end());  // as the table has them
+    std::sort(rows.begin(), rows.end());  // into the order of the table
     finding.steps.assign(steps.begin(), steps.end());
     for (const std::size_t row : rows) {
       if (finding.evidence.size() == kMostEvidence) break;
@@ -65,7 +67,7 @@ class StepOutlier : public Rule {
   }
 
  private:
-  // "idle grew most, by 3.000 ms; among kernels gemm, by 1.000 ms"
+  // Returns, for example, "idle grew most, by 3.000 ms; among kernels gemm, by 1.000 ms".
   static std::string describe(const TableReading& outliers, std::size_t row) {
     const auto differs = outliers.get<std::string>(row, "differs"), kernel = outliers.get<std::string>(row, "kernel");
     if (!differs) return "its GPU activity does not explain it";

@@ -1,4 +1,4 @@
-// straggler: a rank is late to collectives, and the others wait for it. Takes stragglers and their causes from the table
+// straggler: a rank is late to collectives, and the others wait for it. Stragglers and their causes come from the table
 // `stragglers` (collectives/stragglers.h).
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastDelayShare = 100;  // as 1 / N of the time
+constexpr std::int64_t kLeastDelayShare = 100;  // 1 / N of the time
 
 std::string_view advice_of(std::string_view cause) {
   if (cause == "host") {
@@ -55,7 +55,8 @@ class Straggler : public Rule {
   }
 
  private:
-  // Where its start is the last, from the last start of the others to its own; of ranks whose clocks cannot be compared, by the axis.
+  // Returns collectives in which the rank starts last, from the last start of the others to its own. If clocks cannot
+  // be compared, uses times on the common axis.
   std::vector<Evidence> waits_for(const DiagnosisScope& scope, ProcessId late) const {
     const auto& [calls, matched, clocks] = *context_.collectives;
     LongestEvidence evidence;

@@ -1,5 +1,6 @@
-// stuck: a recorded job hangs in a collective, or ended that way: some ranks have entered it and others have not, or all have and it
-// did not end. The waiting time counts, up to the last heartbeat of the recording. Profiles have no heartbeat and may end anywhere.
+// stuck: a recorded job hangs in a collective, or ended in that state: some ranks have entered it and others have not,
+// or all have and it did not end. The waiting time counts, up to the last heartbeat of the recording. Profiles are
+// excluded because they have no heartbeat and may end anywhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,14 +58,16 @@ class Stuck : public Rule {
 
  private:
   struct Entry {
-    std::vector<ProcessId> entered, missing;  // of the group's members
-    std::int64_t unknown = 0;                 // ranks of the communicator that are not in the trace, or never took part in it
-    std::int64_t first_ns = kNoTime;          // when the first of them entered it
-    std::int64_t waited_ns = 0;               // from the last entry to the last heartbeat of those that entered
+    std::vector<ProcessId> entered, missing;  // members of the group
+    // Ranks of the communicator that are not in the trace or never took part in one of its collectives
+    std::int64_t unknown = 0;
+    std::int64_t first_ns = kNoTime;          // time of the first entry
+    std::int64_t waited_ns = 0;               // from the last entry to the last heartbeat of the ranks that entered
     bool are_recordings = true;
   };
 
-  // When a process was last seen alive. A heartbeat is by the process's own clock, which may be off by less than what counts here.
+  // Returns when a process was last known to be alive. The heartbeat is by the process's own clock; clock errors are
+  // smaller than the waiting times that count here.
   std::int64_t last_seen_ns(ProcessId id) const {
     const Process& process = context_.catalog.processes[id];
     return std::max(process.last_ns, process.recorder.heartbeat_ns);
@@ -87,7 +90,8 @@ class Stuck : public Rule {
     for (const ProcessId id : matched.groups[collective.group].members) {
       if (std::find(entry.entered.begin(), entry.entered.end(), id) == entry.entered.end()) entry.missing.push_back(id);
     }
-    // Of a communicator in whose collectives a rank never took part it is not known that this is one of its ranks, but where it has all.
+    // If a rank never took part in a communicator's collectives, its membership is known only if the communicator
+    // contains all ranks.
     const MatchedGroup& group = matched.groups[collective.group];
     if (group.size_is_told && group.size == static_cast<std::int64_t>(context_.catalog.processes.size())) {
       entry.missing.clear();
@@ -136,7 +140,7 @@ class Stuck : public Rule {
     }
     const auto& suspects = entry.missing.empty() ? entry.entered : entry.missing;
     for (const ProcessId id : suspects) finding.ranks.push_back(scope.rank(id));
-    // Those that did not come first.
+    // Ranks that did not enter come first.
     for (const auto* ids : {&entry.missing, &entry.entered}) {
       for (const ProcessId id : *ids) {
         const bool came = ids == &entry.entered;
@@ -153,7 +157,7 @@ class Stuck : public Rule {
   }
 
   const AnalysisContext& context_;
-  std::vector<std::int64_t> last_did_ns_;  // by ProcessId: the end of its last call of CUDA, range or call of NCCL
+  std::vector<std::int64_t> last_did_ns_;  // by ProcessId: end of its last CUDA call, range or NCCL call
   std::vector<std::pair<std::int64_t, const MatchedCollective*>> last_completed_;  // by ProcessId
 };
 

@@ -1,12 +1,14 @@
-// unaligned-matmul: matrix multiplications on tensor cores whose rows do not begin at multiples of 16 bytes, because a size is not a
-// multiple of 8 elements of 16 bits (4 of TF32, 16 of 8 bits). Such a kernel loads one, two or four elements at a time.
+// unaligned-matmul: tensor core matrix multiplications whose rows do not begin at multiples of 16 bytes, because a size
+// is not a multiple of 8 16-bit elements (4 for TF32, 16 for 8-bit types). Such a kernel loads one, two or four
+// elements at a time.
 //
-// The names of CUTLASS and cuBLAS say how many elements a kernel loads at a time (align1, aligna2). If the name does not, the operator's shape
-// says whether the rows of the second operand and of the output are unaligned: N is the size of both. The sizes M and K do not tell, as
-// either operand may be transposed.
+// The names of CUTLASS and cuBLAS kernels contain the number of elements per load (align1, aligna2). If the name does
+// not, the operator's shape shows whether the rows of the second operand and of the output are unaligned: N is the row
+// size of both. M and K show nothing, because either operand may be transposed.
 //
-// Saving: a kernel that is bound by its loads needs want / align as many of them, so at most time x (1 - align / want) would go. If the operator's
-// cost and the GPU's peaks are known, its time does not get shorter than they allow.
+// Saving: a kernel that is limited by its loads needs want / align times as many as an aligned one, so the saving is at
+// most time x (1 - align / want). If the operator's cost and the GPU's peaks are known, the time does not become
+// shorter than they allow.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,14 +29,14 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastUnalignedShare = 20;  // as 1 / N of the time
+constexpr std::int64_t kLeastUnalignedShare = 20;  // 1 / N of the time
 
 struct Alignment {
-  std::int64_t elements = 0, wanted = 0;  // wanted: 0: unknown
+  std::int64_t elements = 0, wanted = 0;  // wanted: 0 if unknown
   bool is_bad() const { return elements < wanted; }
 };
 
-// Of a name of matched_name().
+// `name` is a name from matched_name().
 Alignment alignment_of(std::string_view name) {
   const auto has = [&](std::string_view word) { return name.find(word) != name.npos; };
   const bool is_product = has("gemm") && !has("implicit_gemm") && !has("fprop") && !has("dgrad") && !has("wgrad");
@@ -43,17 +45,17 @@ Alignment alignment_of(std::string_view name) {
   std::size_t at = name.find("align");
   if (at == name.npos) return {};
   at += 5;
-  if (at < name.size() && name[at] == 'a') ++at;  // aligna8_alignc4: that of the inputs counts
+  if (at < name.size() && name[at] == 'a') ++at;  // aligna8_alignc4: the alignment of the inputs counts
   std::int64_t elements = 0;
   if (std::from_chars(name.data() + at, name.data() + name.size(), elements).ec != std::errc() || elements <= 0) return {};
   if (has("d884") || has("f64")) return {};
   if (has("s8") || has("u8") || has("e4m3") || has("e5m2")) return {elements, 16};
   if (has("tf32")) return {elements, 4};
   if (has("f16")) return {elements, 8};
-  return has("s1688gemm") ? Alignment{elements, 4} : Alignment{};  // CUTLASS names no type if it is TF32
+  return has("s1688gemm") ? Alignment{elements, 4} : Alignment{};  // CUTLASS omits the type for TF32
 }
 
-// The last size in "16384x768 * 768x3072"; 0: there is none.
+// Returns the last size in "16384x768 * 768x3072"; 0 if there is none.
 std::int64_t last_size(std::string_view shape) {
   const std::size_t at = shape.find_last_not_of("0123456789");
   std::int64_t size = 0;
@@ -125,7 +127,8 @@ class UnalignedMatmul : public WorkRule {
     }
     return found->second;
   }
-  // Returns the least time that the GPU needs for the operator call, for the call's first kernel; 0 for its other kernels, and if it is unknown.
+  // Returns the minimum GPU time of the operator call for the call's first kernel; 0 for its other kernels and if
+  // unknown.
   std::int64_t least_ns(const GpuWork& work, OperatorCalls::Call* call) {
     const GpuPeaks* gpu = call == nullptr || call->kind == 0 || call->ran ? nullptr : peaks_.of(work.process, work.device);
     if (gpu == nullptr) return 0;
@@ -134,7 +137,7 @@ class UnalignedMatmul : public WorkRule {
     const double moves_ns = cost.bytes && gpu->memory_gb_per_s > 0 ? static_cast<double>(*cost.bytes) / gpu->memory_gb_per_s : 0;
     return std::max(gpu->computing_ns(cost.flop, cost.type), static_cast<std::int64_t>(moves_ns));
   }
-  // Of kernels of 16 bits on tensor cores, whose names do not tell.
+  // For 16-bit tensor core kernels whose names do not contain the alignment.
   Alignment by_shape(const OperatorCalls::Call* call, StringId name) const {
     if (call == nullptr || call->kind == 0 || !is_gemm_.at(name)) return {};
     const OperatorCost& cost = calls_[call->kind].cost;

@@ -1,14 +1,15 @@
-// unfused-attention: attention as two batched matrix multiplications with a softmax between them, so that the S x S score matrix goes
-// through the GPU's memory for each kernel. A fused kernel (FlashAttention) keeps it on the chip.
+// unfused-attention: attention as two batched matrix multiplications with a softmax between them, so that every kernel
+// moves the S x S score matrix through GPU memory. A fused kernel (FlashAttention) keeps it on the chip.
 //
-// Finds this order of kernels on a stream: a matrix product; then a softmax, with only elementwise kernels before and after it
-// (scale, mask, casts, dropout); then a matrix product. If operators are in the trace, both products must be of aten::bmm or
-// aten::baddbmm: other products around a softmax are routers and losses.
+// The rule looks for this order of kernels on a stream: a matrix multiplication; then a softmax, with only elementwise
+// kernels before and after it (scale, mask, casts, dropout); then a matrix multiplication. If the trace has operators,
+// both products must belong to aten::bmm or aten::baddbmm; other products around a softmax are routers and losses.
 //
-// Saving: a fused kernel needs none of the kernels between the products, and its products neither write nor read the S x S matrix. That
-// traffic takes at most so much as the softmax, which is bound by memory too, multiplied by how often each moves the matrix: forward the
-// softmax reads and writes it, the products write and read it once; backward the softmax moves three such matrices, the products four.
-// A fused kernel still computes both products: if their sizes and the GPU's peaks are known, it takes FLOP / peak at least.
+// Saving: a fused kernel needs none of the kernels between the products, and its products neither write nor read the S
+// x S matrix. The time of that traffic is at most the time of the softmax, which is also memory-bound, scaled by the
+// number of times each moves the matrix. Forward, the softmax reads and writes it, and the products write and read it
+// once. Backward, the softmax moves three such matrices, the products four. A fused kernel still computes both
+// products: if their sizes and the GPU's peaks are known, it takes at least FLOP / peak.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastAttentionShare = 20;  // as 1 / N of the time, of the saving
+constexpr std::int64_t kLeastAttentionShare = 20;  // 1 / N of the time: the saving
 constexpr std::size_t kMostBetween = 12;           // kernels between the products: scale, bias, mask, casts, softmax, dropout
 
 class UnfusedAttention : public Rule {
@@ -100,7 +101,7 @@ class UnfusedAttention : public Rule {
   };
   struct Sequence {
     std::int64_t start_ns = 0, products_ns = 0;
-    std::int64_t least_ns = 0;  // that the first product needs
+    std::int64_t least_ns = 0;  // minimum time of the first product
     std::int64_t softmax_ns = 0, between_ns = 0;
     std::size_t between = 0;
     bool is_backward = false;
@@ -152,7 +153,7 @@ class UnfusedAttention : public Rule {
     const std::string_view name = context_.catalog.strings[op];
     return name == "aten::bmm" || name == "aten::baddbmm";
   }
-  // Returns the least time that the GPU needs for a product; 0 if it is unknown.
+  // Returns the minimum GPU time of a product; 0 if unknown.
   std::int64_t least_ns(const GpuWork& work) {
     const Operator* op = ranges_.of(work);
     const GpuPeaks* gpu = op == nullptr || op->inputs == 0 ? nullptr : peaks_.of(work.process, work.device);
@@ -177,7 +178,7 @@ class UnfusedAttention : public Rule {
   LaunchRanges<Operator, Operator> ranges_;
   NamedClasses classes_;
   DevicePeaks peaks_;
-  std::map<Operator, std::optional<OperatorCost>> costs_;  // of products
+  std::map<Operator, std::optional<OperatorCost>> costs_;  // costs of products
   std::vector<Name> names_;                         // by StringId
   std::map<TrackId, std::optional<Sequence>> open_;  // by stream
   std::map<std::pair<ProcessId, std::int64_t>, Sum> sums_;  // by device

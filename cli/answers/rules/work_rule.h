@@ -1,4 +1,4 @@
-// What rules of kernels share: some of a GPU's work is a rule's, and it sums how long that runs alone.
+// Base of the rules about kernels. A rule owns some of a GPU's work; this class sums how long that work runs alone.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,19 +15,20 @@
 
 namespace cli::rules {
 
-// How long some of a device's work runs with nothing else beside it: what would go, were that work gone and all else as it is.
+// Time in which the owned work of a device runs without any other work: the saving if that work were removed and
+// everything else stayed the same.
 class ExposedWork {
  public:
   using Device = std::pair<ProcessId, std::int64_t>;
   struct Sum {
-    std::int64_t count = 0;       // pieces of it
-    std::int64_t time_ns = 0;     // their durations together
-    std::int64_t exposed_ns = 0;  // of the union of all work, what is not in the union of the rest
+    std::int64_t count = 0;       // pieces of work
+    std::int64_t time_ns = 0;     // sum of their durations
+    std::int64_t exposed_ns = 0;  // part of the union of all work that is outside the union of the other work
   };
 
   explicit ExposedWork(const Windows& windows) : windows_(windows) {}
 
-  // All GPU work, by start; counts as far as it lies in the windows.
+  // Adds GPU work in order of start; only its part within the windows counts. `is_own` is true for the owned work.
   void add(const GpuWork& work, bool is_own) {
     const auto& windows = windows_.of(work.process);
     const Device device{work.process, work.device};
@@ -54,7 +55,7 @@ class ExposedWork {
  private:
   struct Union {
     std::int64_t to_ns = kEarliest_ns;
-    // What is new in it.
+    // Extends the union and returns the time that is new.
     std::int64_t add(std::int64_t start_ns, std::int64_t end_ns) {
       const std::int64_t ns = std::max<std::int64_t>(0, end_ns - std::max(start_ns, to_ns));
       to_ns = std::max(to_ns, end_ns);
@@ -65,7 +66,7 @@ class ExposedWork {
     Union all, rest;
   };
 
-  // Usually the entry used for the previous work.
+  // Returns the sums of a device; usually the entry used for the previous work.
   Sum& sum_of(const Device& device) {
     if (last_ == nullptr || last_->first != device) last_ = &*sums_.try_emplace(device).first;
     return last_->second;
@@ -74,7 +75,7 @@ class ExposedWork {
   const Windows& windows_;
   std::map<std::pair<Device, std::size_t>, Unions> unions_;  // by window
   std::map<Device, Sum> sums_;
-  std::map<Device, Sum>::value_type* last_ = nullptr;  // the last one used
+  std::map<Device, Sum>::value_type* last_ = nullptr;  // the entry used last
 };
 
 class WorkRule : public Rule {
@@ -92,9 +93,9 @@ class WorkRule : public Rule {
 
   virtual bool is_own(const GpuWork& work) = 0;
   virtual bool fires(const Sum& sum, std::int64_t length_ns) const = 0;
-  // Fills in title and advice, and what of the saving is less than all of it. Of the device that loses most.
+  // Sets title, advice and, if not all of it can be saved, the saving. `device` is the device that loses most.
   virtual void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const = 0;
-  // Of the process's work that is the rule's, that of which most runs.
+  // Returns the name with the longest time among the process's owned work.
   StringId longest(ProcessId process) const;
 
   const AnalysisContext& context_;

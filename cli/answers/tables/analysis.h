@@ -1,6 +1,6 @@
-// A question to a trace, answered by one table. An analysis is a file and a line in analysis.cpp: it takes the GPU work of
-// the trace once, in the order of time, with the other events that it asks for, and gives its table at the end. It knows
-// nothing of files, options or drawing.
+// An analysis answers one question about a trace with one table. It is a file and a line in analysis.cpp. It receives
+// the GPU work of the trace once, in time order, with the other events that it requests, and returns its table at the
+// end. It does not depend on files, options or rendering.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -28,7 +28,7 @@ struct OwnPeaks;
 struct DeviceGap;
 struct HostWait;
 
-// A kernel, copy, set or whole graph that ran on a device, with its end; of chosen ranks and kinds.
+// A kernel, copy, memset or whole graph launch that ran on a device and has an end; only of the chosen ranks and kinds.
 struct GpuWork {
   ProcessId process = 0;
   std::int64_t device = -1;
@@ -36,18 +36,19 @@ struct GpuWork {
   StringId name = 0;
   Kind kind = Kind::kernel;
   WorkClass work_class = WorkClass::compute;
-  LaunchId launch = 0;  // of a kernel: in the catalogue's launches; 0: unknown
-  const Event* event = nullptr;  // with facts, as they were read, not moved by a clock; they live during the call
+  LaunchId launch = 0;  // of a kernel: id in the catalogue's launches; 0 if unknown
+  const Event* event = nullptr;  // with facts, as read (no clock conversion); valid during the call
   const Facts* facts = nullptr;
-  const LaunchCall* call = nullptr;  // that launched it, during the call; where ObserverNeeds::kinds has calls; null: unknown
-  std::uint32_t call_place = 0;      // where it is in AnalysisContext::calls
-  // When it was launched, by the clock of start_ns; its own start if the trace has no calls of the process. Empty: its launch is not
-  // in the trace, or no observer needs it (ObserverNeeds::launches).
+  // The call that launched it, valid during the call; null if unknown or if ObserverNeeds::kinds has no calls
+  const LaunchCall* call = nullptr;
+  std::uint32_t call_place = 0;      // its slot in AnalysisContext::calls
+  // Launch time, by the clock of start_ns; start_ns if the trace has no calls of the process. Empty if the launch is
+  // not in the trace or no observer needs it (ObserverNeeds::launches).
   std::optional<std::int64_t> launched_ns = {};
 };
 
-// Calls each(window, start_ns, end_ns) for each window in which the work counts: for the step in which it was launched, with all of
-// it that lies in the chosen time, or else for its part in each window.
+// Calls each(window, start_ns, end_ns) for each window in which the work counts. If windows are steps, all of the work
+// within the chosen time counts for the step that launched it; otherwise its part in each window counts.
 template <typename Each>
 void each_share(const Windows& windows, const GpuWork& work, Each&& each) {
   if (!windows.are_steps()) return windows.each_part(work.process, work.start_ns, work.end_ns, each);
@@ -56,90 +57,96 @@ void each_share(const Windows& windows, const GpuWork& work, Each&& each) {
   if (start_ns > end_ns) return;
   if (const auto step = windows.launched_in(work.process, work.launched_ns)) each(*step, start_ns, end_ns);
 }
-// The window in which the work counts as one thing: the step in which it was launched, or else the window in which it begins.
+// Returns the one window to which the work is assigned: the step that launched it, or the window in which it begins.
 inline std::optional<std::size_t> window_of(const Windows& windows, const GpuWork& work) {
   return windows.are_steps() ? windows.launched_in(work.process, work.launched_ns) : windows.at(work.process, work.start_ns);
 }
-// How much of the work counts.
+// Returns how much of the work's time counts.
 inline std::int64_t share_ns(const Windows& windows, const GpuWork& work) {
   std::int64_t ns = 0;
   each_share(windows, work, [&](std::size_t, std::int64_t start_ns, std::int64_t end_ns) { ns += end_ns - start_ns; });
   return ns;
 }
 
-// What rows stand for, besides what they always do.
+// What a row stands for, in addition to the default.
 enum class GroupBy : std::uint8_t { none, rank, step, shape, stack };
 
-// What decides which columns a table has.
+// Selects the columns of a table.
 struct RowKeys {
   GroupBy by = GroupBy::none;
-  bool phases = false;  // a rank has several files, each of a phase of its run
+  bool phases = false;  // a rank has several files, one per phase of its run
 };
 
-// The collectives of a trace, of all its ranks and all of its time, and the calls that they consist of.
+// The collectives of a trace, over all ranks and all times, and the calls that they consist of.
 struct TraceCollectives {
   CollectiveCalls calls;
   MatchedCollectives matched;
   ClockKnowledge clocks;
 };
 
-// Where times of ranks are compared (ObserverNeeds::collectives), all are on the axis, and `clocks` moves nothing; else those of each
-// process are by its own clock, so that what is said of a rank does not depend on an estimate.
+// Input of an analysis apart from events. If times of ranks are compared (ObserverNeeds::collectives), all times are
+// on the common axis and `clocks` converts nothing. Otherwise the times of each process are by its own clock, so results
+// about a rank do not depend on a clock estimate.
 struct AnalysisContext {
   const Catalog& catalog;
   Windows windows;
-  const std::vector<ProcessSteps>& steps_found;  // by ProcessId, all of the trace, by each process's own clock
-  const Steps& steps;  // the chosen ones, by the clock of the events, also where windows are no steps
-  const std::vector<bool>& chosen;                      // by ProcessId: of these there are rows
-  std::int64_t origin_ns = 0;                           // the start of the trace, on the axis
-  const ProcessClocks& clocks;                          // which put the process's times on the axis
+  const std::vector<ProcessSteps>& steps_found;  // by ProcessId; the whole trace, by each process's own clock
+  const Steps& steps;  // chosen steps, by the clock of the events; also set if windows are not steps
+  const std::vector<bool>& chosen;                      // by ProcessId: processes that have rows
+  std::int64_t origin_ns = 0;                           // start of the trace on the common axis
+  const ProcessClocks& clocks;                          // converts times of processes to the common axis
   RowKeys keys;
-  const NameRules* class_rules = nullptr;         // one's own classes, which are asked first; null: there are none
-  double flops_per_step = 0;  // of the model, on one rank, as the user tells it; 0: not told
-  const TraceCollectives* collectives = nullptr;  // when the walk is over, of those that need them
-  // The calls so far that may have launched work, by each process's own clock: from the walk's begin until the observer has finished.
+  const NameRules* class_rules = nullptr;         // classes of the user, which take precedence; null if none
+  double flops_per_step = 0;  // of the model, on one rank, given by the user; 0 if not given
+  const TraceCollectives* collectives = nullptr;  // set after the walk, only for analyses that need it
+  // Calls so far that may have launched work, by each process's own clock. Valid from the start of the walk until the
+  // observer has finished.
   const LaunchCalls* calls = nullptr;
-  const OwnPeaks* own_peaks = nullptr;  // that the user gives; null: those of the table
+  const OwnPeaks* own_peaks = nullptr;  // given by the user; null to use the table
 };
 
-// Who looks at a trace as it is walked. Observers share nothing that changes: two may be called at once, on two threads, and finish so.
+// Receives the events of a walk. Observers share no mutable state: two of them may be called and finished at once on
+// two threads.
 class TraceObserver {
  public:
   virtual ~TraceObserver() = default;
-  // Of each process by start_ns ascending: work that counts in one of the process's windows (each_share), or what
-  // ObserverNeeds::by_time and any_time ask for.
+  // Called in order of start_ns within each process, for work that counts in one of its windows (each_share), or work
+  // requested by ObserverNeeds::by_time and any_time.
   virtual void work(const GpuWork& /*work*/) {}
-  // Of ObserverNeeds::kinds, of chosen processes, in one order of time with work(); of any time, in a window or not.
+  // Called for events of ObserverNeeds::kinds of the chosen processes, in time order together with work(), inside and
+  // outside of windows.
   virtual void event(const Event& /*event*/, const Facts& /*facts*/) {}
-  // Where ObserverNeeds::gaps asks for it, of chosen processes and of all times, by each process's own clock (device_gaps.h): a
-  // time for which a device idled, before work() of what ended it, or behind the last event; a wait of the host, where its call or copy begins.
+  // Called if ObserverNeeds::gaps is set, for the chosen processes and all times, by each process's own clock
+  // (device_gaps.h). gap() is called for idle time of a device, before work() of the work that ended it or after the
+  // last event; wait() for a wait of the host, when its call or copy begins.
   virtual void gap(const DeviceGap& /*gap*/) {}
   virtual void wait(ProcessId /*process*/, const HostWait& /*wait*/) {}
-  // EventSink::end_of().
+  // See EventSink::end_of().
   virtual void end_of(ProcessId /*process*/) {}
 };
 
 struct ObserverNeeds {
-  bool collectives = false;  // AnalysisContext
-  KindSet kinds{};           // of events that it takes besides GPU work
-  bool any_time = false;     // work() gets what runs in none of the windows, too
-  bool by_time = false;      // work() gets what runs in the windows, also where they are steps and it was launched in another one
-  bool launches = false;     // GpuWork::launched_ns, also where windows are no steps
-  bool gaps = false;         // gap() and wait()
-  // What one of these events costs it, beside what it costs others: walks of several threads are to take about as long.
+  bool collectives = false;  // needs AnalysisContext::collectives
+  KindSet kinds{};           // kinds of events that it receives in addition to GPU work
+  bool any_time = false;     // work() also receives work outside of all windows
+  // work() receives all work that runs in the windows, even if they are steps and another step launched it
+  bool by_time = false;
+  bool launches = false;     // needs GpuWork::launched_ns even if windows are not steps
+  bool gaps = false;         // needs gap() and wait()
+  // Relative cost of one of these events, used to balance the threads of a walk.
   unsigned effort = 1;
 
-  // That the trace must have for it, besides GPU work.
+  // Kinds that the trace needs to contain for it, in addition to GPU work.
   KindSet looked_at() const;
 };
 
 class Analysis : public TraceObserver {
  public:
-  // After the last one, once.
+  // Called once, after the last event.
   virtual ResultTable finish() = 0;
 };
 
-// AnalysisEntry::make of what is made of its context alone.
+// Implements AnalysisEntry::make for analyses that are constructed from their context alone.
 template <class Made>
 std::unique_ptr<Analysis> make_analysis(const AnalysisContext& context) {
   return std::make_unique<Made>(context);
@@ -148,11 +155,12 @@ std::unique_ptr<Analysis> make_analysis(const AnalysisContext& context) {
 struct AnalysisEntry {
   std::string_view name;
   std::string_view meaning;
-  std::vector<GroupBy> by;  // what its rows can stand for; the first where nothing else is asked for
+  std::vector<GroupBy> by;  // supported values; the first is the default
   std::vector<Column> (*columns)(RowKeys keys);
-  std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context outlives it
-  bool on_request = false;  // one of many rows, or dear to make: where nothing is chosen, it is left out
-  bool (*can_have_rows)(const Catalog& catalog) = nullptr;  // of a trace that was read; false: the trace is not walked for it; null: always
+  std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context must outlive the analysis
+  bool on_request = false;  // runs only if chosen by name, because it is expensive or has many rows
+  // Checked after the trace is read; if false, the trace is not walked for it; null for always
+  bool (*can_have_rows)(const Catalog& catalog) = nullptr;
   ObserverNeeds needs{};
 };
 

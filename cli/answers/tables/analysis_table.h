@@ -1,5 +1,5 @@
-// The result of an analysis as data: columns with key, unit and meaning, and rows of typed cells. Text is made of it by
-// write_tables.h alone.
+// The result of an analysis as data: columns with key, unit and meaning, and rows of typed cells. Only write_tables.h
+// turns it into text.
 #pragma once
 #include <fmt/format.h>
 
@@ -16,15 +16,15 @@
 
 namespace cli {
 
-// ns, percent: of a part in the whole; count: of things; number: a name that is a number (rank, step, device); extent:
-// sizes in x, y and z; yes_no: a bool; bytes; rate: in decimal GB/s; rows: of a table within the cell, which JSON and CSV alone show.
+// percent: share of a part in the whole; number: a number used as a name (rank, step, device); extent: sizes in x, y
+// and z; rate: decimal GB/s; rows: a table within the cell, shown in JSON and CSV only.
 enum class Unit : std::uint8_t { text, number, count, ns, percent, extent, yes_no, bytes, rate, rows };
 
 struct Column {
-  std::string_view key;  // in JSON and CSV; ends in the unit: busy_ns, overlap_pct
+  std::string_view key;  // key in JSON and CSV; ends in the unit: busy_ns, overlap_pct
   Unit unit = Unit::text;
-  std::string_view meaning;  // a sentence, without its period
-  const Column* parts = nullptr;  // of rows: their columns
+  std::string_view meaning;  // a sentence without the full stop
+  const Column* parts = nullptr;  // columns of the inner table, for Unit::rows
   std::size_t part_count = 0;
 };
 
@@ -32,19 +32,19 @@ using Extent = std::array<std::int64_t, 3>;
 
 using CellRows = std::vector<std::vector<std::optional<std::int64_t>>>;
 
-// Empty: unknown, or there is none.
+// The empty cell means unknown or none.
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Extent, CellRows, bool>;
 
 struct ResultTable {
   std::string_view name;
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;  // as many cells as columns
-  std::vector<std::string> notes;       // what a reader of the numbers has to know; a sentence each
+  std::vector<std::vector<Cell>> rows;  // one cell per column
+  std::vector<std::string> notes;       // facts that a reader of the numbers needs; a sentence each
 };
 
-// The rows of a table that an analysis made, by the keys of its columns: for what is said of several tables together.
+// Reads the rows of a finished table by column keys, for code that combines several tables.
 
-// Of a table that is not there, no rows. The tables outlive it.
+// A missing table has no rows. The tables must outlive this object.
 class TableReading {
  public:
   TableReading(const std::vector<ResultTable>& tables, std::string_view name) {
@@ -74,7 +74,7 @@ class TableReading {
     return rank ? fmt::format("rank {}", *rank) : "an unknown rank";
   }
 
-  // Its first rows, of these columns.
+  // Returns the first `most` rows with these columns only.
   ResultTable part(std::initializer_list<std::string_view> keys, std::size_t most) const {
     ResultTable part{table_->name, {}, {}, {}};
     std::vector<std::size_t> places;

@@ -25,7 +25,7 @@
 namespace cli {
 namespace {
 
-// Each repeats what all members need of an event: more than these cost more than they save.
+// Each walk repeats the work that all members need per event, so more walks cost more than they save.
 constexpr std::size_t kMostWalks = 2;
 
 Steps on_axis(Steps steps, const ProcessClocks& clocks) {
@@ -35,7 +35,7 @@ Steps on_axis(Steps steps, const ProcessClocks& clocks) {
   return steps;
 }
 
-// By the clocks of the processes, or on the axis.
+// Windows by the clocks of the processes, or on the common axis.
 Windows windows_of(const AnalysisRequest& request, GroupBy by, const Selector& selector, const TraceFacts& facts,
                    std::size_t processes, bool placed) {
   const auto& time = request.selection.time;
@@ -66,7 +66,7 @@ void put_on_axis(CollectiveCalls& calls, const ProcessClocks& clocks) {
   }
 }
 
-// "" where all are ranks.
+// Returns "" if all processes are ranks.
 std::string beside_note(const Catalog& catalog) {
   const std::vector<bool> beside = beside_ranks(catalog);
   std::string who;
@@ -83,14 +83,14 @@ class AnalysisWalk : public EventSink {
     ObserverNeeds needs;
     std::unique_ptr<Analysis> analysis;  // or
     std::unique_ptr<TablesObserver> last;
-    TraceObserver* observer = nullptr;  // which of the two it is
-    bool walks = true;                  // false: nothing of this trace is for it
-    ResultTable table;                  // of an analysis, when it has finished
+    TraceObserver* observer = nullptr;  // points to one of the two
+    bool walks = true;                  // false if the trace has nothing for it
+    ResultTable table;                  // table of a finished analysis
 
     bool on_axis() const { return needs.collectives; }
   };
 
-  // `progress`: null: another walk of the same events tells.
+  // `progress` is null if another walk of the same events reports it.
   AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, const std::vector<Member*>& members, Progress* progress)
       : catalog_(catalog), clocks_(clocks), selector_(selector), bounds_(catalog, clocks), classes_(catalog, own_rules(members)), calls_(catalog), names_(catalog.strings), without_work_(catalog.processes.size()), progress_(progress) {
     for (Member* member : members) {
@@ -114,9 +114,10 @@ class AnalysisWalk : public EventSink {
     for (const Process& process : catalog.processes) records_calls_.push_back(records_calls(process));
   }
 
-  // `chosen`: what the selection alone asks for.
+  // `chosen` is what the selection itself requires.
   Wanted wanted(const Wanted& chosen) const {
-    Wanted wanted = has_collectives() ? Wanted{} : chosen;  // what is one over all ranks needs all of them, whichever are shown
+    // Collectives over all ranks need all ranks, whichever are shown
+    Wanted wanted = has_collectives() ? Wanted{} : chosen;
     if (any_time_) wanted.times.clear();
     wanted.kinds = WorkClasses::kinds() | kinds_;
     return wanted;
@@ -188,18 +189,18 @@ class AnalysisWalk : public EventSink {
   }
 
   std::uint64_t endless() const { return endless_; }
-  // Of the walk's processes, if it was told of launches.
+  // Launches without work of the walk's processes, if launches were collected.
   const LaunchesWithoutWork& without_work() const { return without_work_; }
   std::uint64_t strays() const { return strays_; }
   bool has_collectives() const { return collector_ != nullptr; }
   CollectiveCalls take_calls() { return collector_->take(); }
 
  private:
-  // What is asked of a member at every event, side by side.
+  // The data of a member that is read for each event, in contiguous memory.
   struct Worker {
     TraceObserver* observer;
-    const Windows* windows;  // null: it takes work of any time
-    bool by_launch;          // what was launched in them, not what runs in them
+    const Windows* windows;  // null if it receives work of all times
+    bool by_launch;          // receives work launched in the windows instead of work that runs in them
     bool on_axis;
 
     bool takes(const GpuWork& work) const {
@@ -263,26 +264,27 @@ class AnalysisWalk : public EventSink {
   const ProcessClocks& clocks_;
   Selector& selector_;
   const TimeBounds bounds_;
-  std::uint64_t strays_ = 0;  // events out of them
+  std::uint64_t strays_ = 0;  // events outside of the time bounds
   std::vector<TraceObserver*> members_;
   std::vector<Worker> workers_;
-  std::array<std::vector<Taker>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
+  // By Kind: receivers of events other than GPU work
+  std::array<std::vector<Taker>, static_cast<std::size_t>(Kind::count_)> takers_;
   WorkClasses classes_;
   LaunchCalls calls_;
   NameClasses names_;
   LaunchesWithoutWork without_work_;
-  std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
+  std::unique_ptr<CallCollector> collector_;  // null if no member needs collectives
   std::vector<TraceObserver*> gap_takers_;
-  std::optional<DeviceGaps> gaps_;            // none: nobody asks for them
-  KindSet kinds_;                             // that any member looks at besides GPU work
-  bool any_time_ = false;                     // any member does
-  bool finds_launches_ = false;               // GpuWork::launched_ns
+  std::optional<DeviceGaps> gaps_;            // empty if no member needs gaps
+  KindSet kinds_;                             // kinds that any member receives in addition to GPU work
+  bool any_time_ = false;                     // set if any member needs it
+  bool finds_launches_ = false;               // GpuWork::launched_ns is needed
   std::vector<bool> records_calls_;           // by ProcessId
   Progress* progress_;
-  std::uint64_t endless_ = 0;  // pieces of work whose end is not known
+  std::uint64_t endless_ = 0;  // pieces of work with an unknown end
 };
 
-// Roughly what it costs to look at these kinds of events, besides GPU work: as many as there are.
+// Returns a rough cost of a walk: the number of pieces of GPU work plus `effort` times the number of events of `kinds`.
 std::uint64_t cost_of(KindSet kinds, unsigned effort, const Catalog& catalog) {
   std::uint64_t cost = 0;
   for (const Process& process : catalog.processes) {
@@ -297,11 +299,11 @@ std::uint64_t cost_of(KindSet kinds, unsigned effort, const Catalog& catalog) {
   return cost;
 }
 
-// Which members walk together, of so many walks of the same trace: those that share the collector of collectives, those that share
-// the gaps of devices, and the others such that the walks take about as long, the dearest first.
+// Distributes the members over the walks. Members that share the collector of collectives, and members that share the
+// gaps of devices, stay together; the others are assigned, most expensive first, so that the walks take about as long.
 std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, const Catalog& catalog, std::size_t walks) {
   struct Party {
-    std::uint64_t cost = 0;  // tables of collectives do little with theirs, and stand for the collector
+    std::uint64_t cost = 0;  // tables of collectives do little work themselves, so this is the cost of the collector
     std::vector<AnalysisWalk::Member*> members;
   };
   Party on_axis, with_gaps;
@@ -337,24 +339,24 @@ void make_tables(std::deque<AnalysisWalk::Member>& members) {
             [](std::size_t) {}});
 }
 
-// Which events of one input name steps, or launch.
+// Finds the events that name steps or launch work in one input.
 class EventNames {
  public:
   bool is_step(const Catalog& catalog, const Event& event) {
     return is(steps_, catalog, event, [](std::string_view name) { return step_name(name).has_value(); });
   }
-  // PyTorch's, which end steps of programs that name none.
+  // PyTorch's marks, which end steps in programs that name none.
   bool is_mark(const Catalog& catalog, const Event& event) {
     return is(marks_, catalog, event, [](std::string_view name) { return step_mark(name) != StepMark::none; });
   }
   bool is_launch(const Catalog& catalog, const Event& event) { return is(launches_, catalog, event, is_launch_name); }
-  // PyTorch's operators, which say what the kernels do that are launched in them.
+  // PyTorch's collective operators, which describe the kernels launched in them.
   bool is_collective(const Catalog& catalog, const Event& event) {
     return is(collectives_, catalog, event, is_collective_range_name);
   }
 
  private:
-  using Answers = std::vector<std::uint8_t>;  // by StringId: 0 not seen, 1 no, 2 yes
+  using Answers = std::vector<std::uint8_t>;  // by StringId: 0 not checked, 1 no, 2 yes
 
   template <typename Ask>
   static bool is(Answers& answers, const Catalog& catalog, const Event& event, Ask&& ask) {
@@ -370,14 +372,14 @@ GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
   return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end() ? by : entry.by.front();
 }
 
-// Besides GPU work and what tells what it is for.
+// Kinds other than GPU work and the events that describe its purpose.
 KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
   KindSet kinds;
   for (const AnalysisEntry* entry : analyses) kinds |= entry->needs.looked_at();
   return kinds;
 }
 
-// What a request chooses, and whoever looks at that.
+// The selection of a request, and its observers.
 struct RequestScope {
   RequestScope(const AnalysisRequest& request, const Catalog& catalog, const TraceFacts& facts)
       : request(request), selection(without_beside(request.selection)), chosen(selection, catalog, facts), has(catalog.processes.size()),
@@ -400,7 +402,7 @@ struct RequestScope {
   std::vector<AnalysisWalk::Member*> members;
 };
 
-// What any of them asks for.
+// Returns what any of the requests needs.
 Wanted wanted_by_any(const std::deque<RequestScope>& scopes) {
   Wanted wanted = scopes.front().chosen.wanted();
   for (const RequestScope& scope : scopes) {
@@ -419,7 +421,7 @@ KindSet ObserverNeeds::looked_at() const {
 }
 
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
-  // Launches say which work is of which step, and where no step is named they are looked for in the order of launches
+  // Launches assign work to steps, and if no step is named, steps are found from the order of launches
   // (select/step_finder.h).
   const bool collectives = std::any_of(analyses.begin(), analyses.end(), [](const AnalysisEntry* entry) { return entry->needs.collectives; });
   return [names = EventNames(), kinds = taken_kinds(analyses) | also, collectives](const Catalog& catalog, const Event& event) mutable {
@@ -437,7 +439,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   const std::size_t processes = catalog.processes.size();
   std::deque<RequestScope> scopes;
   for (const AnalysisRequest& request : requests) scopes.emplace_back(request, catalog, facts);
-  Selection whole = scopes.front().selection;  // windows cut work, which the choice of events does not
+  Selection whole = scopes.front().selection;  // windows cut work; the selection of events must not
   whole.steps.reset();
   whole.time.reset();
   Selector selector(whole, catalog, facts);
@@ -476,7 +478,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   for (std::string& note : notice_notes(catalog)) notes.push_back(std::move(note));
   TraceCollectives collectives;
   bool with_collectives = false;
-  std::deque<AnalysisWalk> walks;  // until all have finished
+  std::deque<AnalysisWalk> walks;  // kept until all have finished
   {
     Progress progress("analyzing");
     const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;

@@ -1,4 +1,4 @@
-// Runs analyses over a trace, all in one walk, or in two at once, each for half of them.
+// Runs analyses over a trace in a single walk, or in two walks at once with half of the analyses each.
 #pragma once
 #include <functional>
 #include <memory>
@@ -11,43 +11,47 @@
 
 namespace cli {
 
-// Looks at the trace as the analyses do, and then at their tables.
+// Observes the trace like an analysis, and then reads the finished tables.
 class TablesObserver : public TraceObserver {
  public:
-  // After the walk, once, when all tables are made.
+  // Called once after the walk, when all tables are finished.
   virtual void finish(const std::vector<ResultTable>& tables) = 0;
 };
 struct TablesObserverEntry {
   ObserverNeeds needs;
-  std::function<std::unique_ptr<TablesObserver>(const AnalysisContext& context)> make;  // the context outlives it
+  // The context must outlive the observer
+  std::function<std::unique_ptr<TablesObserver>(const AnalysisContext& context)> make;
 };
 
 struct AnalysisRequest {
   std::vector<const AnalysisEntry*> analyses;
-  GroupBy by = GroupBy::none;  // of those that can; the others as they are
-  const NameRules* class_rules = nullptr;  // of --classes; it outlives the analysis; its class `communication` counts for all requests of a walk
-  double flops_per_step = 0;   // AnalysisContext
-  const OwnPeaks* own_peaks = nullptr;  // AnalysisContext; it outlives the analysis
-  Selection selection;         // of steps and time, what runs in them counts as far as it does
-  std::vector<TablesObserverEntry> observers = {};  // with windows as of GroupBy::none
+  GroupBy by = GroupBy::none;  // applies to analyses that support it
+  // From --classes; must outlive the analysis; its class `communication` applies to all requests of a walk
+  const NameRules* class_rules = nullptr;
+  double flops_per_step = 0;   // see AnalysisContext
+  const OwnPeaks* own_peaks = nullptr;  // see AnalysisContext; must outlive the analysis
+  Selection selection;         // steps and time; events count as far as they lie in them
+  std::vector<TablesObserverEntry> observers = {};  // their windows are those of GroupBy::none
 };
 
 struct AnalysisResult {
   std::vector<ResultTable> tables;  // in the order of the request
-  std::vector<std::string> notes;   // what the numbers do not hold; a line each
-  bool lacks_work = false;          // many launches have no GPU work in the trace: a GPU that looks idle may have been busy
+  std::vector<std::string> notes;   // data missing from the numbers; a line each
+  // Many launches have no GPU work in the trace, so a GPU that looks idle may have been busy
+  bool lacks_work = false;
 };
 
-// What these analyses (and events of the kinds `also`) and the search for steps look at: to read a trace for them alone. One for each trace.
+// Returns the events that these analyses, the kinds `also` and the search for steps need, so that only these are read.
+// Make a new one for each trace.
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also = {});
 
-// `facts` are of the trace; `found` by ProcessId, as StepFinder says it. Throws Error (usage) when the selection matches
-// nothing. Memory: that of the analyses.
+// `facts` are those of the trace; `found` is by ProcessId, from StepFinder. Throws Error (usage) if the selection
+// matches nothing. Memory: that of the analyses.
 AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
                        const AnalysisRequest& request);
 
-// Each of them, one at least, as if it were alone, all in the same walk. They choose the same ranks and kinds; steps and times may differ.
-// Results in the order of the requests.
+// Runs all requests (at least one) in the same walk and returns the results in their order. Each result is the same as
+// from analyze(). The requests must choose the same ranks and kinds; steps and times may differ.
 std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
                                          const std::vector<AnalysisRequest>& requests);
 

@@ -1,4 +1,4 @@
-// api: what the host's calls of the CUDA runtime and driver take, by name. Memory: 8 bytes a call, for exact percentiles.
+// api: time of the host's CUDA runtime and driver calls, by name. Memory: 8 bytes per call, for exact percentiles.
 #include <algorithm>
 #include <map>
 
@@ -25,7 +25,7 @@ class ApiTable : public Analysis {
  public:
   explicit ApiTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()) {}
 
-  // Whole, also where it reaches out of the window.
+  // Uses the full duration even if the call extends past the window.
   void event(const Event& event, const Facts&) override {
     if (!is_slice(event)) return;
     const ProcessId process = context_.catalog.tracks[event.track].process;

@@ -12,9 +12,10 @@ namespace cli {
 
 namespace {
 
-constexpr TrackId kSeveral = ~TrackId{0};  // threads have operators of one number: none is known to be the forward one
-constexpr std::size_t kMostCallStacks = 1 << 12;  // of a process, whose calls may come yet
-constexpr std::size_t kMostForwards = 1 << 16;  // of a thread, whose backward ones may come yet
+// Operators of several threads have this number, so the forward operator is unknown
+constexpr TrackId kSeveral = ~TrackId{0};
+constexpr std::size_t kMostCallStacks = 1 << 12;  // per process, for calls that may still come
+constexpr std::size_t kMostForwards = 1 << 16;  // per thread, for backward operators that may still come
 
 CallPart part_of(std::uint8_t what) {
   if (what == StackFrame::kModule) return CallPart::module;
@@ -109,7 +110,7 @@ CallPaths::NodeId CallPaths::root(ProcessId process) {
   return id;
 }
 
-// The frames of a stack up to the one that `outermost` was called by.
+// Adds the frames of `stack` below `parent`, from the innermost up to but excluding the frame `outermost`.
 CallPaths::NodeId CallPaths::under(NodeId parent, StackId stack, StackId outermost) {
   std::vector<StackId> frames;
   for (; stack != 0 && stack != outermost; stack = context_.catalog.stacks[stack].outer) frames.push_back(stack);
@@ -124,7 +125,7 @@ bool CallPaths::is_called_by(StackId stack, StackId caller) const {
 
 CallPaths::NodeId CallPaths::forward_frames(ProcessId process, const OperatorFacts& op) {
   const auto number = static_cast<std::uint64_t>(op.sequence_number);
-  // Profiles do not tell how PyTorch numbers their threads: there it has to be the only one.
+  // Profiles do not contain PyTorch's thread numbers. There, the forward operator is used only if it is unique.
   for (const std::uint64_t thread : {op.forward_thread, std::uint64_t{0}}) {
     const auto found = forwards_.find({process, thread});
     if (found == forwards_.end()) continue;
@@ -146,7 +147,8 @@ CallPaths::Entered CallPaths::place(const Event& event, const OperatorFacts* op,
   Entered in = around;
   if (in.node == 0) in.node = root(process);
   if (op == nullptr) return in;
-  if (is_backward(*op) && !nodes_[around.node].label.backward) {  // wherever backward() was called
+  // The backward pass starts here, wherever backward() was called
+  if (is_backward(*op) && !nodes_[around.node].label.backward) {
     if (const NodeId frames = forward_frames(process, *op); frames != 0) {
       in.node = in.frames = frames;
       in.stack = op->stack;
@@ -168,7 +170,7 @@ CallPaths::Entered CallPaths::place(const Event& event, const OperatorFacts* op,
   return in;
 }
 
-// A call of NCCL that nothing is known to hold.
+// An NCCL call without a known enclosing slice.
 CallPaths::Entered CallPaths::called_by(const Event& call) {
   const auto known = nccl_stacks_.find(call.track);
   if (known == nccl_stacks_.end() || known->second.start_ns != call.start_ns) return {};
@@ -177,7 +179,7 @@ CallPaths::Entered CallPaths::called_by(const Event& call) {
   return {frames, frames, stack, 0, {}};
 }
 
-// `facts`: null of a call of CUDA or NCCL.
+// `facts` is null for a CUDA or NCCL call.
 void CallPaths::enter(const Event& event, const Facts* facts) {
   const ProcessId process = context_.catalog.tracks[event.track].process;
   const std::int64_t end_ns = slice_end(event, kLatest_ns);
@@ -214,14 +216,15 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   ranges_.open(event.track, {event.start_ns, end_ns, in});
 }
 
-// Where no operator around the call tells more. By the clocks of both, the stack that was taken in it may come first.
+// Used if no operator around the call has more frames. Because clocks differ, the stack that was taken in the call may
+// arrive before it.
 void CallPaths::stand_below(const Event& in_call) {
   const ProcessId process = context_.catalog.tracks[in_call.track].process;
   Called* call = ranges_.of(in_call.track, in_call.correlation);
   if (call == nullptr || nodes_[nodes_[call->node].parent].label.part != CallPart::process) return;
   const auto stack = call_stacks_[process].find(in_call.correlation);
   if (stack == Newest<StackId>::kNone) return;
-  const Label label = nodes_[call->node].label;  // nodes move when others come
+  const Label label = nodes_[call->node].label;  // nodes move when others are added
   const NodeId below = child(under(root(process), call_stacks_[process][stack], 0), label);
   for (const auto& [node, sign] : {std::pair(call->node, -1), std::pair(below, 1)}) {
     nodes_[node].host_ns += sign * call->ns;

@@ -1,11 +1,12 @@
-// Where on the host work comes from, as a tree: frames of Python and native code, calls of modules, ranges, operators within each
-// other, the CUDA call, and at the end the kernel or copy. Each node has what was spent there itself: time of the host without what
-// lies in it, and durations of GPU work.
+// The host call paths of work, as a tree: Python and native frames, module calls, ranges, nested operators, the CUDA
+// call, and the kernel or copy as a leaf. Each node has its own time only: host time excluding its children, and the
+// duration of GPU work.
 //
-// On a thread each slice lies in the one that began last of those that hold it whole, as in `operators`. Recordings tell with each
-// operator the stack of frames that it was called by; of a profile the frames are slices themselves. Nodes of autograd run on a thread
-// without Python, or below backward(): they stand under the frames of their forward operator, that is the last one with their sequence
-// number on their forward thread. (PyTorch: torch/csrc/autograd/function.h, sequence_nr.)
+// The parent of a slice is the slice of its thread that began last among those that contain it, as in `operators`. A
+// recording contains the stack of frames with each operator; in a profile the frames are slices themselves. Autograd
+// nodes run on a thread without Python or below backward(). They are placed under the frames of their forward operator:
+// the last one with the same sequence number on their forward thread. (PyTorch: torch/csrc/autograd/function.h,
+// sequence_nr.)
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -36,55 +37,56 @@ std::string unnumbered_step(std::string_view name);
 
 class CallPaths {
  public:
-  using NodeId = std::uint32_t;  // 0: nowhere
+  using NodeId = std::uint32_t;  // 0 for none
 
   struct Label {
     CallPart part = CallPart::process;
-    bool backward = false;  // of a backward operator, or in one
-    StringId name = 0;      // of a module its class; of a profile all that is known of a frame
-    StringId file = 0;      // 0: unknown
-    StringId path = 0;      // of a module; 0: unknown
-    std::int32_t line = 0;  // 0: unknown
+    bool backward = false;  // a backward operator or a node inside one
+    StringId name = 0;      // the class of a module; in a profile, the whole name of a frame
+    StringId file = 0;      // 0 if unknown
+    StringId path = 0;      // modules only; 0 if unknown
+    std::int32_t line = 0;  // 0 if unknown
     std::uint64_t address = 0;  // of native code, in its file
     bool operator==(const Label&) const = default;
   };
   struct Node {
-    NodeId parent = 0;  // less than its own
+    NodeId parent = 0;  // less than the node's own id
     Label label;
-    ProcessId group = 0;  // by rank: its process
-    std::int64_t calls = 0, host_ns = 0, gpu_ns = 0, gpu_count = 0;  // calls of operators: those that key_averages.h counts
+    ProcessId group = 0;  // the process, if the tree is by rank
+    // Calls of operators are those that key_averages.h counts
+    std::int64_t calls = 0, host_ns = 0, gpu_ns = 0, gpu_count = 0;
   };
 
-  // `by_rank`: each process has a root of its own. `one_step`: a range that names a training step is one node with those of the other steps, so
-  // that a tree does not grow with them.
+  // `by_rank` gives each process a root of its own. `one_step` merges ranges that name a training step into one node,
+  // so that the tree does not grow with the number of steps.
   CallPaths(const AnalysisContext& context, bool by_rank, bool one_step = false);
 
-  // Operators, annotations, frames of Python, calls of CUDA and NCCL and their stacks; those that kinds() names.
+  // Receives operators, annotations, Python frames, CUDA and NCCL calls and their stacks: the events of kinds().
   void event(const Event& event, const Facts& facts);
   void work(const GpuWork& work);
   void end_of(ProcessId process);  // TraceObserver::end_of()
-  // When all have come: nodes by NodeId, each behind its parent.
+  // Called after the last event. Returns the nodes by NodeId; parents come before their children.
   const std::vector<Node>& finish();
   // Returns how many events had no end. They count no host time.
   std::uint64_t endless() const { return endless_; }
-  // So far. A node keeps its parent and its label.
+  // Nodes so far. A node's parent and label never change.
   const std::vector<Node>& nodes() const { return nodes_; }
-  // Around the operator, annotation or frame that event() was just given: the innermost frame; 0: none.
+  // Returns the innermost frame around the operator, annotation or frame last passed to event(); 0 if none.
   NodeId innermost_frame() const { return innermost_frame_; }
 
   static KindSet kinds();
-  // Of a trace that was read. Where it has none, whoever looks for frames or modules alone needs no tree.
+  // Checked after the trace is read. If false, code that needs only frames or modules can skip the tree.
   static bool has_frames(const Catalog& catalog);
 
  private:
   struct Entered {
     NodeId node = 0;
-    NodeId frames = 0;  // the innermost frame around it
-    StackId stack;      // that it was called by
-    StringId operation = 0;  // of an operator its name
+    NodeId frames = 0;  // innermost enclosing frame
+    StackId stack;      // stack of its call
+    StringId operation = 0;  // name of an operator
     OnlyChild<NodeId> inside;
   };
-  struct Called {  // a CUDA call that may launch
+  struct Called {  // a CUDA call that may launch work
     NodeId node = 0;
     std::int64_t ns = 0, count = 0;
   };
@@ -124,9 +126,10 @@ class CallPaths {
   std::map<std::string, StringId, std::less<>> steps_by_text_;  // the same by unnumbered_step()
   std::vector<Node> nodes_{1};
   std::unordered_map<Key, NodeId, KeyHash> children_;
-  std::map<std::pair<NodeId, std::uint32_t>, NodeId> stacks_;  // whole ones, by the root and their StackId
-  std::map<std::pair<ProcessId, std::uint64_t>, Newest<Forward>> forwards_;  // by thread as PyTorch numbers it, then by sequence number
-  std::vector<Newest<StackId>> call_stacks_;  // by process, then by correlation: of calls that were recorded with a stack
+  std::map<std::pair<NodeId, std::uint32_t>, NodeId> stacks_;  // whole stacks, by root and StackId
+  // By PyTorch's thread number, then by sequence number
+  std::map<std::pair<ProcessId, std::uint64_t>, Newest<Forward>> forwards_;
+  std::vector<Newest<StackId>> call_stacks_;  // calls recorded with a stack, by process, then by correlation
   std::unordered_map<TrackId, NcclStack> nccl_stacks_;  // the last one of each thread
   UtilityOperators utilities_;
   LaunchRanges<Entered, Called> ranges_;
@@ -134,12 +137,12 @@ class CallPaths {
   std::uint64_t endless_ = 0;
 };
 
-// What people call a node of a tree of calls (call_paths.h).
+// Names of nodes in a call tree (call_paths.h).
 
 // "train.py(12): step", "transformer.h.0.attn (Attention)", "libtorch_cpu.so+0x1a2b", "aten::addmm".
 std::string call_text(const Catalog& catalog, const CallPaths::Label& label);
 
-// The class of a module, without what torch.profiler writes before it: "Attention", "Attention_0".
+// Returns the class of a module without torch.profiler's prefix: "Attention", "Attention_0".
 std::string module_class(const Catalog& catalog, const CallPaths::Label& label);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// What the rows of several tables have.
+// Columns and cells that several tables share.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace cli {
 
-// What several analyses put into their rows.
+// Cells that several analyses use.
 inline Cell known(std::optional<std::int64_t> value) { return value ? Cell(*value) : Cell(); }
 inline Cell known_real(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
 
-// Of a whole of 0 there is no part.
+// Returns an empty cell if `whole` is 0.
 inline Cell percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? Cell(100.0 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
 }
@@ -28,7 +28,7 @@ void append(std::vector<Cell>& row, Values&&... values) {
 inline constexpr Column kRankColumn{"rank", Unit::number, "Rank of the process in the job"};
 inline constexpr Column kPhaseColumn{"phase", Unit::text, "Phase of the run, if a rank has several files"};
 
-// Whose a row is.
+// The columns that identify a row's process.
 inline std::vector<Column> process_columns(RowKeys keys) {
   return keys.phases ? std::vector{kRankColumn, kPhaseColumn} : std::vector{kRankColumn};
 }
@@ -45,7 +45,7 @@ inline void append_process(std::vector<Cell>& row, const Process& process, RowKe
 inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};
 inline constexpr Column kStepColumn{"step", Unit::number, "Number of the training step, from the program or counted if the program names none"};
 
-// What the tables of collectives have in common.
+// Columns that the tables of collectives share.
 inline constexpr Column kCommunicatorColumn{
     "communicator", Unit::text, "NCCL's hash of the communicator, or PyTorch's name of the process group; empty if unknown"};
 inline constexpr Column kDescriptionColumn{"description", Unit::text, "PyTorch's description of the process group"};
@@ -58,7 +58,7 @@ inline void append_communicator(std::vector<Cell>& cells, const CommunicatorInfo
   append(cells, text_cell(info.label), text_cell(info.description), info.epoch > 0 ? Cell(std::int64_t{info.epoch}) : Cell());
 }
 
-// Bytes in a time, as decimal GB/s: a byte a nanosecond is one.
+// Returns decimal GB/s, which equals bytes per nanosecond.
 inline std::optional<double> gb_per_s(std::optional<std::int64_t> bytes, std::optional<std::int64_t> ns) {
   if (!bytes || !ns || *ns <= 0) return {};
   return static_cast<double>(*bytes) / static_cast<double>(*ns);
@@ -67,13 +67,13 @@ inline Cell known(std::optional<double> value) { return value ? Cell(*value) : C
 
 inline std::int64_t rank_of(const Catalog& catalog, const MatchedCall& call) { return catalog.processes[call.process].rank; }
 
-// "all_reduce 17 of communicator 0x00000000c0ffee00".
+// Returns, for example, "all_reduce 17 of communicator 0x00000000c0ffee00".
 inline std::string collective_text(const TraceCollectives& collectives, const MatchedCollective& collective) {
   const std::string& label = collectives.calls.communicators[collectives.matched.groups[collective.group].communicator].label;
   return std::string(operation_name(collectives.calls.whats[collective.what].operation)) + " " + std::to_string(collective.ordinal) + (label.empty() ? "" : " of communicator " + label);
 }
 
-// What of the trace's collectives a table shows: those in which a chosen rank takes part, at a chosen time.
+// Returns true if the collective overlaps the chosen time and a chosen rank takes part in it.
 inline bool is_shown(const AnalysisContext& context, const MatchedCollective& collective) {
   const auto& [calls, matched, clocks] = *context.collectives;
   for (const MatchedCall& each : matched.calls_of(collective)) {
@@ -85,7 +85,7 @@ inline bool is_shown(const AnalysisContext& context, const MatchedCollective& co
   return false;
 }
 
-// What was refused, what could not be told apart, and by which clocks times are compared.
+// Returns notes about rejected and ambiguous collectives and about the clocks by which times are compared.
 inline std::vector<std::string> collective_notes(const AnalysisContext& context) {
   const auto& [calls, matched, clocks] = *context.collectives;
   std::vector<std::string> notes = matched.notes;

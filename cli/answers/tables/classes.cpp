@@ -1,8 +1,8 @@
-// classes: what the GPU's time is spent on, by classes of kernels (name_rules.h).
+// classes: GPU time by classes of kernels (name_rules.h).
 //
-//   communication and memory are what they are for all tables (work_classes.h); what else ran is told by its name.
-//   sum    all durations together, as far as they lie in the chosen time; of a step, those of the work that it launched
-//   union  when any work of the class ran on the device; of several devices or ranks together
+//   communication and memory are the same as in all tables (work_classes.h); other work is classified by its name.
+//   sum    total duration within the chosen time; for a step, of the work that it launched
+//   union  time in which any work of the class ran on the device; added up over devices and ranks
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -38,7 +38,7 @@ class Classes : public Analysis {
     if (work.kind == Kind::graph) ++graphs_;
     const auto& windows = context_.windows.of(work.process);
     each_share(context_.windows, work, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
-      // Of devices apart, and of steps where they are rows.
+      // Separate for each device, and for each step if rows are steps.
       const Key key{work.process, work.device, windows[i].step ? i : 0};
       if (newest_ == nullptr || newest_->first != key) newest_ = &*sums_.try_emplace(key).first;
       std::vector<Sums>& sums = newest_->second;
@@ -67,7 +67,7 @@ class Classes : public Analysis {
   struct Key {
     ProcessId process = 0;
     std::int64_t device = 0;
-    std::size_t window = 0;  // of the process, where windows are steps
+    std::size_t window = 0;  // of the process, if windows are steps
     auto operator<=>(const Key&) const = default;
   };
   struct Seen {
@@ -78,9 +78,9 @@ class Classes : public Analysis {
   };
   struct Sums {
     std::int64_t count = 0, sum_ns = 0, union_ns = 0;
-    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();  // of the union so far
+    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();  // end of the union so far
 
-    // By start_ns ascending.
+    // Called in order of start_ns.
     void add(std::int64_t start, std::int64_t end) {
       ++count;
       sum_ns += end - start;
@@ -97,7 +97,7 @@ class Classes : public Analysis {
 
   using OfKey = std::pair<const Key, std::vector<Sums>>;
   struct LastSeen {
-    const OfKey* row;  // null: all are one
+    const OfKey* row;  // null if all rows are one
     NamedClasses::Id id;
     bool operator==(const LastSeen&) const = default;
   };
@@ -133,8 +133,8 @@ class Classes : public Analysis {
   const AnalysisContext& context_;
   NamedClasses classes_;
   std::map<Key, std::vector<Sums>> sums_;  // by class
-  OfKey* newest_ = nullptr;                // of them that of the work before
-  std::vector<LastSeen> last_seen_;        // by name: what need not go into seen_ again
+  OfKey* newest_ = nullptr;                // the entry used for the previous work
+  std::vector<LastSeen> last_seen_;        // by name: avoids repeated lookups in seen_
   std::set<Seen> seen_;
   std::uint64_t graphs_ = 0;
 };

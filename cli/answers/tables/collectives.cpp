@@ -1,4 +1,4 @@
-// collectives: each collective as one thing over its ranks: who was last, who waited, how fast it was.
+// collectives: one row per collective over its ranks: who was last, who waited, how fast it was.
 #include <algorithm>
 
 #include "cli/answers/tables/cells.h"

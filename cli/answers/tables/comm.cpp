@@ -1,4 +1,4 @@
-// comm: what each communicator does, by operation and size: how often, how long, how much of it is exposed, how fast.
+// comm: activity of each communicator, by operation and size: count, duration, exposed part, bandwidth.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -49,7 +49,7 @@ class CommTable : public Analysis {
   }
 
  private:
-  // Group, operation, size; -1: unknown.
+  // Group, operation, size (-1 if unknown).
   using Key = std::tuple<std::uint32_t, Operation, std::int64_t>;
 
   void add(const MatchedCollective& collective) {

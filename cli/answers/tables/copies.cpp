@@ -1,5 +1,5 @@
-// copies: copies and memsets by what they connect and how large they are: how often, how long, how fast. Memory: 8 bytes a copy
-// whose rate is known, for exact medians.
+// copies: copies and memsets by endpoints and size: count, duration, rate. Memory: 8 bytes per copy with a known rate,
+// for exact medians.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -39,7 +39,7 @@ class CopyTable : public Analysis {
  public:
   explicit CopyTable(const AnalysisContext& context) : context_(context), peaks_(context.catalog, context.own_peaks) {}
 
-  // Whole, also where it reaches out of the window: half a copy has no rate.
+  // Uses the full copy even if it extends past the window: a part of a copy has no rate.
   void work(const GpuWork& work) override {
     const auto* copy = work.facts->get<CopyFacts>();
     const auto* set = work.facts->get<SetFacts>();
@@ -85,16 +85,17 @@ class CopyTable : public Analysis {
     std::uint8_t direction = 0, from = 0, to = 0;
     bool between_devices = false;
     WorkClass work_class = WorkClass::memory;
-    std::int64_t from_bytes = -1;  // unknown
+    std::int64_t from_bytes = -1;  // -1 if unknown
     auto operator<=>(const Key&) const = default;
   };
   struct Sums {
     std::int64_t count = 0, bytes = 0, time_ns = 0;
-    double peak = 0;  // GB/s; 0: unknown, or not that of all
+    double peak = 0;  // GB/s; 0 if unknown or not the same for all
     std::vector<double> gb_per_s;
   };
 
-  // How often the GPU's own memory is touched for each byte; infinity: other things bound it, of which the trace tells nothing.
+  // Returns the number of accesses to the GPU's own memory per copied byte; infinity if something else limits the rate,
+  // which the trace does not show.
   static double accesses(const Key& key) {
     if (key.kind == Kind::memset) return is_device_memory(key.to) ? 1 : std::numeric_limits<double>::infinity();
     const bool within = key.direction == kDeviceToDevice && !key.between_devices && is_device_memory(key.from) && is_device_memory(key.to);

@@ -1,4 +1,4 @@
-// critical_path: what held each step, over all ranks (path_walk.h): by class and by the rank that held it.
+// critical_path: what limited each step, over all ranks (path_walk.h), by class and by rank.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -15,7 +15,8 @@
 namespace cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> kPartNames{"", "launch", "queued", "host", "sync", "unexplained"};  // of work: its class
+// "" is for work, which has the name of its class
+constexpr std::array<std::string_view, 6> kPartNames{"", "launch", "queued", "host", "sync", "unexplained"};
 
 std::vector<Column> path_columns(RowKeys keys) {
   std::vector<Column> columns;
@@ -31,10 +32,10 @@ std::vector<Column> path_columns(RowKeys keys) {
       {"top_ns", Unit::ns, "Time of top_name on the path"}});
 }
 
-// The chosen steps that the chosen time holds as a whole, on every rank that has them.
+// Returns the chosen steps that are completely within the chosen time on every rank that has them.
 Windows steps_of_all(const AnalysisContext& context) {
   const Windows whole = whole_steps(context);
-  std::map<std::int64_t, std::int64_t> cut;  // by number: on how many ranks it is not whole
+  std::map<std::int64_t, std::int64_t> cut;  // by number: on how many ranks the step is incomplete
   for (ProcessId id = 0; id < context.steps.size(); ++id) {
     for (const Step& step : context.steps[id]) ++cut[step.number];
     for (const AnalysisWindow& step : whole.of(id)) --cut[step.step.value_or(0)];
@@ -75,7 +76,7 @@ class CriticalPath : public Analysis {
 
  private:
   struct Key {
-    std::size_t step = 0;  // where rows are steps
+    std::size_t step = 0;  // if rows are steps
     std::optional<ProcessId> process;
     PathPart part{};
     std::uint32_t work_class = 0;
@@ -141,7 +142,7 @@ class CriticalPath : public Analysis {
     return found;
   }
 
-  // Which rank held most.
+  // Returns which rank was on the path longest.
   std::string most_text(const std::vector<PathSpan>& spans, std::int64_t whole_ns) const {
     std::map<std::int64_t, std::int64_t> ranks_ns;
     std::int64_t shared_ns = 0;

@@ -64,7 +64,8 @@ std::optional<HostWait> DeviceGaps::event(const Event& call, ProcessId process) 
   if (!is_api_call(call.kind) || !is_slice(call)) return std::nullopt;
   if (names_[call.name].launches) {
     std::deque<Launch>& launches = launches_[call.track];
-    const bool within = !launches.empty() && call.start_ns < launches.back().end_ns;  // the driver's, in the runtime's
+    // A driver call within a runtime call
+    const bool within = !launches.empty() && call.start_ns < launches.back().end_ns;
     if (!within) launches.push_back({call.start_ns, call.duration_ns < 0 ? call.start_ns : slice_end(call, kLatest_ns)});
     if (launches.size() > kMostLaunches) launches.pop_front();
   }
@@ -117,13 +118,13 @@ void DeviceGaps::add(ProcessId process, const HostWait& wait, std::int64_t now_n
   }
 }
 
-// What has ended holds at no moment at which the device will go idle: it is there already, or that is yet to come.
+// Drops the waits that have ended: they cannot contain a moment at which the device goes idle later.
 void DeviceGaps::add(Device& device, const HostWait& wait, std::int64_t now_ns) {
   std::erase_if(device.waits, [&](const HostWait& each) { return each.end_ns <= device.busy_end_ns || (each.start_ns > device.busy_end_ns && each.end_ns <= now_ns); });
   if (wait.end_ns > device.busy_end_ns) device.waits.push_back(wait);
 }
 
-// Whether the thread had launched something else just before.
+// Returns true if the thread had launched something else just before.
 bool DeviceGaps::launches_on(const LaunchCall& call) const {
   const auto found = launches_.find(call.track);
   if (found == launches_.end()) return false;

@@ -1,21 +1,22 @@
-// When devices idle, and why. A gap lasts from the moment at which the last work so far ended, g, to the start of the next
-// work, w, which the call from c to e of some thread launched. It has up to five parts, which follow each other without a hole:
+// Idle gaps of devices and their causes. A gap lasts from g, the end of all earlier work, to w, the start of the next
+// work, which was launched by a thread's call from c to e. It has up to five contiguous parts:
 //
 //   g to c   the call had not begun.
-//            sync or copy,     if the host was in a wait, for a synchronization or in the call of a copy, when the
-//            after_sync        device went idle (its start <= g < its end), and it ended no later than c: up to its end, and after it. If there
-//                              are several, the one that ended last. Without a wait of d ns the host would have launched d ns earlier at
-//                              most, so a wait explains the gap up to g + d (waited_to_ns()). The rest of it is the host's own:
-//            launch            the thread's previous launch had ended at most kLaunching_ns before c: it launched one piece of work after
-//                              the other.
+//            sync or copy,     if the host was in a wait (a synchronization or the call of a copy) when the device went
+//            after_sync        idle (start <= g < end) and that ended no later than c: up to its end, and after it. The
+//                              wait that ended last counts. Without a wait of d ns the host would have launched at most d ns
+//                              earlier, so a wait explains the gap up to g + d (waited_to_ns()). The host is the cause
+//                              of the rest:
+//            launch            the thread's previous launch had ended at most kLaunching_ns before c: it was launching
+//                              continuously.
 //            host_late         otherwise: the host did something else.
-//   c to e   copy              the host was in the call, which is that of a copy that blocks, or goes through pageable memory;
-//            launch            or in another one.
-//   e to w   queued            the work was launched and had not begun, for kLaunching_ns at most;
-//            unexplained       for longer: nothing that was recorded says what it waited for.
+//   c to e   copy              the host was in the call of a copy that blocks or uses pageable memory;
+//            launch            or in another call.
+//   e to w   queued            the work was launched and had not begun, for at most kLaunching_ns;
+//            unexplained       beyond that: no record shows what the work waited for.
 //
-// Where the call is not known, or no work follows, all is unexplained. Of after_sync and host_late it is told, too, how much of it the host
-// was in Python's garbage collector, on whichever thread.
+// A gap is entirely unexplained if the call is unknown or no work follows. For after_sync and host_late, the time that
+// the host spent in Python's garbage collector, on any thread, is reported too.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -36,26 +37,27 @@
 
 namespace cli {
 
-// When the host stood still until its GPU had come so far: in a call whose name says that it synchronizes, or in a copy that
-// did not return before it was done. Of the latter is a copy whose call ended no earlier than the copy itself, where the call
-// is one of the blocking ones (cudaMemcpy) or the memory of the host is pageable, through which no copy is asynchronous.
+// A time in which the host waited for its GPU: in a call whose name contains a synchronization, or in a copy that
+// returned only when it was done. A copy counts if its call ended no earlier than the copy itself, and either the call
+// blocks (cudaMemcpy) or the host memory is pageable, for which no copy is asynchronous.
 struct HostWait {
-  TrackId track = 0;  // the thread
+  TrackId track = 0;  // of the calling thread
   StringId name = 0;  // of the call
   std::int64_t start_ns = 0, end_ns = 0;
-  bool for_copy = false;  // in the call of a copy
-  bool to_device = false;  // which goes from the host to the device
+  bool for_copy = false;  // the call is that of a copy
+  bool to_device = false;  // the copy goes from the host to the device
 };
 
 class HostWaits {
  public:
   explicit HostWaits(const Catalog& catalog) : catalog_(catalog), names_(catalog.strings) {}
 
-  // None: it is no such call, it has no end, or it lies within another such call of its thread, as the driver's in the runtime's.
+  // Empty if the call is not a wait, has no end, or is nested in another wait of its thread (a driver call in a runtime
+  // call).
   std::optional<HostWait> of(const Event& call);
-  // The same of copies; once for each call.
+  // The same for copies. Call it once per call.
   std::optional<HostWait> of(const GpuWork& work);
-  // Whether the call of this work, which is known, is that of a copy that blocks.
+  // Returns true if this work was launched by the call of a copy that blocks. The call must be known.
   bool blocks(const GpuWork& work);
   // Call it after the process's last event.
   void forget(ProcessId process) {
@@ -67,7 +69,7 @@ class HostWaits {
 
   const Catalog& catalog_;
   NameClasses names_;
-  std::unordered_map<TrackId, HostWait> last_;  // of each thread
+  std::unordered_map<TrackId, HostWait> last_;  // the last wait of each thread
 };
 
 enum class IdleCause : std::uint8_t { sync, copy, after_sync, host_late, launch, queued, unexplained, count_ };
@@ -85,34 +87,34 @@ struct DeviceGap {
 
   ProcessId process = 0;
   std::int64_t device = -1;
-  std::int64_t from_ns = 0, to_ns = 0;  // kEarliest_ns: no work came before; kLatest_ns: none follows
+  std::int64_t from_ns = 0, to_ns = 0;  // kEarliest_ns if no work came before; kLatest_ns if none follows
   StringId before = 0;                  // name of the work that ended at from_ns
-  const GpuWork* next = nullptr;        // during work(); null: none follows
-  std::optional<HostWait> wait;         // in which the host was when the device went idle
+  const GpuWork* next = nullptr;        // valid during work(); null if none follows
+  std::optional<HostWait> wait;         // the wait of the host when the device went idle
   std::array<Part, 5> parts{};
   std::size_t part_count = 0;
-  const GarbageCollections* collections = nullptr;  // of the process, during gap(); null: there are none
+  const GarbageCollections* collections = nullptr;  // of the process, valid during gap(); null if there are none
 
-  // The end of the part of the gap that the wait explains; from_ns if there is none.
+  // Returns the end of the part of the gap that the wait explains; from_ns if there is no wait.
   std::int64_t waited_to_ns() const { return wait ? std::min(to_ns, from_ns + (wait->end_ns - wait->start_ns)) : from_ns; }
-  // What lies between two moments.
+  // Returns the idle times between two moments, by cause.
   IdleTimes times(std::int64_t from_ns, std::int64_t to_ns) const;
-  // How much of what lies between them the host was late in a garbage collection.
+  // Returns how much of the host's delay between two moments was garbage collection.
   std::int64_t collecting_ns(std::int64_t from_ns, std::int64_t to_ns) const;
 };
 
 class DeviceGaps {
  public:
   static constexpr std::int64_t kLaunching_ns = 30'000;
-  // Of a thread so many launches are remembered: those that it made while a device idled and did not begin the first of them.
+  // Maximum number of launches kept per thread: those made while a device was idle that did not begin its first work.
   static constexpr std::size_t kMostLaunches = 4096;
 
   explicit DeviceGaps(const Catalog& catalog) : catalog_(catalog), waits_(catalog), names_(catalog.strings) {}
 
-  // As Analysis has them, of all times: calls of CUDA and garbage collections. The wait, if it is one.
+  // Receives CUDA calls and garbage collections of all times, as an Analysis does. Returns the wait if the call is one.
   std::optional<HostWait> event(const Event& call, ProcessId process);
-  // What came before it, where the device idled; before the first work of a device, and behind the last (rest()), too. `wait`:
-  // the copy is one.
+  // Returns the gap before the work if the device was idle. Also returns the time before a device's first work; rest()
+  // returns the time after its last. `wait` is set if the copy is a wait.
   std::optional<DeviceGap> work(const GpuWork& work, std::optional<HostWait>& wait);
   std::vector<DeviceGap> rest(ProcessId process);
   // Frees the process's data. Call it after the process's last event.
@@ -122,8 +124,8 @@ class DeviceGaps {
  private:
   struct Device {
     std::int64_t busy_end_ns;
-    StringId last_name;            // of the work that ends then
-    std::vector<HostWait> waits;  // that may hold when it goes idle
+    StringId last_name;            // name of the work that ends then
+    std::vector<HostWait> waits;  // waits that may last until the device goes idle
   };
   using Devices = std::map<std::pair<ProcessId, std::int64_t>, Device>;
 
@@ -142,7 +144,7 @@ class DeviceGaps {
   HostWaits waits_;
   NameClasses names_;
   Devices devices_;
-  std::unordered_map<TrackId, std::deque<Launch>> launches_;  // of each thread the newest, by start
+  std::unordered_map<TrackId, std::deque<Launch>> launches_;  // the newest launches of each thread, by start
   std::unordered_map<ProcessId, GarbageCollections> collections_;
 };
 

@@ -1,5 +1,6 @@
-// flops, roofline, mfu: what operators with known inputs compute, how fast, and how near to what bounds them. Kernels are those
-// that the operator launched (operator_flops.h). Memory: 32 bytes for each of the newest operators of a process, and the rows.
+// flops, roofline, mfu: the computation of operators with known inputs, its rate, and the share of its limit. Kernels
+// are those that the operator launched (operator_flops.h). Memory: 32 bytes per recent operator of a process, plus the
+// rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +55,7 @@ class OperatorTable : public Analysis {
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void end_of(ProcessId process) override { calls_.end_of(process); }
 
-  // Whole, also where it reaches out of the window: an operator in part has no rate.
+  // Uses full durations even if they extend past the window: a part of an operator has no rate.
   void work(const GpuWork& work) override {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return;
     const std::int64_t ns = work.end_ns - work.start_ns;
@@ -100,8 +101,8 @@ class OperatorTable : public Analysis {
   using RowKey = std::pair<ProcessId, std::uint32_t>;  // process or 0; kind
   struct Row {
     std::int64_t count = 0, kernels = 0, time_ns = 0;
-    const GpuPeaks* gpu = nullptr;  // null: unknown, or of several kinds
-    MathType float_type = MathType::unknown;  // of float: what kernels tell; fp64: they differ
+    const GpuPeaks* gpu = nullptr;  // null if unknown or if several kinds
+    MathType float_type = MathType::unknown;  // how kernels multiply float; fp64 if they differ
   };
 
   std::vector<Cell> cells_of(const RowKey& key, const Row& row) const {
@@ -155,7 +156,7 @@ class OperatorTable : public Analysis {
   DevicePeaks peaks_;
   std::map<RowKey, Row> rows_;
   std::int64_t compute_ns_ = 0, known_ns_ = 0;
-  std::vector<std::int64_t> without_row_ns_;  // by class: kernels of no call whose cost is known
+  std::vector<std::int64_t> without_row_ns_;  // by class: kernels of calls without a known cost
 };
 
 std::vector<Column> mfu_columns(RowKeys keys) {
@@ -228,7 +229,7 @@ AnalysisEntry mfu_analysis() {
           .columns = mfu_columns,
           .make = make_analysis<MfuTable>,
           .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a cost that is known
+          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
 }
 
 AnalysisEntry flops_analysis() {
@@ -238,7 +239,7 @@ AnalysisEntry flops_analysis() {
           .columns = flops_columns,
           .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, false); },
           .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a cost that is known
+          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
 }
 
 AnalysisEntry roofline_analysis() {
@@ -248,7 +249,7 @@ AnalysisEntry roofline_analysis() {
           .columns = roofline_columns,
           .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },
           .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a cost that is known
+          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
 }
 
 }  // namespace cli

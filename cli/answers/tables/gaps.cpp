@@ -1,4 +1,4 @@
-// gaps: the longest times for which a device idled, each with its cause (device_gaps.h) and what was launched behind it.
+// gaps: the longest idle times of devices, each with its cause (device_gaps.h) and the work launched after it.
 #include <algorithm>
 
 #include "cli/answers/tables/cells.h"
@@ -101,8 +101,8 @@ class GapTable : public Analysis {
   }
 
   const AnalysisContext& context_;
-  std::vector<Row> rows_;  // the longest so far, and some more
-  std::int64_t least_ns_ = 0;  // so many are as long that a shorter one is in no row
+  std::vector<Row> rows_;  // the longest so far, plus some extra rows until the next cut
+  std::int64_t least_ns_ = 0;  // gaps below it are not added
   std::uint64_t count_ = 0;
   std::int64_t sum_ns_ = 0;
 };

@@ -15,11 +15,11 @@ namespace cli {
 namespace {
 
 struct Chip {
-  std::string_view names;  // as compared_name() makes them, separated by |
+  std::string_view names;  // in the form of compared_name(), separated by |
   GpuPeaks peaks;
 };
 
-// Where a sheet gives rates with sparsity, half of them; where it gives those of a board or server, the part of one device.
+// Rates with sparsity are halved. Rates of a board or server are divided by its number of devices.
 constexpr Chip kChips[] = {
     //                                                     fp64   fp32   tf32   fp16    bf16    fp8     GB/s   fp4
     {"16gb sxm2 v100|32gb sxm2 v100",  {"V100 SXM2",       7.8,   15.7,  0,     125,    0,      0,      900,   0,     "NVIDIA V100 Tensor Core GPU data sheet (2020)"}},
@@ -35,7 +35,7 @@ constexpr Chip kChips[] = {
     {"40gb a800 sxm4",                 {"A800 SXM4 40GB",  19.5,  19.5,  156,   312,    312,    0,      1555,  0,     "NVIDIA A800 Tensor Core GPU data sheet; rates as A100"}},
     {"80gb a800 sxm4",                 {"A800 SXM4 80GB",  19.5,  19.5,  156,   312,    312,    0,      2039,  0,     "NVIDIA A800 Tensor Core GPU data sheet; rates as A100"}},
     {"80gb a800 pcie",                 {"A800 PCIe 80GB",  19.5,  19.5,  156,   312,    312,    0,      1935,  0,     "NVIDIA A800 Tensor Core GPU data sheet; rates as A100"}},
-    // The name does not say which memory.
+    // The name does not contain the memory type.
     {"a800",                           {"A800",            19.5,  19.5,  156,   312,    312,    0,      0,     0,     "NVIDIA A800 Tensor Core GPU data sheet; rates as A100"}},
     {"a10",                            {"A10",             0,     31.2,  62.5,  125,    125,    0,      600,   0,     "NVIDIA A10 Tensor Core GPU data sheet"}},
     {"a30",                            {"A30",             10.3,  10.3,  82,    165,    165,    0,      933,   0,     "NVIDIA A30 Tensor Core GPU data sheet"}},
@@ -55,7 +55,7 @@ constexpr Chip kChips[] = {
     {"480gb gh200|120gb gh200",        {"GH200 96GB",      67,    67,    494.5, 989.5,  989.5,  1979,   4000,  0,     "NVIDIA GH200 Grace Hopper Superchip data sheet (2023), HBM3, halved"}},
     {"144g gh200 hbm3e|144gb gh200 hbm3e",
                                        {"GH200 144GB",     67,    67,    494.5, 989.5,  989.5,  1979,   4900,  0,     "NVIDIA GH200 Grace Hopper Superchip data sheet (2023), HBM3e, halved"}},
-    // The name does not say which memory.
+    // The name does not contain the memory type.
     {"gh200",                          {"GH200",           67,    67,    494.5, 989.5,  989.5,  1979,   0,     0,     "NVIDIA GH200 Grace Hopper Superchip data sheet (2023), halved"}},
     {"b200",                           {"B200",            37,    75,    1125,  2250,   2250,   4500,   7700,  9000,  "NVIDIA HGX platform page, HGX B200, an eighth, halved"}},
     {"gb200",                          {"GB200",           40,    80,    1250,  2500,   2500,   5000,   8000,  10000, "NVIDIA GB200 NVL72 data sheet (2024), half of a superchip, halved"}},
@@ -67,7 +67,7 @@ constexpr Chip kChips[] = {
     {"l40s",                           {"L40S",            0,     91.6,  183,   362.05, 362.05, 733,    864,   0,     "NVIDIA L40S GPU data sheet (2023)"}},
     {"4090 rtx",                       {"RTX 4090",        0,     82.6,  82.6,  165.2,  165.2,  330.3,  1008,  0,     "NVIDIA Ada GPU Architecture white paper, sums in FP32"}},
     {"5090 rtx",                       {"RTX 5090",        0,     104.8, 104.8, 209.5,  209.5,  419,    1792,  1676,  "NVIDIA RTX Blackwell GPU Architecture white paper, sums in FP32"}},
-    // A device is one of the two dies of a card: half of what the sheet gives.
+    // A device is one of the two dies of a card: half of the card's rates.
     {"mi250",                          {"MI250, a die",    45.25, 45.25, 0,     181.05, 181.05, 0,      1638.4, 0,    "AMD Instinct MI250 Accelerator data sheet, half"}},
     {"mi250x",                         {"MI250X, a die",   47.85, 47.85, 0,     191.5,  191.5,  0,      1638.4, 0,    "AMD Instinct MI250X Accelerator data sheet, half"}},
     {"mi210",                          {"MI210",           45.3,  45.3,  0,     181,    181,    0,      1638.4, 0,    "AMD Instinct MI210 Accelerator data sheet"}},
@@ -80,10 +80,11 @@ constexpr Chip kChips[] = {
 
 constexpr std::string_view kTypeNames[kMathTypes] = {"", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4"};
 
-// Words that do not say which GPU it is: makers, brands, virtual functions.
+// Words that do not distinguish GPUs: makers, brands, virtual functions.
 constexpr std::string_view kBrands[] = {"nvidia", "tesla", "geforce", "amd", "instinct", "vf", "oam"};
 
-// Its words in lower case and in order, without brands: "NVIDIA A100-SXM4-40GB" and "A100-SXM4-40GB" are "40gb a100 sxm4".
+// Returns the words of the name in lower case, sorted, without brands: "NVIDIA A100-SXM4-40GB" and "A100-SXM4-40GB"
+// become "40gb a100 sxm4".
 std::string compared_name(std::string_view gpu) {
   std::set<std::string> words;
   std::string word;

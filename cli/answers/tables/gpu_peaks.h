@@ -1,6 +1,6 @@
-// What a GPU can do at most, by the name that CUDA or ROCm gives it, as its maker's data sheets say: without sparsity, at boost
-// clocks. A GPU that the table lacks, or whose name stands for several limits, has no peak: shares of it are unknown, unless the user
-// gives its peaks (--peak-tflops, --peak-gb-per-s).
+// Peak rates of GPUs by the name that CUDA or ROCm reports, from the makers' data sheets: dense, at boost clocks. A GPU
+// that is not in the table, or whose name stands for several variants, has no peak. Shares of its peak are then unknown
+// unless the user gives it (--peak-tflops, --peak-gb-per-s).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,55 +16,60 @@
 
 namespace cli {
 
-// How numbers are multiplied. tf32: float operands, rounded by the tensor cores. fp4: two to a byte, with scales of blocks.
+// Number format of matrix multiplications. tf32: float operands rounded by the tensor cores. fp4: two values per byte,
+// with block scales.
 enum class MathType : std::uint8_t { unknown, fp64, fp32, tf32, fp16, bf16, fp8, fp4 };
 inline constexpr std::size_t kMathTypes = 8;
-std::string_view math_type_name(MathType type);          // "bf16"; "": unknown
+std::string_view math_type_name(MathType type);          // "bf16"; "" if unknown
 std::optional<MathType> math_type_of_name(std::string_view name);
 
 struct GpuPeaks {
   std::string_view name;
-  double fp64 = 0, fp32 = 0, tf32 = 0, fp16 = 0, bf16 = 0, fp8 = 0;  // TFLOP/s of matrix products, dense; 0: it has none
-  double memory_gb_per_s = 0;                                        // decimal; 0: unknown
+  // TFLOP/s of dense matrix products; 0 if not supported
+  double fp64 = 0, fp32 = 0, tf32 = 0, fp16 = 0, bf16 = 0, fp8 = 0;
+  double memory_gb_per_s = 0;                                        // decimal; 0 if unknown
   double fp4 = 0;
   std::string_view source = {};
-  double tflop_per_s(MathType type) const;  // 0: unknown
-  // Returns the least time for so many operations; float on tensor cores as tf32. 0: unknown.
+  double tflop_per_s(MathType type) const;  // 0 if unknown
+  // Returns the minimum time for `flop` operations; fp32 runs as tf32 on tensor cores. 0 if unknown.
   std::int64_t computing_ns(std::int64_t flop, MathType type) const;
 };
 
-// Null: unknown. The makers' words (NVIDIA, Tesla, GeForce, AMD Instinct), VF, the case, the order of the words and what separates them do not matter.
+// Null if unknown. Ignores the makers' words (NVIDIA, Tesla, GeForce, AMD Instinct), "VF", case, word order and
+// separators.
 const GpuPeaks* peaks_of(std::string_view gpu);
-// Of the device with this number in the process.
+// Returns the peaks of the device with this number in the process.
 const GpuPeaks* peaks_of(const Process& process, std::int64_t device);
-std::string_view gpu_name(const Process& process, std::int64_t device);  // "": unknown
+std::string_view gpu_name(const Process& process, std::int64_t device);  // "" if unknown
 
-// Every name that peaks_of() finds, as it compares them.
+// Returns every name that peaks_of() finds, in normalized form.
 std::vector<std::string> gpus_with_peaks();
 
-// FLOP a byte above which the peak of the type bounds, and below which memory does; 0: unknown.
+// Returns the arithmetic intensity, in FLOP per byte, above which the type's peak is the limit and below which memory
+// is; 0 if unknown.
 double ridge(const GpuPeaks& gpu, MathType type);
 
-// Peaks that the user gives, for all GPUs of the trace; 0: not given.
+// Peaks given by the user for all GPUs of the trace; 0 if not given.
 struct OwnPeaks {
-  std::array<double, kMathTypes> tflop_per_s{};  // by MathType; of `unknown`: for each type that the GPU has and that is not given
+  // By MathType; `unknown` applies to every type that the GPU supports and that is not given
+  std::array<double, kMathTypes> tflop_per_s{};
   double memory_gb_per_s = 0;
 };
 
-// "989", "bf16=989,fp8=1979": a number alone is for every type. Throws Error (usage).
+// Parses "989" or "bf16=989,fp8=1979". A single number applies to every type. Throws Error (usage).
 OwnPeaks own_peaks_of(const std::vector<std::string>& tflops, double gb_per_s);
 
-// The peaks of each device of a trace, looked up once, with the user's instead of the table's.
+// Peaks of each device of a trace, looked up once. The user's peaks replace those of the table.
 class DevicePeaks {
  public:
-  // Both outlive it; `own` may be null.
+  // Both must outlive this object; `own` may be null.
   DevicePeaks(const Catalog& catalog, const OwnPeaks* own) : catalog_(catalog), own_(own) {}
 
-  // Null: none is known. One pointer for each kind of GPU.
+  // Null if unknown. Devices of the same GPU model share one pointer.
   const GpuPeaks* of(ProcessId process, std::int64_t device) { return found(process, device).peaks; }
-  // As the table has them: what the GPU has.
+  // Returns the peaks from the table, without those of the user.
   const GpuPeaks* hardware(ProcessId process, std::int64_t device) { return found(process, device).hardware; }
-  // Names of devices that were asked for and have no peak; "a GPU without a name" is one.
+  // Returns the names of devices that were looked up and have no peak; an unnamed one is "a GPU without a name".
   std::vector<std::string> without_peaks() const;
 
  private:
@@ -78,7 +83,7 @@ class DevicePeaks {
   const Catalog& catalog_;
   const OwnPeaks* own_;
   std::map<std::pair<ProcessId, std::int64_t>, Found> devices_;
-  std::map<const GpuPeaks*, GpuPeaks> merged_;  // by the table's row; null: of GPUs that have none
+  std::map<const GpuPeaks*, GpuPeaks> merged_;  // by row of the table; null for GPUs without one
 };
 
 }  // namespace cli

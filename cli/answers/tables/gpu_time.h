@@ -1,8 +1,8 @@
-// How the time of one device divides, exactly (gpu_intervals.h).
+// Exact division of one device's time (gpu_intervals.h).
 //
-//   busy     the union of all work                 idle     span - busy
-//   comm     the union of communication            compute  the union of the other kernels
-//   memory   the union of copies and sets          exposed  comm that no compute covers
+//   busy     union of all work                     idle     span - busy
+//   comm     union of communication                compute  union of the other kernels
+//   memory   union of copies and memsets           exposed  comm that does not overlap with compute
 #pragma once
 #include <cstdint>
 #include <map>
@@ -34,12 +34,12 @@ struct DeviceTime {
 
 class GpuTime {
  public:
-  // By start_ns ascending; start_ns <= end_ns.
+  // Adds work in order of start_ns. Requires start_ns <= end_ns.
   void add(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns) {
     intervals_.add(work_class, start_ns, end_ns, sums_);
   }
 
-  // Of all so far.
+  // Returns the time of all work added so far.
   DeviceTime time() const {
     GpuIntervals intervals = intervals_;
     Sums sums = sums_;
@@ -73,18 +73,20 @@ class DeviceTimes {
   DeviceTimes(const DeviceTimes&) = delete;
   DeviceTimes& operator=(const DeviceTimes&) = delete;
 
-  // By start_ns ascending: all work that runs in the windows (ObserverNeeds::by_time).
+  // Adds work in order of start_ns: all work that runs in the windows (ObserverNeeds::by_time).
   void add(const GpuWork& work);
 
   struct Row {
     ProcessId process = 0;
-    std::optional<std::int64_t> device;  // none: the process has no GPU work in any of its windows
-    AnalysisWindow window;               // where windows are steps
+    std::optional<std::int64_t> device;  // empty if the process has no GPU work in any of its windows
+    AnalysisWindow window;               // if windows are steps
     DeviceTime time;
   };
-  // By process, device, then window. Where windows are steps, a row for each; else one for all windows of a device.
+  // Returns rows sorted by process, device and window. One row per step if windows are steps; else one row per device
+  // for all windows.
   std::vector<Row> rows() const;
-  // If rows are steps: how long the first step begins before the first GPU work of the trace, which a row of the whole trace begins with.
+  // If rows are steps, contains the time from the first step's begin to the first GPU work of the trace, at which a row
+  // of the whole trace begins.
   std::vector<std::string> notes() const;
 
  private:
@@ -94,8 +96,8 @@ class DeviceTimes {
   const AnalysisContext& context_;
   using Devices = std::map<std::pair<ProcessId, std::int64_t>, std::vector<GpuTime>>;  // by window
   Devices devices_;
-  std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> first_ns_;  // by device: the start of its first work
-  Devices::value_type* newest_ = nullptr;  // of them that of the work before
+  std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> first_ns_;  // start of the first work of each device
+  Devices::value_type* newest_ = nullptr;  // the entry used for the previous work
 };
 
 }  // namespace cli

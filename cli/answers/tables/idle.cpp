@@ -1,5 +1,5 @@
-// idle: the idle time of each device by what it waited for (device_gaps.h). Its idle is that of `temporal`, and the causes sum to it. What of
-// it the host was in Python's garbage collector is told besides.
+// idle: the idle time of each device by cause (device_gaps.h). Its idle time equals that of `temporal`, and the causes
+// add up to it. The part in which the host was in Python's garbage collector has its own column.
 #include <map>
 #include <tuple>
 
@@ -73,7 +73,8 @@ class IdleTable : public Analysis {
 
   const AnalysisContext& context_;
   DeviceTimes times_;
-  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, Sums> sums_;  // by device and begin of the row's first window
+  // By device and begin of the row's first window
+  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, Sums> sums_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// kernels: what each kernel costs, by its name, and how it is launched. Memory: 8 bytes a kernel, for exact percentiles.
+// kernels: the time of each kernel by name, and its launch configuration. Memory: 8 bytes per kernel, for exact
+// percentiles.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -28,14 +29,14 @@ std::vector<Column> kernel_columns(RowKeys keys) {
        {"block", Unit::extent, "Threads per block of the most frequent launch configuration, in x, y and z"}});
 }
 
-// Of launches, what a program asks for; what follows from that for a GPU is left out.
+// Launch configurations as the program requested them, without the values that are computed for a GPU.
 class Configurations {
  public:
   using Id = Interned<Launch>::Id;
 
   explicit Configurations(const Interned<Launch>& launches) : launches_(launches) {}
 
-  // 0: nothing is known.
+  // 0 if unknown.
   Id of(LaunchId launch) {
     if (launch == 0) return 0;
     if (launch >= known_.size()) known_.resize(launches_.size());
@@ -48,7 +49,8 @@ class Configurations {
   }
   const Launch& operator[](Id id) const { return all_[id]; }
 
-  // The most frequent; of several the smallest, so that the order in which they came says nothing.
+  // Returns the most frequent configuration; of several, the smallest, so that the result does not depend on their
+  // order.
   Id most_frequent(const std::map<Id, std::uint64_t>& counts) const {
     const auto order = [](const Launch& l) {
       return std::tuple(std::to_array(l.grid), std::to_array(l.block), l.registers_per_thread, l.shared_bytes,
@@ -62,7 +64,7 @@ class Configurations {
  private:
   const Interned<Launch>& launches_;
   Interned<Launch> all_;
-  std::vector<Id> known_;  // by LaunchId; 0: not looked at
+  std::vector<Id> known_;  // by LaunchId; 0 if not computed yet
 };
 
 class KernelTable : public Analysis {
@@ -70,7 +72,7 @@ class KernelTable : public Analysis {
   explicit KernelTable(const AnalysisContext& context)
       : context_(context), configurations_(context.catalog.launches) {}
 
-  // Whole, also where it reaches out of the window: a kernel is not longer or shorter for that.
+  // Uses the full duration even if the kernel extends past the window.
   void work(const GpuWork& work) override {
     if (work.kind != Kind::kernel) return;
     const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
@@ -107,7 +109,7 @@ class KernelTable : public Analysis {
     std::map<Configurations::Id, std::uint64_t> launches;
   };
 
-  // Mostly those of the kernel of this name before.
+  // Usually the entry used for the previous kernel of this name.
   Durations& durations_of(const Key& key) {
     if (key.name >= newest_.size()) newest_.resize(std::max(context_.catalog.strings.size(), key.name + std::size_t{1}));
     auto*& newest = newest_[key.name];
@@ -137,7 +139,7 @@ class KernelTable : public Analysis {
   const AnalysisContext& context_;
   Configurations configurations_;
   std::map<Key, Durations> kernels_;
-  std::vector<std::pair<const Key, Durations>*> newest_;  // in kernels_, by name
+  std::vector<std::pair<const Key, Durations>*> newest_;  // by name; entries in kernels_
   std::map<ProcessId, std::int64_t> sums_;
 };
 

@@ -1,5 +1,6 @@
-// Which operators key_averages() of PyTorch counts: not its utilities, and an operator that is the only thing directly in one of its own name
-// as one call with that (_filter_name and EventList._remove_dup_nodes in torch/autograd/profiler_util.py).
+// Selects the operators that PyTorch's key_averages() counts. It excludes utilities, and it counts an operator together
+// with its only child if both have the same name (_filter_name and EventList._remove_dup_nodes in
+// torch/autograd/profiler_util.py).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,10 +15,10 @@
 
 namespace cli {
 
-// Operators that have no row and are part of what is around them.
+// Operators that have no row of their own; they are part of the operator around them.
 class UtilityOperators {
  public:
-  // The strings outlive it, and may become more.
+  // The strings must outlive this object and may grow.
   explicit UtilityOperators(const Strings& strings) : strings_(strings) {}
 
   bool holds(StringId name) {
@@ -35,17 +36,18 @@ class UtilityOperators {
   std::vector<Known> known_;  // by StringId
 };
 
-// Of an operator that is open: what lies directly in it. `Child`: what is known of an operator of its name that is alone in it so far.
+// Direct children of an open operator. `Child` is what is stored about the only child so far if it has the operator's
+// name.
 template <typename Child>
 class OnlyChild {
  public:
-  // Something begins directly in the operator. Returns whether it is the first; one that was alone so far is given to `part`.
+  // Records the begin of a direct child. Returns true if it is the first; an earlier only child is passed to `part`.
   template <typename Part>
   bool begin(Part&& part) {
     if (only_) part(*std::exchange(only_, std::nullopt));
     return !std::exchange(has_child_, true);
   }
-  // What has begun is of the operator's name, and the first.
+  // Sets the only child: the first, and with the operator's name.
   void merge(Child child) { only_ = std::move(child); }
 
  private:

@@ -1,8 +1,8 @@
-// Which of the ranges that a host thread was in launched a piece of GPU work: those that were open on the thread of the call
-// that launched it, when that call began. What tables of operators and of ranges join GPU work to the host by.
+// Joins GPU work to host ranges, for the tables of operators and ranges: finds the ranges that were open on the calling
+// thread when the call that launched the work began.
 //
-// Ranges and calls come in the order of time. Of those that start together all ranges count, whichever came first. What is said of a
-// call that launched is kept as long as the walk keeps the call (AnalysisContext::calls).
+// Ranges and calls arrive in time order. Ranges that start together with a call contain it, whichever came first. The
+// data of a launching call is kept as long as the walk keeps the call (AnalysisContext::calls).
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,11 +19,12 @@
 
 namespace cli {
 
-// The open slices of a thread, sorted by start, in a vector. Most slices are nested, so the last one ends first. But programs also leave ranges
-// open, and NVTX ranges may overlap. A search examines only the slices that began after the one it finds.
+// The open slices of a thread, in a vector sorted by start. Most slices are nested, so the last one usually ends first.
+// But programs also leave ranges open, and NVTX ranges may overlap. A search examines only the slices that began after
+// the one that it finds.
 //
-// `Slice` has end_ns (kLatest_ns if it never ends). These functions set its first_end_ns and last_end_ns: the earliest and latest end of this slice
-// and all slices before it.
+// `Slice` has end_ns (kLatest_ns if it never ends). These functions set its first_end_ns and last_end_ns: the earliest
+// and the latest end of this slice and all slices before it.
 template <typename Slice>
 void note_ends(std::vector<Slice>& open, std::size_t at) {
   Slice& own = open[at];
@@ -37,7 +38,8 @@ void add_open(std::vector<Slice>& open, Slice slice) {
   note_ends(open, open.size() - 1);
 }
 
-// Removes the slices that ended until `at_ns`, and calls on_end(slice) for each. Returns how many slices it examined.
+// Removes the slices that end at or before `at_ns`, and calls on_end(slice) for each. Returns the number of slices
+// examined.
 template <typename Slice, typename OnEnd>
 std::size_t drop_ended(std::vector<Slice>& open, std::int64_t at_ns, OnEnd&& on_end) {
   std::size_t first = open.size();
@@ -56,20 +58,20 @@ std::size_t drop_ended(std::vector<Slice>& open, std::int64_t at_ns, OnEnd&& on_
   return looked_at;
 }
 
-// `Range`: what is known of one that is open. `Launcher`: what is kept of a call, for its work.
+// `Range` is the data of an open range, `Launcher` the data kept of a call for its GPU work.
 template <typename Range, typename Launcher>
 class LaunchRanges {
  public:
   struct Open {
-    std::int64_t start_ns = 0, end_ns = 0;  // kLatest_ns: the end is not known
+    std::int64_t start_ns = 0, end_ns = 0;  // kLatest_ns if the end is unknown
     Range range;
     std::int64_t first_end_ns = 0, last_end_ns = 0;  // open_slices.h
   };
 
-  // The context outlives it.
+  // The context must outlive this object.
   explicit LaunchRanges(const AnalysisContext& context) : context_(context), threads_(context.catalog.tracks.size()), launchers_(context.catalog.processes.size()) {}
 
-  // The ranges of a thread that are open at this time, by their start; the others are forgotten. Times only ascend.
+  // Returns the ranges of a thread that are open at this time, by start, and drops all others. Times must not decrease.
   std::vector<Open>& open_at(TrackId thread, std::int64_t at_ns) {
     looked_at_ += drop_ended(threads_[thread], at_ns, [](const Open&) {});
     return threads_[thread];
@@ -90,12 +92,13 @@ class LaunchRanges {
   // Returns how many ranges were examined so far. Tests use it to check that the time is linear.
   std::uint64_t looked_at() const { return looked_at_; }
 
-  // A call to be handed on to settle()'s `on_call`, when all ranges that start with it have come. From TraceObserver::event().
+  // Registers a call, from TraceObserver::event(). settle() passes it to `on_call` once all ranges with the same start
+  // have arrived.
   void call(const Event& event) {
     const bool may_launch = is_api_call(event.kind) && event.correlation != 0;
     waiting_.push_back({event, may_launch ? context_.calls->newest() : std::nullopt});
   }
-  // Before each range and call of this start; before GPU work, of any.
+  // Call it before each range and call with this start, and with any start before GPU work.
   template <typename OnCall>
   void settle(std::int64_t start_ns, OnCall&& on_call) {
     if (!waiting_.empty() && waiting_.front().event.start_ns != start_ns) settle(on_call);
@@ -105,31 +108,31 @@ class LaunchRanges {
     for (const Waiting& each : waiting_) {
       place_ = each.place;
       std::vector<std::optional<Launcher>>& launchers = launchers_[process_of(each.event)];
-      if (place_ && *place_ < launchers.size()) launchers[*place_].reset();  // of the call that had the place
+      if (place_ && *place_ < launchers.size()) launchers[*place_].reset();  // data of the call that had this slot
       on_call(each.event);
     }
     waiting_.clear();
   }
 
-  // From on_call: what launches by it. Of calls within each other with one correlation the outermost counts.
+  // Call it from on_call to store what the call launches by. Of nested calls with one correlation the outermost counts.
   void launches(const Event& call, Launcher launcher) {
     if (!place_) return;
     std::vector<std::optional<Launcher>>& launchers = launchers_[process_of(call)];
     if (*place_ >= launchers.size()) launchers.resize(*place_ + std::size_t{1});
     launchers[*place_] = std::move(launcher);
   }
-  // Of GPU work, after settle(); null: of no call of which launches() told.
+  // Returns the launcher of GPU work, after settle(). Null if the call is unknown or launches() was not called for it.
   Launcher* of(const GpuWork& work) { return work.call == nullptr ? nullptr : at(work.process, work.call_place); }
   Launcher* of(TrackId track, std::uint64_t correlation) {
     const auto place = context_.calls->place_of(track, correlation);
     return place ? at(context_.catalog.tracks[track].process, *place) : nullptr;
   }
 
-  // TraceObserver::end_of().
+  // See TraceObserver::end_of().
   template <typename OnCall>
   void end_of(ProcessId process, OnCall&& on_call) {
     settle(on_call);
-    std::vector<std::optional<Launcher>>().swap(launchers_[process]);  // frees its memory, as `= {}` would not
+    std::vector<std::optional<Launcher>>().swap(launchers_[process]);  // frees the memory, which `= {}` would keep
     std::erase_if(used_threads_, [&](TrackId thread) {
       if (context_.catalog.tracks[thread].process != process) return false;
       std::vector<Open>().swap(threads_[thread]);
@@ -142,7 +145,7 @@ class LaunchRanges {
   }
 
  private:
-  using Place = std::optional<std::uint32_t>;  // in AnalysisContext::calls; none: it does not count
+  using Place = std::optional<std::uint32_t>;  // slot in AnalysisContext::calls; empty if the call does not count
   struct Waiting {
     Event event;
     Place place;
@@ -157,9 +160,9 @@ class LaunchRanges {
   const AnalysisContext& context_;
   std::vector<std::vector<Open>> threads_;                       // by TrackId
   std::vector<TrackId> used_threads_;                            // threads with ranges, of processes that have not ended
-  std::vector<std::vector<std::optional<Launcher>>> launchers_;  // by process, and place
-  std::vector<Waiting> waiting_;                                 // of one start
-  Place place_;                                                  // of the call that is handed on
+  std::vector<std::vector<std::optional<Launcher>>> launchers_;  // by process and slot
+  std::vector<Waiting> waiting_;                                 // calls with the same start
+  Place place_;                                                  // slot of the call that is being passed on
   std::uint64_t looked_at_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// launches: how long work waits between its launch and its start, and how many launches wait at once. Memory: 8 bytes a launch
-// of the current process, for exact percentiles.
+// launches: the time between the launch and the start of work, and the number of waiting launches. Memory: 8 bytes per
+// launch of the current process, for exact percentiles.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -37,7 +37,7 @@ std::vector<Column> launch_columns(RowKeys keys) {
       {"queue_max", Unit::count, "Largest number of waiting launches"}});
 }
 
-// How long how many launches of a process waited, in each of its windows.
+// Time per number of waiting launches of a process, in each of its windows.
 class QueueLengths final : public Changes {
  public:
   explicit QueueLengths(const AnalysisContext& context, ProcessId process) : context_(context), process_(process), ns_(context.windows.are_bounded() ? kEarliest_ns : 0), begun_(context.windows.are_bounded()) {}
@@ -46,19 +46,19 @@ class QueueLengths final : public Changes {
     hold(ns);
     length_ += static_cast<std::int64_t>(change);
   }
-  // From there on none waits.
+  // From here on, no launch waits.
   void finish() {
     if (context_.windows.are_bounded()) hold(kLatest_ns);
     close_window();
   }
-  // By the window's index; of windows that are no steps all are the first.
+  // By window index; if windows are not steps, all count as the first.
   const std::map<std::int64_t, std::int64_t>* of(std::size_t window) const {
     const auto found = lengths_.find(window);
     return found == lengths_.end() ? nullptr : &found->second;
   }
 
  private:
-  // The length so far lasted until then.
+  // The current length lasted until `ns`.
   void hold(std::int64_t ns) {
     const auto& windows = context_.windows.of(process_);
     for (std::size_t i = context_.windows.first_after(process_, ns_); begun_ && i < windows.size() && windows[i].from_ns < ns; ++i) {
@@ -69,7 +69,7 @@ class QueueLengths final : public Changes {
     begun_ = true;
   }
 
-  // At the length so far.
+  // Returns the counter of the current length.
   std::int64_t& ns_of(std::size_t window) {
     if (window != window_) close_window();
     window_ = window;
@@ -88,8 +88,8 @@ class QueueLengths final : public Changes {
   ProcessId process_;
   std::int64_t ns_, length_ = 0;
   bool begun_;
-  std::size_t window_ = 0;                // in which the time is now,
-  std::vector<std::int64_t> in_window_;  // with its ns by length, which are not in lengths_ yet
+  std::size_t window_ = 0;                // the window that contains the current time
+  std::vector<std::int64_t> in_window_;  // ns by length in that window, not yet in lengths_
   std::map<std::size_t, std::map<std::int64_t, std::int64_t>> lengths_;  // ns, by window and length
 };
 
@@ -152,7 +152,7 @@ class LaunchesTable : public Analysis {
     OfProcess(const AnalysisContext& context, ProcessId id) : lengths(context, id) {}
     LaunchQueue queue;
     QueueLengths lengths;
-    std::map<std::size_t, Launches> launches;  // by window, as QueueLengths has them
+    std::map<std::size_t, Launches> launches;  // by window, as in QueueLengths
   };
 
   OfProcess& process_of(ProcessId id) { return processes_.try_emplace(id, context_, id).first->second; }
@@ -190,8 +190,8 @@ class LaunchesTable : public Analysis {
 
   const AnalysisContext& context_;
   NameClasses names_;
-  std::unordered_map<ProcessId, OfProcess> processes_;  // that have not ended
-  std::vector<std::vector<std::vector<Cell>>> rows_;    // by ProcessId, of those that have
+  std::unordered_map<ProcessId, OfProcess> processes_;  // processes that have not ended
+  std::vector<std::vector<std::vector<Cell>>> rows_;    // by ProcessId, of processes that have ended
   std::uint64_t given_up_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// memory: how much memory of each device is in use: at the start, at most, at the end, and whether it grows from step to step.
+// memory: memory in use on each device: at the start, at the peak and at the end, and its growth from step to step.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -36,7 +36,7 @@ std::vector<Column> memory_columns(RowKeys keys) {
       {"allocation_ns", Unit::ns, "Total time of these allocations; unknown in recordings"}});
 }
 
-// What a level was in each of several times.
+// Statistics of a level in each of several time ranges.
 class LevelSpans {
  public:
   struct Span {
@@ -46,7 +46,7 @@ class LevelSpans {
 
   LevelSpans(const Windows& windows, ProcessId process) : windows_(&windows), process_(process), spans_(windows.of(process).size()) {}
 
-  // By ns.
+  // Called in order of `ns`.
   void set(std::int64_t ns, std::int64_t level) {
     if (known_) hold(ns);
     known_ = true, level_ = level, since_ns_ = ns;
@@ -58,7 +58,7 @@ class LevelSpans {
   }
 
  private:
-  // A level counts at its own moment too, where others follow at once.
+  // A level also counts at its own moment if another one follows immediately.
   void hold(std::int64_t to_ns) {
     const auto& windows = windows_->of(process_);
     for (std::size_t i = windows_->first_after(process_, since_ns_); i < windows.size(); ++i) {
@@ -133,8 +133,9 @@ class MemoryTable : public Analysis {
     OfProcess(const Catalog& catalog, ProcessId id) : levels(catalog, id) {}
     MemoryLevels levels;
     std::map<std::int64_t, Levels> devices;
-    std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;  // by device (kHost: not known), index of the step
-    std::map<TrackId, std::int64_t> call_end_ns;                              // of the newest call that allocates
+    // By device (kHost if unknown), then step index
+    std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;
+    std::map<TrackId, std::int64_t> call_end_ns;                              // of the newest allocating call
   };
 
   class Out : public MemoryLevels::Out {
@@ -161,11 +162,11 @@ class MemoryTable : public Analysis {
 
   static Allocations& allocations_of(OfProcess& process, std::int64_t device, std::size_t step) { return process.allocations[{device, step}]; }
 
-  // Of profiles: recordings tell allocations themselves.
+  // For profiles only: recordings contain allocations.
   void call(ProcessId id, OfProcess& process, const Event& event) {
     if (context_.catalog.processes[id].format == SourceFormat::ring || !is_slice(event) || !is_allocation_name(context_.catalog.strings[event.name])) return;
     const auto [last, is_first] = process.call_end_ns.try_emplace(event.track, event.start_ns);
-    if (!is_first && event.start_ns < last->second) return;  // the driver's, within the runtime's
+    if (!is_first && event.start_ns < last->second) return;  // a driver call within a runtime call
     last->second = slice_end(event, event.start_ns);
     const auto step = steps_.at(id, event.start_ns);
     if (!step) return;
@@ -199,7 +200,7 @@ class MemoryTable : public Analysis {
     append(cells, sum.count, is_ring ? Cell() : Cell(sum.ns));
   }
 
-  // What a process is known to have done where nothing tells its memory.
+  // Adds the known allocations of a process whose memory in use is unknown.
   void add_unknown(ProcessId id, ResultTable& table) {
     const auto& windows = host_.of(id);
     const Process& process = context_.catalog.processes[id];
@@ -239,7 +240,7 @@ class MemoryTable : public Analysis {
     }
   }
 
-  // Of one time, or of all of them as one.
+  // Returns one of the spans, or all of them combined.
   static LevelSpans::Span one(const std::vector<LevelSpans::Span>& spans, std::size_t at, bool by_step) {
     if (by_step) return spans[at];
     LevelSpans::Span sum;
@@ -270,7 +271,7 @@ class MemoryTable : public Analysis {
   }
 
   const AnalysisContext& context_;
-  const Windows host_;  // allocators and calls work by the host's time
+  const Windows host_;  // allocators and calls use host time
   const Windows steps_;
   std::vector<OfProcess> processes_;
 };

@@ -1,7 +1,7 @@
-// modules: what each torch.nn.Module costs, forward and backward, with the modules in it.
+// modules: the cost of each torch.nn.Module, forward and backward, including its submodules.
 //
-// Work is of the modules whose calls its operator was called in; that of backward operators of those of the forward ones
-// (call_paths.h). A module that calls itself counts once.
+// Work belongs to the modules in whose calls its operator was called. The work of a backward operator belongs to the
+// modules of its forward operator (call_paths.h). A module that calls itself counts once.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -43,8 +43,8 @@ class Modules : public Analysis {
   ResultTable finish() override {
     ResultTable table{"modules", module_columns(context_.keys), {}, {}};
     const auto& nodes = paths_.finish();
-    std::vector<CallPaths::NodeId> innermost(nodes.size());  // module, of each node
-    std::vector<Row*> rows(nodes.size());                    // of nodes that are modules
+    std::vector<CallPaths::NodeId> innermost(nodes.size());  // innermost module of each node
+    std::vector<Row*> rows(nodes.size());                    // for nodes that are modules
     for (CallPaths::NodeId id = 1; id < nodes.size(); ++id) {
       const CallPaths::Node& node = nodes[id];
       innermost[id] = innermost[node.parent];
@@ -79,10 +79,10 @@ class Modules : public Analysis {
   struct Row {
     std::string module, module_class;
     std::int64_t operators = 0, cpu_forward_ns = 0, cpu_backward_ns = 0, gpu_forward_ns = 0, gpu_backward_ns = 0, gpu_self_ns = 0, gpu_count = 0;
-    CallPaths::NodeId counted = 0;  // of this node already
+    CallPaths::NodeId counted = 0;  // the last node that was counted
   };
 
-  // `around`: null of an outermost module.
+  // `around` is null for an outermost module.
   Row& row_of(const CallPaths::Node& node, const Row* around) {
     const std::string own = module_class(context_.catalog, node.label);
     std::string name = node.label.path != 0 ? std::string(context_.catalog.strings[node.label.path]) : around != nullptr ? around->module + " > " + own : own;

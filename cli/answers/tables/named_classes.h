@@ -1,5 +1,5 @@
-// The class of a piece of GPU work, as `classes` has it: by one's own rules, by what it is for (work_classes.h), by the rules
-// for kernels. Each name is looked up once.
+// Assigns a class of `classes` to GPU work. The user's rules take precedence, then the work's purpose (work_classes.h),
+// then the rules for kernels. Each name is looked up once.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@ class NamedClasses {
   using Id = std::uint32_t;
   static constexpr Id kNone = std::numeric_limits<Id>::max();
 
-  // Both outlive it; `own` may be null.
+  // Both must outlive this object; `own` may be null.
   NamedClasses(const Strings& strings, const NameRules* own) : strings_(strings), own_(own) {}
 
   Id of(const GpuWork& work) {
@@ -40,7 +40,7 @@ class NamedClasses {
   static constexpr std::string_view kMemory = "memory", kOther = "other";
   struct Name {
     bool seen = false;
-    Id own = kNone, of_kernel = kNone;  // by one's own rules; by those for kernels, when they were asked
+    Id own = kNone, of_kernel = kNone;  // by the user's rules; by the rules for kernels, once evaluated
   };
 
   Name& at(StringId name) {

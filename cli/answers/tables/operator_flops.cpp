@@ -21,7 +21,7 @@ struct TensorInput {
 };
 using TensorInputs = std::vector<TensorInput>;
 
-// A product, or a sum of products, that fits into 63 bits; else, and of anything that is not positive, nothing.
+// A product, or a sum of products, within 63 bits. Empty on overflow or if a factor is not positive.
 class CheckedProduct {
  public:
   CheckedProduct& operator*=(std::int64_t factor) {
@@ -48,7 +48,7 @@ MathType math_type_of(std::string_view type) {
   return type.starts_with("c10::Float8_") ? MathType::fp8 : MathType::unknown;
 }
 
-// Numbers in an element: a byte holds two of FP4.
+// Numbers per element: a byte contains two FP4 numbers.
 std::int64_t packed_numbers(MathType type) { return type == MathType::fp4 ? 2 : 1; }
 
 std::int64_t element_bytes(MathType type) {
@@ -69,7 +69,7 @@ std::string dims_text(const std::vector<std::int64_t>& dims) {
   return text;
 }
 
-// "[3, 3]"; empty: it is no such list.
+// Parses "[3, 3]"; empty if the text is not such a list.
 std::vector<std::int64_t> numbers_in(std::string_view text) {
   std::vector<std::int64_t> numbers;
   if (!text.starts_with('[') || !text.ends_with(']')) return numbers;
@@ -86,7 +86,7 @@ std::vector<std::int64_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
-// The sum of the elements of these tensors, in bytes.
+// Returns the total size of these tensors in bytes.
 std::optional<std::int64_t> moved_bytes(const std::vector<std::pair<std::vector<std::int64_t>, MathType>>& tensors) {
   std::int64_t sum = 0;
   for (const auto& [dims, type] : tensors) {
@@ -100,7 +100,7 @@ std::optional<std::int64_t> moved_bytes(const std::vector<std::pair<std::vector<
 
 using MaybeCost = std::optional<OperatorCost>;
 
-// Of scaled products the output's type is that of the buffer that is given.
+// For scaled products, the output has the type of the given buffer.
 MathType output_type(const TensorInputs& in, std::size_t from, const std::vector<std::int64_t>& out, MathType of_inputs) {
   if (of_inputs != MathType::fp8 && of_inputs != MathType::fp4) return of_inputs;
   MathType type = MathType::unknown;
@@ -110,7 +110,8 @@ MathType output_type(const TensorInputs& in, std::size_t from, const std::vector
   return type;
 }
 
-// A product of in[a_at] and the next; `products`: 2 x multiplications; `k`: the sizes in each that are summed over.
+// Cost of the product of in[a_at] and the next input. `products` is 2 x the number of multiplications. `k` are the
+// sizes of the summed dimension in each.
 MaybeCost product_cost(const TensorInputs& in, std::size_t a_at, CheckedProduct products, std::int64_t a_k, std::int64_t b_k,
                        const std::vector<std::int64_t>& out, const TensorInput* added) {
   const TensorInput &a = in[a_at], &b = in[a_at + 1];
@@ -149,7 +150,7 @@ MaybeCost vector_product_of(const TensorInputs& in, std::size_t a_at, const Tens
   return product_cost(in, a_at, products, a.back(), b[0], std::vector<std::int64_t>(a.begin(), a.end() - 1), added);
 }
 
-// The sum of a batch of products.
+// A batch of products that are summed.
 MaybeCost summed_product_of(const TensorInputs& in) {
   MaybeCost cost = product_of(in, 1, false, true, nullptr);
   if (!cost) return {};
@@ -159,7 +160,8 @@ MaybeCost summed_product_of(const TensorInputs& in) {
   return cost;
 }
 
-// Groups of rows of [M, K] by [G, K, N], of columns of [K, N] by [G, M, K], or of the K of both; `groups_at`: where each group ends.
+// Groups of rows of [M, K] by [G, K, N], groups of columns of [K, N] by [G, M, K], or groups along the K of both.
+// `groups_at` is the input with the ends of the groups.
 MaybeCost grouped_product_of(const TensorInputs& in, std::size_t groups_at) {
   if (in.size() < 2) return {};
   const auto &a = in[0].dims, &b = in[1].dims;
@@ -170,14 +172,15 @@ MaybeCost grouped_product_of(const TensorInputs& in, std::size_t groups_at) {
   std::vector<std::int64_t> out{m, n};
   if (depth) {
     const bool known = groups_at < in.size() && in[groups_at].dims.size() == 1;
-    out.insert(out.begin(), known ? in[groups_at].dims[0] : 0);  // 0: the bytes are not known
+    out.insert(out.begin(), known ? in[groups_at].dims[0] : 0);  // 0: the number of bytes is unknown
   }
   CheckedProduct products;
   (((products *= 2) *= m) *= a.back()) *= n;
   return product_cost(in, 0, products, a.back(), b[b.size() - 2], out, nullptr);
 }
 
-// Every element of `visited` meets a kernel: of a convolution its output, of a transposed one its input. `times`: of gradients, how many.
+// Each element of `visited` is multiplied by the weights: the output of a convolution, the input of a transposed one.
+// `times` is the number of gradients.
 MaybeCost convolution_of(const TensorInput& x, const TensorInput& weight, const std::vector<std::int64_t>& out, bool transposed, std::int64_t times) {
   if (x.dims.size() < 3 || x.dims.size() != weight.dims.size() || out.size() != x.dims.size() || times == 0) return {};
   CheckedProduct flop;
@@ -207,10 +210,10 @@ std::optional<std::int64_t> integer(const TensorInputs& in, std::size_t at) {
   return value;
 }
 
-// Which arguments of a convolution say how the kernel moves.
+// Positions of a convolution's geometry arguments.
 struct ConvolutionArguments {
   std::size_t padding, stride, dilation;
-  std::size_t output_padding = 0, groups = 0;  // of transposed ones alone
+  std::size_t output_padding = 0, groups = 0;  // transposed convolutions only
 };
 
 MaybeCost forward_convolution(const TensorInputs& in, const ConvolutionArguments& at, bool transposed) {
@@ -246,31 +249,32 @@ MaybeCost backward_convolution(const TensorInputs& in) {
   return convolution_of(in[1], in[2], in[0].dims, yes_no(in, 7).value_or(false), int{of_input} + int{of_weight});
 }
 
-// Older PyTorch does not record the sizes of the input: what it moves is not known.
+// Older PyTorch does not record the input sizes, so the bytes moved are unknown.
 MaybeCost input_gradient_of(const TensorInput& grad_output, const TensorInput& weight) {
   MaybeCost cost = convolution_of(grad_output, weight, grad_output.dims, false, 1);
   if (cost) cost->bytes.reset();
   return cost;
 }
 
-// Where the arguments of an attention operator stand; 0: it has none of this kind.
+// Positions of an attention operator's arguments; 0 if it lacks the argument.
 struct AttentionOperator {
   std::string_view name;
   bool backward;
   bool heads_first;       // tensors are B, heads, length, D; else B, length, heads, D
-  std::size_t query;      // then come key and value
-  std::size_t causal;     // a bool; of memory-efficient attention CustomMaskType
+  std::size_t query;      // followed by key and value
+  std::size_t causal;     // a bool; CustomMaskType for memory-efficient attention
   MaskCorner corner;
-  std::size_t ends = 0;   // of the sequences in packed tensors (cum_seq_q), then those of the keys
-  std::size_t longest = 0;  // of the sequences (max_q), then that of the keys
-  std::size_t window = 0;   // its left side, then the right one
+  std::size_t ends = 0;   // ends of the sequences in packed tensors (cum_seq_q), followed by those of the keys
+  std::size_t longest = 0;  // longest sequence (max_q), followed by that of the keys
+  std::size_t window = 0;   // left side, followed by the right side
   bool has_mask_type = false;
-  std::array<std::size_t, 2> cached = {};  // lengths and pages of a KV cache: inputs do not have the numbers in them
-  std::size_t band = 0;   // a window that is not counted
+  std::array<std::size_t, 2> cached = {};  // lengths and pages of a KV cache; the profile does not contain their values
+  std::size_t band = 0;   // a window that is not taken into account
 };
 
 constexpr AttentionOperator kAttention[] = {
-    // SDPA refuses FlashAttention for is_causal of other than as many queries as keys (sdp_utils_cpp.h); the operators below it take them.
+    // SDPA does not use FlashAttention for is_causal if the numbers of queries and keys differ (sdp_utils_cpp.h), but
+    // the operators below it accept this.
     {"aten::_scaled_dot_product_flash_attention", false, true, 0, 4, MaskCorner::bottom_right},
     {"aten::_scaled_dot_product_flash_attention_backward", true, true, 1, 11, MaskCorner::bottom_right, 6, 8},
     {"aten::_flash_attention_forward", false, false, 0, 8, MaskCorner::bottom_right, 3, 5, 11, false, {13, 15}},
@@ -316,7 +320,8 @@ bool has_sizes(const TensorInputs& in, std::size_t at) { return at > 0 && at < i
 bool is_cached(const TensorInputs& in, const AttentionOperator& op) { return has_sizes(in, op.cached[0]) || has_sizes(in, op.cached[1]); }
 bool is_packed(const TensorInputs& in, const AttentionOperator& op) { return has_sizes(in, op.ends) && in[op.ends].dims.size() == 1 && in[op.ends].dims[0] > 1; }
 
-// Of sequences that share a tensor inputs have the sum of their lengths, how many they are and the longest: enough where all are as long.
+// For packed sequences, the inputs contain the sum of the lengths, the number of sequences and the longest one. This is
+// sufficient if all have the same length.
 std::optional<std::int64_t> packed_pairs_twice(const TensorInputs& in, const AttentionOperator& op, const AttentionMask& mask, std::int64_t queries, std::int64_t keys) {
   const std::int64_t sequences = in[op.ends].dims[0] - 1;
   if (sequences == 1) return attended_pairs_twice(queries, keys, mask);
@@ -327,7 +332,7 @@ std::optional<std::int64_t> packed_pairs_twice(const TensorInputs& in, const Att
     (pairs *= sequences) *= attended_pairs_twice(longest, longest_key, mask);
     return pairs.value();
   }
-  // Every query sees every key of its sequence: a single one does, of bottom-right masks.
+  // Every query sees every key of its sequence. This also holds for a single query with a bottom-right mask.
   const bool no_window = mask.left < 0 && mask.right < 0;
   const bool all = no_window && (!mask.causal || (mask.corner == MaskCorner::bottom_right && longest == 1));
   if (!all || !(alike(queries, longest) || alike(keys, longest_key))) return {};
@@ -349,7 +354,7 @@ MaybeCost attention_of(const TensorInputs& in, const AttentionOperator& op) {
   const std::size_t rank = q.size();
   if (!mask || (rank != 3 && rank != 4) || k.size() != rank || v.size() != rank || is_cached(in, op)) return {};
   if (op.band > 0 && integer(in, op.band).value_or(0) > 0) return {};
-  // Packed tensors are total, heads, D; those of memory-efficient attention 1, total, heads, D.
+  // Packed tensors are [total, heads, D], for memory-efficient attention [1, total, heads, D].
   const bool packed = is_packed(in, op);
   if (rank == 3 && !packed) return {};
   const std::size_t length = rank == 3 ? 0 : op.heads_first ? 2 : 1, heads = rank == 3 ? 1 : op.heads_first ? 1 : 2;
@@ -366,7 +371,7 @@ MaybeCost attention_of(const TensorInputs& in, const AttentionOperator& op) {
   if (!flop.value()) return {};
   const MathType type = math_type_of(query.type);
   OperatorCost cost{*flop.value(), {}, dims_text(q) + " * " + dims_text(k) + (mask->causal ? " causal" : "") + (mask->left >= 0 ? " window " + std::to_string(mask->left) : ""), type};
-  // Forward: q, k, v and the output; backward also the output's gradient, and those of q, k and v.
+  // Forward: q, k, v and the output. Backward: also the gradients of the output, q, k and v.
   std::vector<std::int64_t> out = q;
   out.back() = value_width;
   const auto once = moved_bytes({{q, type}, {k, type}, {v, type}, {out, type}});
@@ -435,14 +440,15 @@ const KnownOperator* find_known(std::string_view name) {
 std::int64_t attended_pairs_twice(std::int64_t queries, std::int64_t keys, const AttentionMask& mask) {
   const bool no_window = mask.left < 0 && (mask.right < 0 || mask.causal);
   if (mask.causal && no_window && queries == keys) return queries * keys;
-  // Pairs of query i with keys up to i + `beyond`, over all queries, twice: none, then one more with each query, then all keys.
+  // Twice the number of pairs of query i with keys up to i + `beyond`, over all queries. The count per query is first
+  // 0, then increases by one, then is all keys.
   const auto up_to = [&](std::int64_t beyond) {
     const std::int64_t none = std::clamp<std::int64_t>(-beyond, 0, queries), all_from = std::clamp<std::int64_t>(keys - beyond - 1, none, queries);
     const std::int64_t first = none + beyond + 1, last = all_from + beyond;
     return (all_from > none ? (first + last) * (all_from - none) : 0) + 2 * keys * (queries - all_from);
   };
   const std::int64_t diagonal = mask.corner == MaskCorner::bottom_right ? keys - queries : 0;
-  const std::int64_t most = queries + keys;  // a window beyond that is none
+  const std::int64_t most = queries + keys;  // a larger window has no effect
   const std::int64_t right = mask.causal ? 0 : mask.right;
   const std::int64_t twice = right < 0 ? 2 * queries * keys : up_to(diagonal + std::min(right, most));
   return twice - (mask.left < 0 ? 0 : up_to(diagonal - std::min(mask.left, most) - 1));

@@ -1,18 +1,20 @@
-// The floating-point operations of operators whose inputs a profile has (record_shapes), and the bytes that they must move at
-// least: each input read once, the output written once. A multiplication and an addition are two operations.
+// Floating-point operations of operators whose inputs are in the profile (record_shapes), and the minimum number of
+// bytes they move: each input read once, the output written once. A multiplication and an addition count as two
+// operations.
 //
-//   mm, addmm, bmm, baddbmm, linear, _scaled_mm   2 M N K for each matrix of a batch; of packed FP4, K is twice the stored size
+//   mm, addmm, bmm, baddbmm, linear, _scaled_mm   2 M N K per matrix of a batch; packed FP4: K is twice the stored size
 //   mv, addmv, dot                                2 M K
-//   _grouped_mm, _scaled_grouped_mm               2 M N K of all groups together, as if they covered all rows (or all of K)
+//   _grouped_mm, _scaled_grouped_mm               2 M N K for all groups, as if they covered all rows (or all of K)
 //   convolution, forward                          2 x output elements x (input channels / groups) x kernel elements
 //   transposed convolution, forward               2 x input elements x (output channels / groups) x kernel elements
-//   convolution, backward                         the same as forward, for each of the two gradients that is asked for
+//   convolution, backward                         the same as forward, for each of the two requested gradients
 //   attention, forward                            2 B H P (D + V): two products
 //   attention, backward                           2 B H P (3 D + 2 V): five products
 //
-// D and V are the sizes of a head of queries and values, P the pairs of a query and a key that the mask leaves (attended_pairs()).
-// Formulas: torch/utils/flop_counter.py, which counts every pair; signatures: aten/src/ATen/native/native_functions.yaml and
-// flash_attn/flash_attn_interface.py.
+// D and V are the head sizes of queries and values, P is the number of query-key pairs within the mask
+// (attended_pairs()).
+// Formulas: torch/utils/flop_counter.py, which counts every pair; signatures:
+// aten/src/ATen/native/native_functions.yaml and flash_attn/flash_attn_interface.py.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -37,47 +39,50 @@ namespace cli {
 
 struct OperatorCost {
   std::int64_t flop = 0;                // of one call, > 0
-  std::optional<std::int64_t> bytes;    // empty: the type of the output is not known
-  std::string shape;                    // "16384x768 * 768x3072"; of attention followed by " causal", " window 128"
-  MathType type = MathType::unknown;    // of the inputs; fp32: float, which tensor cores may multiply as tf32
+  std::optional<std::int64_t> bytes;    // empty if the output type is unknown
+  std::string shape;                    // "16384x768 * 768x3072"; for attention also " causal", " window 128"
+  MathType type = MathType::unknown;    // of the inputs; fp32 means float, which tensor cores may multiply as tf32
 };
 
-// Which diagonal a causal mask, or a window, follows if there are fewer or more queries than keys. top_left: query i sees keys 0 to i
-// (SDPA's is_causal, cuDNN's and memory-efficient attention by it). bottom_right: the last query sees all keys (FlashAttention since 2.1).
+// The diagonal that a causal mask or a window follows if the numbers of queries and keys differ. top_left: query i sees
+// keys 0 to i (SDPA's is_causal; cuDNN's and memory-efficient attention called by it). bottom_right: the last query
+// sees all keys (FlashAttention since 2.1).
 enum class MaskCorner : std::uint8_t { top_left, bottom_right };
 
 struct AttentionMask {
   MaskCorner corner = MaskCorner::top_left;
   bool causal = false;
-  std::int64_t left = -1, right = -1;  // a window around the diagonal; -1: none on this side
+  std::int64_t left = -1, right = -1;  // window around the diagonal; -1 if unlimited on this side
 };
 
-// Twice the pairs of a query and a key that a mask leaves, of lengths from 1 to 2^30. Causal attention of as many queries as keys counts
-// half of all pairs, as FlashAttention's papers and benchmarks do; otherwise pairs are counted one by one.
+// Returns twice the number of query-key pairs within a mask, for lengths from 1 to 2^30. Causal attention with equally
+// many queries and keys counts half of all pairs, as FlashAttention's papers and benchmarks do; otherwise the exact
+// number of pairs is used.
 std::int64_t attended_pairs_twice(std::int64_t queries, std::int64_t keys, const AttentionMask& mask);
 
-// Whether it is one of these.
+// Returns true if the operator is one of those above.
 bool is_costed(std::string_view name);
-// Empty: the operator is none of these, or its inputs are not enough.
+// Empty if the operator is not one of those above or its inputs are incomplete.
 std::optional<OperatorCost> cost_of(const Catalog& catalog, std::string_view name, OperatorInputId inputs);
-// Why cost_of() is empty for an operator that is_costed().
+// Returns why cost_of() is empty for an operator for which is_costed() is true.
 std::string_view missing_cost(const Catalog& catalog, std::string_view name, OperatorInputId inputs);
 
-// What a kernel makes of float inputs: fp32, tf32, or its name does not tell. `gpu` may be null.
+// Returns how a kernel multiplies float inputs: fp32, tf32, or unknown if its name does not show it. `gpu` may be null.
 MathType type_of_float(std::string_view kernel, const GpuPeaks* gpu);
 
-// The calls of operators whose cost is known (operator_flops.h), and the kernels that they launched: in a profile by its External ids; in a
-// recording, which has none, by the innermost operator around the CUDA call. Bounded: the newest of each process.
+// Calls of operators with a known cost (operator_flops.h), and the kernels they launched. In a profile, External ids
+// join them. A recording has no such ids; there the innermost operator around the CUDA call counts. Memory is bounded:
+// the newest calls of each process are kept.
 class OperatorCalls {
  public:
   struct Kind {
     StringId name = 0;
-    OperatorCost cost;            // without FLOP: it is not known
-    OperatorInputId inputs = {};  // of one without a cost
+    OperatorCost cost;            // without FLOP if unknown
+    OperatorInputId inputs = {};  // of a call without a cost
   };
   struct Call {
     std::uint32_t kind = 0;
-    bool ran = false;  // a kernel of it was asked for
+    bool ran = false;  // one of its kernels was looked up
   };
 
   explicit OperatorCalls(const AnalysisContext& context)
@@ -88,7 +93,7 @@ class OperatorCalls {
     }
   }
 
-  // Of kinds().
+  // Receives the events of kinds().
   void event(const Event& event, const Facts& facts) {
     if (only_profiles_ && (event.kind != cli::Kind::cpu_op || !is_costed(event.name))) return;
     const ProcessId process = catalog_.tracks[event.track].process;
@@ -107,7 +112,7 @@ class OperatorCalls {
     ranges_.open(event.track, {event.start_ns, slice_end(event, kLatest_ns), ++last_number_});
     add(process, last_number_, event, *op);
   }
-  // Null: the kernel is of no call whose cost is known.
+  // Null if the kernel belongs to no call with a known cost.
   Call* of(const GpuWork& work) {
     const std::uint64_t number = number_of(work);
     if (number == 0) return nullptr;
@@ -119,22 +124,22 @@ class OperatorCalls {
     without_cost_.try_emplace(kind.name, kind.inputs);
     return nullptr;
   }
-  // TraceObserver::end_of().
+  // See TraceObserver::end_of().
   void end_of(ProcessId process) {
     ranges_.end_of(process, [this](const Event& call) { launch(call); });
     processes_[process] = Calls(kMostCalls);
   }
   const Kind& operator[](std::uint32_t kind) const { return kinds_[kind]; }
 
-  // Operators whose kernels were asked for and whose cost is not known, with the inputs of one call (missing_cost()).
+  // Returns operators without a known cost whose kernels were looked up, with the inputs of one call (missing_cost()).
   const std::map<StringId, OperatorInputId>& without_cost() const { return without_cost_; }
 
   static KindSet kinds() { return kinds_of({cli::Kind::cpu_op, cli::Kind::runtime, cli::Kind::driver}); }
 
  private:
-  static constexpr std::size_t kMostCalls = 1 << 16;  // of a process, whose kernels may come yet; the oldest are forgotten
+  static constexpr std::size_t kMostCalls = 1 << 16;  // per process; the oldest calls are dropped
 
-  using Calls = Newest<Call>;  // by External id, or our number
+  using Calls = Newest<Call>;  // by External id or our own number
 
   void settle(std::int64_t start_ns) {
     ranges_.settle(start_ns, [this](const Event& call) { launch(call); });
@@ -143,7 +148,7 @@ class OperatorCalls {
     const auto& open = ranges_.open_at(call.track, call.start_ns);
     ranges_.launches(call, open.empty() ? 0 : open.back().range);
   }
-  // 0: there is none.
+  // 0 if there is none.
   std::uint64_t number_of(const GpuWork& work) {
     if (are_profiles_[work.process]) {
       const auto* kernel = work.facts->get<ProfiledKernelFacts>();
@@ -160,7 +165,7 @@ class OperatorCalls {
     if (kind != 0 && calls.find(number) == Calls::kNone) calls.add(number, Call{kind, false});
   }
 
-  // Most operators are not, and are looked up by their name alone.
+  // Most operators have no cost and are rejected by their name alone.
   bool is_costed(StringId name) {
     if (name < names_.size() && names_[name] != Costed::unseen) return names_[name] == Costed::yes;
     if (name >= names_.size()) names_.resize(std::max(catalog_.strings.size(), name + std::size_t{1}));
@@ -191,7 +196,7 @@ class OperatorCalls {
   std::unordered_map<std::uint64_t, std::uint32_t> by_inputs_;  // by name and inputs
   std::map<std::tuple<StringId, std::string, MathType, std::int64_t, std::optional<std::int64_t>>, std::uint32_t> by_shape_;
   std::map<StringId, OperatorInputId> without_cost_;
-  LaunchRanges<std::uint64_t, std::uint64_t> ranges_;  // numbers of operators
+  LaunchRanges<std::uint64_t, std::uint64_t> ranges_;  // ids of operators
   std::uint64_t last_number_ = 0;
 };
 

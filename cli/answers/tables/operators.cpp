@@ -1,14 +1,14 @@
-// operators: what each operator of a profile costs on the host and on the GPU, as torch.profiler's key_averages() has it.
+// operators: host and GPU time of each operator of a profile, as in torch.profiler's key_averages().
 //
-// Operators, annotations, Python functions and CUDA calls lie in each other by time on their thread: each directly in the one that began last
-// of those that hold it whole. (PyTorch: _build_tree in torch/autograd/profiler_util.py, _parse_kineto_results in
-// torch/autograd/profiler.py. It joins kernels by External id, which in profiles of today names the same operator; in older
-// ones it is another number. So the time of the call decides here.)
-//   cpu_self  of the operator without the operators, annotations, Python functions and CUDA calls that lie directly in it
-//   gpu_self  of kernels, copies and memsets that a call launched whose innermost operator it is
-//   cpu, gpu  with all that lies in it; an operator and one of its own name further inside both count
-// An operator that is alone in one of its own name (key_averages.h) has no call and no totals of its own, and its self times are those of
-// the outer one.
+// Operators, annotations, Python functions and CUDA calls are nested by time on their thread. The parent of each is the
+// one that began last among those that contain it. (PyTorch: _build_tree in torch/autograd/profiler_util.py,
+// _parse_kineto_results in torch/autograd/profiler.py. PyTorch joins kernels by External id. In current profiles it
+// identifies the same operator; in older ones it is another number, so the time of the call is used here.)
+//   cpu_self  the operator without its direct children (operators, annotations, Python functions, CUDA calls)
+//   gpu_self  kernels, copies and memsets launched by calls whose innermost operator it is
+//   cpu, gpu  including all children; an operator nested in another one of its name counts in both
+// An operator that is the only child of one with the same name (key_averages.h) has no call and no totals of its own,
+// and its self times are added to the outer one.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -50,10 +50,10 @@ std::vector<Column> operator_columns(RowKeys keys) {
       {"module", Unit::text, "TorchScript module that called it, if it is the same for all calls"}});
 }
 
-// The text of inputs' sizes, made once for each list of inputs.
+// Texts of input sizes, created once per list of inputs.
 class ShapeTexts {
  public:
-  using Id = std::uint32_t;  // the same for inputs of the same sizes; 0: unknown
+  using Id = std::uint32_t;  // equal for inputs of equal sizes; 0 if unknown
 
   explicit ShapeTexts(const Catalog& catalog) : catalog_(catalog) { texts_.intern(""); }
   Id of(OperatorInputId inputs) {
@@ -79,14 +79,14 @@ class ShapeTexts {
   Strings texts_;
 };
 
-// The text of the innermost frames of stacks, as key_averages(group_by_stack_n=5) tells stacks apart.
+// Texts of the innermost frames of stacks, by which key_averages(group_by_stack_n=5) distinguishes stacks.
 class StackTexts {
  public:
-  using Id = std::uint32_t;  // 0: no frames
+  using Id = std::uint32_t;  // 0 if there are no frames
 
   explicit StackTexts(const AnalysisContext& context) : catalog_(context.catalog), paths_(context, context.keys.by == GroupBy::rank) { texts_.intern(""); }
   CallPaths& paths() { return paths_; }
-  // Of the operator that paths() was just given.
+  // Returns the id for the operator last passed to paths().
   Id newest() {
     const CallPaths::NodeId innermost = paths_.innermost_frame();
     const auto [known, is_new] = ids_.try_emplace(innermost, 0);
@@ -111,7 +111,7 @@ class StackTexts {
     }
     return out;
   }
-  // PyTorch leaves them out (_filter_stack_entry in torch/autograd/profiler_util.py).
+  // PyTorch omits these frames (_filter_stack_entry in torch/autograd/profiler_util.py).
   static bool is_of_backward_call(std::string_view frame) {
     const auto has = [&](std::string_view text) { return frame.find(text) != frame.npos; };
     return (has("autograd/__init__") && (has("_make_grads") || has("backward"))) || (has("torch/tensor") && has("backward"));
@@ -167,7 +167,7 @@ class Operators : public Analysis {
   ResultTable finish() override {
     ResultTable table{"operators", operator_columns(context_.keys), {}, {}};
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });
-    for (NodeId at = static_cast<NodeId>(nodes_.size()) - 1; at != 0; --at) {  // a node comes after its parent
+    for (NodeId at = static_cast<NodeId>(nodes_.size()) - 1; at != 0; --at) {  // children come after their parents
       nodes_[nodes_[at].parent].gpu_ns += nodes_[at].gpu_ns;
       nodes_[at].row->gpu_ns += nodes_[at].gpu_ns;
     }
@@ -200,7 +200,7 @@ class Operators : public Analysis {
   struct Key {
     ProcessId group = 0;
     StringId name = 0;
-    std::uint32_t detail = 0;  // of ShapeTexts or StackTexts; 0: none, or unknown
+    std::uint32_t detail = 0;  // id in ShapeTexts or StackTexts; 0 if none or unknown
     auto operator<=>(const Key&) const = default;
   };
   struct Row {
@@ -208,7 +208,7 @@ class Operators : public Analysis {
     StringId module = 0;
     bool one_module = true;
   };
-  // A row within that of another: a way of calls. Many calls go one way.
+  // A row within another row: a call path, which many calls share.
   struct Node {
     NodeId parent = 0;
     Row* row = nullptr;
@@ -225,25 +225,26 @@ class Operators : public Analysis {
       return (std::uint64_t{way.parent} << 32 | key.name) ^ trace::spread(std::uint64_t{key.group} << 32 | key.detail);
     }
   };
-  // An operator that was alone in one of its own name when it began, and is merged into that one until it is not any more. Lives as long as
-  // GPU work that was launched in it may come.
+  // An operator that is an only child of an operator with the same name so far, and is merged into it until another
+  // child begins. Lives as long as GPU work launched in it may arrive.
   struct Only {
-    Row *row = nullptr, *outer = nullptr;  // its own, and that of the operator around it
-    std::shared_ptr<Only> around;          // the innermost other one that it lies in
-    bool outer_is_only = false;            // that is the operator around it
+    Row *row = nullptr, *outer = nullptr;  // its own row, and that of the operator around it
+    std::shared_ptr<Only> around;          // the innermost other Only around it
+    bool outer_is_only = false;            // `around` is its direct parent
     bool is_merged = true;
     bool counts = false;  // the call is in the window
     StringId module = 0;
     std::int64_t cpu_ns = 0, gpu_ns = 0;  // totals
-    SelfTimes self;                       // with those of what is merged into it
+    SelfTimes self;                       // including those of operators merged into it
   };
-  // The innermost one around something.
+  // The innermost operator around something.
   struct Operator {
-    NodeId node = 0;             // 0: none
-    std::shared_ptr<Only> only;  // the innermost around; null: none
-    bool is_only = false;        // the operator itself
+    NodeId node = 0;             // 0 if none
+    std::shared_ptr<Only> only;  // the innermost Only around; null if none
+    bool is_only = false;        // the operator itself is an Only
   };
-  // An operator is its own innermost one; an annotation, a Python function or a call has that around it, and no row.
+  // For an operator, the innermost operator is itself. Annotations, Python functions and calls have the operator around
+  // them and no row.
   struct Entered {
     Operator innermost;
     Row* row = nullptr;
@@ -251,7 +252,7 @@ class Operators : public Analysis {
     OnlyChild<std::shared_ptr<Only>> inside;
   };
 
-  // `operated`: null of a call.
+  // `operated` is null for a call.
   void enter(const Event& event, const OperatorFacts* operated) {
     if (event.kind == Kind::cpu_op && utilities_.holds(event.name)) return;
     const ProcessId process = context_.catalog.tracks[event.track].process;
@@ -291,7 +292,7 @@ class Operators : public Analysis {
     add_to(*nodes_[of.node].row, times);
     if (of.is_only) merge_self(of.only.get(), times);
   }
-  // To the operators that it is merged into.
+  // Adds the times to the operators that it is merged into.
   static void merge_self(Only* only, const SelfTimes& times) {
     while (only != nullptr) {
       only->self = {only->self.cpu_ns + times.cpu_ns, only->self.gpu_ns + times.gpu_ns, only->self.gpu_count + times.gpu_count};
@@ -301,7 +302,7 @@ class Operators : public Analysis {
       only = only->outer_is_only ? only->around.get() : nullptr;
     }
   }
-  // It is not alone in the one around it.
+  // Undoes the merge: it is not the only child any more.
   static void part(Only& only) {
     only.is_merged = false;
     if (only.counts) add_call(*only.row, only.module);
@@ -350,15 +351,15 @@ class Operators : public Analysis {
   const AnalysisContext& context_;
   const Windows host_;
   ShapeTexts shapes_;
-  std::optional<StackTexts> stacks_;  // by stack
+  std::optional<StackTexts> stacks_;  // if rows are by stack
   std::map<Key, Row> rows_;
-  std::vector<Node> nodes_;  // 0: of none
+  std::vector<Node> nodes_;  // node 0 is none
   std::unordered_map<Way, NodeId, WayHash> ways_;
   UtilityOperators utilities_;
   LaunchRanges<Entered, Operator> ranges_;
   std::vector<std::int64_t> work_ns_;  // by process
   std::uint64_t endless_ = 0;          // operators without an end
-  std::uint64_t unclaimed_ = 0;        // pieces of work
+  std::uint64_t unclaimed_ = 0;        // pieces of work without an operator
   std::int64_t unclaimed_ns_ = 0;
 };
 

@@ -1,13 +1,13 @@
-// outliers: steps and kernels that took far longer than others of their kind. Memory: 8 bytes a kernel, and 16 for each kernel name
-// of each step.
+// outliers: steps and kernels that took far longer than others of their kind. Memory: 8 bytes per kernel, plus 16 per
+// kernel name and step.
 //
-// The rule. Of values of one kind, with median m and d the median of |value - m| (MAD), a value is an outlier when it is above
-// m by more than kMads x d and by more than a share of m, which keeps values that are all but equal out. Of fewer than
-// kFewest values none is. Steps are of one kind over all chosen ranks, and outliers are above kStepShare of m. Kernels are of one
-// kind when they have one name, grid and block, over all chosen ranks; outliers are above kKernelShare of m, and
-// where more than kMostOutliers of a kind would be, it has several speeds, and none is. Outliers of a kind on a rank that
-// together take less than kLeastCost of the time of the rank's kernels more than the median are noise, and left out. Kernels of
-// communication wait for other ranks (`stragglers`), and are left out, too.
+// Criterion: a value is an outlier if it exceeds the median m of its kind by more than kMads x d, where d is the median
+// of |value - m| (MAD), and by more than a share of m, which excludes nearly equal values. Kinds with fewer than
+// kFewest values have no outliers. All steps of all chosen ranks are one kind; the share is kStepShare of m.
+// Kernels with the same name, grid and block on all chosen ranks are a kind; the share is kKernelShare of m. If more
+// than kMostOutliers of a kind would be outliers, it has several speeds, and none is. Outliers of a kind on a rank are
+// noise and omitted if their total excess over the median is less than kLeastCost of the rank's kernel time.
+// Communication kernels wait for other ranks (`stragglers`) and are omitted.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -24,9 +24,9 @@ namespace {
 
 constexpr std::int64_t kMads = 5;
 constexpr std::size_t kFewest = 8;
-constexpr std::int64_t kStepShare = 20, kKernelShare = 4;  // 1 / so much of the median
-constexpr std::size_t kMostOutliers = 10;                  // 1 / so much of a kind
-constexpr std::int64_t kLeastCost = 1000;                  // 1 / so much of a rank's kernels
+constexpr std::int64_t kStepShare = 20, kKernelShare = 4;  // 1 / N of the median
+constexpr std::size_t kMostOutliers = 10;                  // 1 / N of a kind
+constexpr std::int64_t kLeastCost = 1000;                  // 1 / N of a rank's kernel time
 
 std::vector<Column> outlier_columns(RowKeys keys) {
   std::vector<Column> columns{{"what", Unit::text, "step or kernel"}};
@@ -51,7 +51,7 @@ std::vector<Column> outlier_columns(RowKeys keys) {
 struct Usual {
   std::size_t count = 0;
   std::int64_t median_ns = 0, mad_ns = 0;
-  std::int64_t limit_ns = 0;  // what is above is an outlier
+  std::int64_t limit_ns = 0;  // larger values are outliers
 
   Usual(std::vector<std::int64_t> values, std::int64_t share) : count(values.size()), median_ns(median(values)) {
     for (std::int64_t& value : values) value = std::abs(value - median_ns);
@@ -111,7 +111,7 @@ class OutlierTable : public Analysis {
   }
 
  private:
-  // Grid and block; what else a launch has follows from the name, but for little.
+  // Grid and block. The rest of a launch configuration mostly follows from the name.
   using Shape = std::array<std::uint32_t, 6>;
   struct NsInSteps {
     std::map<std::size_t, std::int64_t> all;  // by step
@@ -132,12 +132,12 @@ class OutlierTable : public Analysis {
     std::vector<std::int64_t> ns;
     std::int64_t longest_ns = 0, at_ns = 0;
     std::optional<std::size_t> step;
-    NsInSteps* in_steps = nullptr;  // of the name on this rank
+    NsInSteps* in_steps = nullptr;  // of this name on this rank
   };
   using Ranks = std::map<ProcessId, OfRank>;
   struct Kernel {
     Ranks* ranks = nullptr;
-    OfRank* newest = nullptr;  // that had such a kernel last
+    OfRank* newest = nullptr;  // the rank of the previous such kernel
     ProcessId newest_id = 0;
   };
 
@@ -161,7 +161,7 @@ class OutlierTable : public Analysis {
 
   std::int64_t since_start(ProcessId id, std::int64_t ns) const { return context_.clocks.on_axis(id, ns) - context_.origin_ns; }
 
-  // Disjoint, and together the step.
+  // Disjoint parts; together they are the step.
   struct Parts {
     std::string_view name;
     std::int64_t (*of)(const DeviceTime& time);
@@ -202,7 +202,7 @@ class OutlierTable : public Analysis {
     append_process(cells, context_.catalog.processes[id], context_.keys);
     append(cells, known(step.step), Cell(), Cell(), Cell(), std::int64_t{1}, static_cast<std::int64_t>(usual.count), usual.median_ns, usual.mad_ns, ns,
            since_start(id, step.from_ns), ns - usual.median_ns);
-    // Of several devices the one that differs most.
+    // If there are several devices, the one that differs most.
     std::string_view differs;
     std::int64_t differs_ns = 0;
     std::map<std::int64_t, std::vector<const DeviceTime*>> devices;
@@ -296,8 +296,8 @@ class OutlierTable : public Analysis {
   std::map<std::pair<StringId, Shape>, Ranks> kernels_;
   std::unordered_map<std::uint64_t, Kernel> kinds_;  // in kernels_, by name and launch
   std::vector<std::int64_t> kernels_ns_;             // by ProcessId
-  std::map<ProcessId, std::vector<NsInStep>> in_steps_;  // by name and step, of processes that have ended
-  // For the others:
+  std::map<ProcessId, std::vector<NsInStep>> in_steps_;  // by name and step, for ended processes
+  // For processes that have not ended:
   std::map<ProcessId, std::map<StringId, NsInSteps>> open_in_steps_;
   std::vector<OfRank*> open_;
 };

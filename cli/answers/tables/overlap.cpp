@@ -1,8 +1,10 @@
-// overlap: how much of the communication of each communicator compute hides. Memory: 64 bytes for each piece of communication.
+// overlap: how much of each communicator's communication overlaps with compute. Memory: 64 bytes per piece of
+// communication.
 //
-// Of a communicator, comm is the union of its work; hidden is what of that compute covers, exposed the rest. Where two
-// communicators work at once, each counts that time: shared is how much of it. So over a device's rows, comm less shared adds
-// up to what no other communicator shares, and where nothing is shared, comm and exposed add up to those of `temporal`.
+// For a communicator, comm is the union of its work, hidden is the part that overlaps with compute, and exposed is the
+// rest. If two communicators are active at once, both count that time; shared is its length. Over the rows of a device,
+// comm - shared therefore adds up to the time in which exactly one communicator is active. If nothing is shared, comm
+// and exposed add up to those of `temporal`.
 #include <algorithm>
 #include <compare>
 #include <cstdint>
@@ -32,17 +34,17 @@ std::vector<Column> overlap_columns(RowKeys keys) {
       {"overlap_pct", Unit::percent, "Share of hidden_ns in comm_ns"}});
 }
 
-// How long compute had run on a device, as of a moment.
+// The total compute time of a device up to a moment.
 class ComputeClock {
  public:
-  // By start_ns ascending, as asking.
+  // Called in order of start_ns, together with the queries.
   void compute(std::int64_t start_ns, std::int64_t end_ns) {
     const std::int64_t from_ns = std::max(start_ns, until_ns_);
     if (from_ns >= end_ns) return;
     total_ns_ += end_ns - from_ns;
     until_ns_ = end_ns;
   }
-  // No compute starts before this moment any more.
+  // No compute may start before `ns` afterwards.
   std::int64_t at(std::int64_t ns) const { return total_ns_ - std::max<std::int64_t>(0, until_ns_ - ns); }
 
  private:
@@ -50,14 +52,14 @@ class ComputeClock {
 };
 
 struct Moment {
-  std::int64_t ns = 0, compute_ns = 0;  // how long compute had run then
+  std::int64_t ns = 0, compute_ns = 0;  // a time, and the total compute time up to it
 };
 
 struct CommPiece {
   std::size_t window = 0;
-  std::uint64_t work = 0;  // its number; pieces of one follow each other
+  std::uint64_t work = 0;  // number of the work; its pieces are consecutive
   Moment start, end;
-  std::int64_t whole_start_ns = 0, whole_end_ns = 0;  // of the work, of which this may be a part
+  std::int64_t whole_start_ns = 0, whole_end_ns = 0;  // of the work that this is a part of
 };
 
 class DeviceComm {
@@ -88,13 +90,13 @@ class DeviceComm {
     }
   }
 
-  using Asked = std::pair<std::int64_t, std::size_t>;  // when; twice the piece, and 1 for its end
+  using Asked = std::pair<std::int64_t, std::size_t>;  // time; twice the index of the piece, plus 1 for its end
   ComputeClock clock_;
   std::vector<CommPiece> pieces_;
   std::priority_queue<Asked, std::vector<Asked>, std::greater<>> asked_;
 };
 
-// Which communicator work is of, by its times.
+// Finds the communicator of work by its times.
 class CommunicatorsByTime {
  public:
   static constexpr std::int64_t kUnknown = -1;
@@ -102,7 +104,8 @@ class CommunicatorsByTime {
   // The calls of one process.
   CommunicatorsByTime(const ProcessCalls& calls, const std::vector<CommunicatorInfo>& communicators) {
     for (const CollectiveLane& lane : calls.lanes) {
-      if (communicators[lane.communicator].label.empty()) continue;  // which of those without names it is, nobody knows
+      // Communicators without a name cannot be distinguished
+      if (communicators[lane.communicator].label.empty()) continue;
       for (const CollectiveCall& call : lane.calls) {
         if (call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime) calls_.push_back({call.gpu_start_ns, call.gpu_end_ns, lane.communicator});
       }
@@ -110,8 +113,8 @@ class CommunicatorsByTime {
     std::sort(calls_.begin(), calls_.end());
   }
 
-  // Of calls of exactly these times; where there are none, of those that hold them, among the last kMostCalls that began. Of
-  // several communicators none is told.
+  // Returns the communicator of the calls with exactly these times, else of the calls that contain them, among the last
+  // kMostCalls calls that began. None if there are several communicators.
   std::int64_t of(std::int64_t start_ns, std::int64_t end_ns) const {
     std::int64_t found = kUnknown;
     bool several = false;
@@ -166,7 +169,7 @@ class OverlapTable : public Analysis {
     for (auto& [key, device] : devices_) {
       const CollectiveCalls& calls = context_.collectives->calls;
       const CommunicatorsByTime communicators(calls.processes[key.first], calls.communicators);
-      // By row of the device, then communicator: windows that are no steps are one row.
+      // By the device's row, then communicator. Windows that are not steps share one row.
       Rows rows;
       std::vector<CommPiece>& pieces = device.finish();
       for (const CommPiece& piece : pieces) {
@@ -201,7 +204,7 @@ class OverlapTable : public Analysis {
       std::int64_t ns;
       bool is_end;
       std::size_t which;
-      auto operator<=>(const Edge&) const = default;  // at one moment starts come before ends
+      auto operator<=>(const Edge&) const = default;  // at equal times, starts come before ends
     };
     std::vector<Edge> edges;
     std::size_t count = 0;
@@ -213,7 +216,7 @@ class OverlapTable : public Analysis {
     }
     std::sort(edges.begin(), edges.end());
     std::vector<std::int64_t> alone_ns(count);
-    std::vector<std::size_t> running(count);  // pieces
+    std::vector<std::size_t> running(count);  // number of running pieces
     std::size_t working = 0, sum = 0;         // number of active communicators, and the sum of their indices: with one active it is its index
     std::int64_t since_ns = 0;
     for (const Edge& edge : edges) {
@@ -226,7 +229,7 @@ class OverlapTable : public Analysis {
     return alone_ns;
   }
 
-  // Of the union of these pieces.
+  // Sums over the union of these pieces.
   static Sums sums_of(std::vector<const CommPiece*> pieces) {
     std::sort(pieces.begin(), pieces.end(), [](const CommPiece* a, const CommPiece* b) { return a->start.ns < b->start.ns; });
     Sums sums;

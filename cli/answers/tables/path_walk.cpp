@@ -9,7 +9,7 @@ namespace cli {
 
 namespace {
 
-constexpr std::string_view kStreamWait = "Stream Wait Event";  // as Kineto calls it, and we
+constexpr std::string_view kStreamWait = "Stream Wait Event";  // the name in Kineto and in recordings
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void PathTrace::host(const Event& event) {
 }
 
 void PathTrace::enter(Thread& thread, const Event& event) {
-  if (event.duration_ns < 0) return;  // nothing tells when the thread left it
+  if (event.duration_ns < 0) return;  // the time at which the thread left it is unknown
   const Open open{slice_end(event, kLatest_ns), event.name};
   thread.next_end_ns = std::min(thread.next_end_ns, open.end_ns);
   if (!is_api_call(event.kind)) {
@@ -55,7 +55,7 @@ void PathTrace::enter(Thread& thread, const Event& event) {
   change(thread, event.start_ns);
 }
 
-// What has ended by now, one after the other.
+// Leaves the ranges and calls that have ended by now, one after the other.
 void PathTrace::leave(Thread& thread, std::int64_t now_ns) {
   while (thread.next_end_ns <= now_ns) {
     const auto first = std::min_element(thread.ranges.begin(), thread.ranges.end(), [](const Open& a, const Open& b) { return a.end_ns < b.end_ns; });
@@ -83,7 +83,8 @@ void PathTrace::change(Thread& thread, std::int64_t from_ns) {
   kept_ -= before;
 }
 
-// Removes half of the changes at least, or it waits until there are twice as many. The last one before stays: it lasts on.
+// Removes at least half of the changes, or waits until there are twice as many. Keeps the last change before the time,
+// because it is still in effect.
 void PathTrace::prune(Thread& thread, std::int64_t before_ns) {
   const auto after = std::find_if(thread.changes.begin(), thread.changes.end(), [&](const HostChange& change) { return change.from_ns > before_ns; });
   const auto kept = after == thread.changes.begin() ? after : std::prev(after);
@@ -274,7 +275,7 @@ void PathTrace::meet(const TraceCollectives& collectives) {
   }
 }
 
-// The keys lie side by side while they are compared.
+// Copies the keys next to each other for the comparison.
 void PathTrace::sort_by_end(std::vector<PathWorkId>& ids) const {
   struct Ended {
     std::int64_t end_ns;
@@ -298,11 +299,12 @@ std::vector<PathSpan> PathTrace::spans(const AnalysisWindow& whole) const {
 std::vector<PathSpan> PathTrace::spans_of_steps() const {
   struct OfRank {
     ProcessId process;
-    std::int64_t begin_ns, end_ns;  // of its range and of what was launched in it
-    std::int64_t before_ns;         // the end of what was launched before
+    std::int64_t begin_ns, end_ns;  // of its range and the work launched in it
+    std::int64_t before_ns;         // end of the work launched before it
     Zone in;
   };
-  std::map<std::tuple<std::string_view, std::string_view, std::int64_t, std::size_t>, std::vector<OfRank>> steps;  // by run, number, and how often it came
+  // By run, number, and occurrence
+  std::map<std::tuple<std::string_view, std::string_view, std::int64_t, std::size_t>, std::vector<OfRank>> steps;
   for (ProcessId id = 0; id < processes_.size(); ++id) {
     const Process& process = catalog_.processes[id];
     const auto& own = steps_.of(id);
@@ -330,7 +332,7 @@ std::vector<PathSpan> PathTrace::spans_of_steps() const {
   };
   for (auto& [key, ranks] : steps) {
     std::stable_sort(ranks.begin(), ranks.end(), [](const OfRank& a, const OfRank& b) { return a.begin_ns < b.begin_ns; });
-    // Ranks that share no time are not in one step, whatever it is called.
+    // Ranks that share no time are in different steps, even if the steps have the same name.
     auto first = ranks.begin();
     std::int64_t end_ns = first->end_ns;
     for (auto rank = first; rank != ranks.end(); ++rank) {
@@ -395,10 +397,10 @@ void PathWalk::at_start(PathWorkId id) {
   const PathWork& work = trace_[id];
   const ProcessId process = trace_.process_of(id);
   const std::int64_t start_ns = now_ns_;
-  // What may have let it start, and when that was done.
+  // A possible cause of the start, and when it was fulfilled.
   struct Reason {
     std::int64_t done_ns = kEarliest_ns;
-    std::optional<PathWorkId> work;  // empty: the call
+    std::optional<PathWorkId> work;  // empty for the call
   };
   const std::optional<PathWorkId> before = trace_.before(id);
   Reason reason;
@@ -456,7 +458,7 @@ void PathWalk::on_host(TrackId thread) {
   }
 }
 
-// The host's own time, by what it was in.
+// Adds the host's own time, by what it was in.
 void PathWalk::in_calls(TrackId thread, std::int64_t from_ns) {
   const ProcessId process = trace_.process_of({thread, 0});
   const std::int64_t until_ns = std::max(from_ns, begin_ns_);

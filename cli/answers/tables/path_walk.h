@@ -1,28 +1,32 @@
-// The critical path: what held a step, at each moment of it. It is found by walking back from the step's end, each time to what
-// let the present thing begin or go on; so its segments follow each other without a hole, and their sum is the step's length.
+// The critical path of a step: what limited its progress at each moment. The walk goes back from the step's end, each
+// time to what allowed the current piece to begin or continue. The segments are therefore contiguous, and their sum is
+// the length of the step.
 //
-// 1. A step begins where the last GPU work ended that was launched before it (before the step's range began on the rank; work
-//    whose launch is not known counts as launched with what began before it on the rank), and ends where the last one ended that
-//    was launched in it; of all chosen ranks of a run that share some of its time, on the axis. Where no call at all is in the
-//    trace, work counts as launched when it began. The walk starts at the work that ends there. It stops at the begin.
-// 2. GPU work held the path from its start on, and is of its class and its rank.
-// 3. But a collective in which every rank depends on all held it from the last start of its ranks: that is its transfer, and of no
-//    rank. The walk goes on at the start of the rank that was last. (It needs all starts, and clocks that can be compared. Where
-//    that rank is none of the chosen ones, the time from the last start of these is unexplained.)
-// 4. What let work start at s is what is known to come before it: the work before it on its stream, if that still ran when the
-//    call began that launched this work; else this call, from its return on; or what its stream waited for by an event, if that ended
-//    later. It explains a start kLatency_ns later at most, and that time is `queued`. If it does not, the stream waited for another
-//    one: what ended last by then on the device, if that is kLatency_ns ago at most. Else it is not known: up to what ended last of
-//    all these the time is `unexplained`.
-// 5. A call that launched work held the path from its begin to its return or the work's start: `launch`. Before that it is the
-//    host's own time, back to where the host came out of a wait (device_gaps.h; of any thread of the rank, the last one): `launch`
-//    in calls that launch, else `host`. What the host was in is told of the thread of the call; where that comes out of nothing, of the
-//    thread of the rank that was in something then, and came into it last; and so on.
-// 6. A wait ended because the work of the rank had ended, which of all ended last by then: from its end on it is `sync`, and before
-//    that the work held the path. If that had ended before the wait began, the host did not wait, and all of the call is `sync`.
+// 1. A step lasts from the end of the last GPU work launched before it to the end of the last GPU work launched in it,
+// over all chosen ranks of a run that share some of its time, on the common axis. "Before" means before the step's
+// range began on the rank. Work with an unknown launch counts as launched with the work that began before it on the
+// rank. If the trace has no calls at all, the start of the work counts as its launch. The walk starts at the work that
+// ends the step and stops at the step's begin.
+// 2. GPU work is on the path from its start on, with its class and its rank.
+// 3. A collective in which every rank depends on all others is on the path only from the last start of its ranks: that
+// part is its transfer and belongs to no rank. The walk continues at the start of the last rank. This requires all
+// starts and comparable clocks. If the last rank is not chosen, the time since the last start of the chosen ranks is
+// unexplained.
+// 4. The start s of work is explained by what is known to precede it: the previous work on its stream, if that still
+// ran when the call that launched this work began; else this call, from its return on; or the event that its stream
+// waited for, if that came later. It explains a start up to kLatency_ns later, and that time is `queued`. Otherwise the
+// stream waited for another stream: the last work to end on the device, if at most kLatency_ns earlier. Otherwise the
+// cause is unknown, and the time back to the last end of all these is `unexplained`.
+// 5. A call that launched work is on the path from its begin to its return or to the work's start: `launch`. The time
+// before it belongs to the host, back to the end of the last wait (device_gaps.h) of any thread of the rank: `launch`
+// in calls that launch, else `host`. The segment names what the calling thread was in. If that thread was in nothing,
+// the thread of the rank that last entered something counts, and so on.
+// 6. A wait ends because the last work of the rank to end by then had ended: the time from that end on is `sync`, and
+// before it the work is on the path. If that work had ended before the wait began, the host did not wait, and the whole
+// call is `sync`.
 //
-// Time decreases with each segment, or, of those without length, the order of what began: the walk ends. It looks up what lies on
-// the path alone.
+// The walk ends because each segment goes back in time or, if its length is 0, in the order of starts. It looks up only
+// what is on the path.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,16 +45,16 @@
 
 namespace cli {
 
-// What the critical path is found in (path_walk.h): of chosen ranks the work of the GPUs, what the threads of the host were in, their
-// waits, and where ranks met in collectives. It is told the trace once, in the order of time.
+// The data from which the critical path is found (path_walk.h), for the chosen ranks: GPU work, what host threads were
+// in, their waits, and the collectives in which ranks met. Receives the trace once, in time order.
 //
-// Memory: 72 bytes for each piece of GPU work of the chosen steps (of the whole trace where it has none), 32 for each call and range
-// from the first of them on (a rank's path may be held by what its host did behind its own step), and 24 for each call that launch_calls.h
-// keeps. What was launched before the first of these steps is forgotten but for the work of
-// each stream that ended last; what was launched behind the last is not taken. When kMost pieces of work and changes of what a
-// thread was in are kept, is_full() holds, and nothing more is taken.
+// Memory: 72 bytes per piece of GPU work of the chosen steps (of the whole trace if it has no steps), 32 per call and
+// range from the first chosen step on (after its own step, a rank's host may still be on the path), and 24 per call
+// that launch_calls.h keeps. Of the work launched before the first chosen step, only the work of each stream that ended
+// last is kept. Work launched after the last one is not stored. is_full() is true once kMost pieces of work and host
+// changes are stored; then nothing more is added.
 
-// In PathTrace.
+// Index into PathTrace.
 struct PathWorkId {
   TrackId stream = 0;
   std::uint32_t at = 0;
@@ -59,94 +63,98 @@ struct PathWorkId {
 
 struct PathWork {
   std::int64_t start_ns = 0, end_ns = 0;
-  std::int64_t call_start_ns = 0, call_end_ns = 0;  // of the call that launched it, where `thread` is known
+  std::int64_t call_start_ns = 0, call_end_ns = 0;  // of the call that launched it, if `thread` is known
   std::optional<TrackId> thread;
   StringId name = 0;
-  std::uint32_t work_class = 0;   // as the user of this numbers them
-  std::uint32_t order = 0;        // of the process's work, by start
-  std::uint32_t longest = 0;      // of its stream up to here: which ended last
-  std::uint32_t meeting = 0;      // in PathTrace's, + 1; 0: none
+  std::uint32_t work_class = 0;   // as numbered by the user of this class
+  std::uint32_t order = 0;        // position among the process's work, by start
+  std::uint32_t longest = 0;      // index of the work of its stream that ended last so far
+  std::uint32_t meeting = 0;      // index in PathTrace's meetings + 1; 0 if none
 };
 static_assert(sizeof(PathWork) == 64);
 
-// A collective in which every rank depends on all. All ranks had begun it at last_start_ns; of the chosen ones `last` began
-// it last.
+// A collective in which every rank depends on all others. All ranks had begun it at last_start_ns; `last` is the chosen
+// rank that began it last.
 struct PathMeeting {
   std::int64_t last_start_ns = 0;
   PathWorkId last;
 };
 
-// What a thread of the host was in from a moment on, until the next: the outermost call of CUDA; in none the innermost operator or
-// range, which is of those that are open that which began last.
+// What a host thread was in from a moment until its next change: the outermost CUDA call or, outside of calls, the open
+// operator or range that began last.
 struct HostChange {
   std::int64_t from_ns = 0;
-  StringId name : 31 = 0;  // 0: in nothing
+  StringId name : 31 = 0;  // 0 if the thread was in nothing
   StringId is_call : 1 = false;
 };
 static_assert(sizeof(HostChange) == 16);
 
-// What a critical path is of: the time from the end of what was launched before a step to the end of what was launched in it.
+// The time of one critical path: from the end of the work launched before a step to the end of the work launched in it.
 struct PathSpan {
   std::optional<std::int64_t> step;
   std::int64_t from_ns = 0, to_ns = 0;
-  PathWorkId last;  // it ended at to_ns
+  PathWorkId last;  // ends at to_ns
 };
 
 class PathTrace {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 23;
 
-  // `steps`: the chosen ones of each process (whole_steps.h), by the host's time; of processes without any all is kept. Both outlive it.
+  // `steps` are the chosen steps of each process (whole_steps.h), in host time. For processes without steps, everything
+  // is kept. Both must outlive this object.
   PathTrace(const AnalysisContext& context, const Windows& steps);
 
-  // A call of the runtime or driver, an operator, an annotation or an NVTX range.
+  // Receives a runtime or driver call, an operator, an annotation or an NVTX range.
   void host(const Event& event);
-  // A synchronization: of a stream with an event, where the trace tells which call recorded that.
+  // Receives a synchronization of a stream with an event, if the trace contains the call that recorded the event.
   void sync(const Event& event, const Facts& facts);
-  // The times of `work.call` are not looked at: they are not on the axis.
+  // Ignores the times of `work.call`, because they are not on the common axis.
   void work(const GpuWork& work, std::uint32_t work_class);
-  // No more events of this process come.
+  // Call it after the last event of the process.
   void end_of(ProcessId process) {
     if (is_full()) return free_all();
     std::vector<LaunchCall>().swap(processes_[process].calls);
     waits_.forget(process);
   }
-  // After the last one, once.
+  // Call it once, after the last event.
   void meet(const TraceCollectives& collectives);
 
   bool is_full() const { return kept_ >= kMost; }
-  // By their begin, each with some work; a step of ranks that share no time is several. `whole`: where no process has steps, one of all that runs in this time as a whole.
+  // Returns the steps that have work, by begin. A step is split if its ranks share no time. If no process has steps,
+  // returns one span of all work that runs entirely within `whole`.
   std::vector<PathSpan> spans(const AnalysisWindow& whole) const;
 
   const PathWork& operator[](PathWorkId id) const { return streams_[id.stream].work[id.at]; }
   ProcessId process_of(PathWorkId id) const { return catalog_.tracks[id.stream].process; }
-  // The work before it on its stream: of what began before it what ended last.
+  // Returns the previous work on its stream: among the work that began earlier, the one that ended last.
   std::optional<PathWorkId> before(PathWorkId id) const;
-  // Of the work that ended by this work's start what it waited for by events, from the launch before it on its stream on: that which
-  // ended last. (An event is recorded behind the work of its stream that was launched before.)
+  // Returns the last work to end, by this work's start, among the work that its stream waited for by events since its
+  // previous launch. (An event completes after all work launched to its stream before it was recorded.)
   std::optional<PathWorkId> awaited_by(PathWorkId id) const;
-  // Of the process (of one device of it) what ended last, by then; of several that which began last. `older_than`: in the order
-  // of starts before this work.
+  // Returns the work of the process (or of one device of it) that ended last by then; of several, the one that began
+  // last. With `older_than`, only work that is before it in the order of starts.
   std::optional<PathWorkId> ended_by(ProcessId process, std::int64_t ns, std::optional<PathWorkId> older_than) const;
-  // Of the process's waits that began before this moment that which ended last, by then; of several the shortest.
+  // Returns the wait that ended last by this moment among the process's waits that began before it; of several, the
+  // shortest.
   const HostWait* wait_by(ProcessId process, std::int64_t ns) const;
-  // The newest one before this moment.
+  // Returns the newest change before this moment.
   std::optional<HostChange> change_before(TrackId thread, std::int64_t ns) const;
-  // Of the process's threads that one which came into something last before this moment, and was in it then; of several that with the
-  // lowest number. None: all were in nothing.
+  // Returns the thread that last entered something before this moment and was still in it; of several, the one with the
+  // lowest number. Empty if all threads were in nothing.
   std::optional<TrackId> thread_before(ProcessId process, std::int64_t ns) const;
-  // When any thread of the process came out of or into something last before this moment; kEarliest_ns: none did.
+  // Returns the last time before this moment at which any thread of the process entered or left something; kEarliest_ns
+  // if none did.
   std::int64_t changed_before(ProcessId process, std::int64_t ns) const;
   const PathMeeting* meeting_of(PathWorkId id) const;
   bool knows_launches() const { return knows_launches_; }
-  // Collectives that no path follows, because the clocks of their ranks cannot be compared.
+  // Returns the number of collectives that no path follows because their ranks' clocks cannot be compared.
   std::uint64_t uncompared() const { return uncompared_; }
 
  private:
   struct EventWait {
     std::int64_t called_ns;
     TrackId recorded_on;
-    std::int64_t recorded_ns;  // when the call began
+    std::int64_t recorded_ns;  // start of the recording call
   };
   struct Stream {
     std::vector<PathWork> work;
@@ -159,21 +167,22 @@ class PathTrace {
   };
   struct Thread {
     std::vector<HostChange> changes;
-    std::vector<Open> ranges;        // that are open, by start
-    std::optional<Open> call;        // the outermost one that is open
-    std::int64_t next_end_ns = kLatest_ns;  // none of these ends before
+    std::vector<Open> ranges;        // open ranges, by start
+    std::optional<Open> call;        // the outermost open call
+    std::int64_t next_end_ns = kLatest_ns;  // the earliest end of these
     std::size_t prune_at = 1024;
   };
-  // Of a process: what was launched before, in and between its steps, in turn.
+  // Work of a process launched before, in or between its steps, in this alternating order.
   struct Zone {
-    std::int64_t end_ns = kEarliest_ns;  // of that which ended last; of several the first
+    std::int64_t end_ns = kEarliest_ns;  // the last end; of several, the first piece of work with it
     PathWorkId last;
   };
   struct OfProcess {
-    std::vector<Zone> zones;               // twice its steps and one
-    std::vector<LaunchCall> calls;         // those of AnalysisContext::calls by their place there, but on the axis
-    bool has_calls = false;  // in the trace; else work counts as launched when it began
-    std::int64_t launched_ns = kEarliest_ns;  // when the last work whose call is known was launched
+    std::vector<Zone> zones;               // twice the number of steps + 1
+    // The calls of AnalysisContext::calls, by slot, with times on the common axis
+    std::vector<LaunchCall> calls;
+    bool has_calls = false;  // in the trace; otherwise the start of work counts as its launch
+    std::int64_t launched_ns = kEarliest_ns;  // launch time of the last work with a known call
     std::uint32_t works = 0;
     std::vector<HostWait> waits;
     std::vector<PathWorkId> by_end;
@@ -200,9 +209,9 @@ class PathTrace {
   const AnalysisContext& context_;
   const Catalog& catalog_;
   const Windows& steps_;
-  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, TrackId> stream_of_;  // by device and number
+  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, TrackId> stream_of_;  // by device and stream number
   HostWaits waits_;
-  std::vector<Stream> streams_;  // by TrackId, as the next
+  std::vector<Stream> streams_;  // by TrackId, like the next ones
   std::vector<Thread> threads_;
   std::vector<OfProcess> processes_;
   std::vector<PathMeeting> meetings_;
@@ -216,22 +225,22 @@ enum class PathPart : std::uint8_t { work, launch, queued, host, sync, unexplain
 struct PathSegment {
   std::int64_t from_ns = 0, to_ns = 0;
   PathPart part = PathPart::unexplained;
-  std::optional<ProcessId> process;  // that held it; empty: all ranks of a collective
-  std::uint32_t work_class = 0;      // of work
-  StringId name = 0;                 // of the kernel; of the call, operator or range that the host was in; 0: none
+  std::optional<ProcessId> process;  // on the path; empty for all ranks of a collective
+  std::uint32_t work_class = 0;      // for work
+  StringId name = 0;                 // of the kernel, or of the call, operator or range that the host was in; 0 if none
 };
 
 class PathWalk {
  public:
-  static constexpr std::int64_t kLatency_ns = 30'000;  // as of device_gaps.h
+  static constexpr std::int64_t kLatency_ns = 30'000;  // as in device_gaps.h
 
-  // Both outlive it; `trace` has met.
+  // Both must outlive this object. PathTrace::meet() must have been called.
   PathWalk(const PathTrace& trace, const Catalog& catalog) : trace_(trace), names_(catalog.strings) {}
 
-  // The segments of a step, the last one first; none is without length.
+  // Passes the segments of a step to `segment`, the last one first. All have a length.
   void walk(const PathSpan& span, const std::function<void(const PathSegment&)>& segment);
 
-  // Starts that the work of another stream explained, which the trace does not tell.
+  // Returns the number of starts explained by work of another stream without a recorded dependency.
   std::uint64_t inferred() const { return inferred_; }
 
  private:
@@ -246,8 +255,8 @@ class PathWalk {
   const PathTrace& trace_;
   NameClasses names_;
   const std::function<void(const PathSegment&)>* segment_ = nullptr;
-  std::int64_t begin_ns_ = 0, now_ns_ = 0;  // of the step; what is behind it is told
-  std::optional<PathWorkId> work_;          // that holds the path before now_ns_; empty: nothing is known, or it is at the begin
+  std::int64_t begin_ns_ = 0, now_ns_ = 0;  // begin of the step; segments after now_ns_ have been passed on
+  std::optional<PathWorkId> work_;          // on the path before now_ns_; empty if unknown or at the begin
   std::uint64_t inferred_ = 0;
 };
 

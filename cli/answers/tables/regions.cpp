@@ -1,11 +1,12 @@
-// regions: what the ranges that a program named (NVTX, record_function) did on the GPU: each projected onto the work that was
-// launched in it, as nvtx_gpu_proj_sum of Nsight Systems has it.
+// regions: GPU work of the ranges that a program named (NVTX, record_function). Each range is projected onto the work
+// launched in it, as in nvtx_gpu_proj_sum of Nsight Systems.
 //
-//   launched in it  the call of the launch began on the range's thread, between its start and its end
-//   gpu_span        from the first start of that work to its last end; of all ranges of the name, added up
-//   gpu_busy        the union of that work, on whichever device; gpu_gap = gpu_span - gpu_busy
-// GPU work counts for every range around its launch: the innermost kMostOpen ranges that end, and the newest kMostOpen that never end, because
-// a program may push a range in each step and never pop it. Work on the edge of a window counts for the part inside. Memory: 16 bytes per range, for exact medians.
+//   launched in it  the launching call began on the range's thread, between its start and its end
+//   gpu_span        from the first start of that work to its last end; added up over all ranges of the name
+//   gpu_busy        union of that work on any device; gpu_gap = gpu_span - gpu_busy
+// GPU work counts for every range around its launch: the innermost kMostOpen ranges that end, and the newest kMostOpen
+// that never end, because a program may push a range in each step and never pop it. Work at the edge of a window counts
+// for the part inside. Memory: 16 bytes per range, for exact medians.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -104,8 +105,8 @@ class Regions : public Analysis {
 
  private:
   struct Key {
-    ProcessId process = 0;   // 0 where rows are of all
-    std::size_t window = 0;  // where rows are steps
+    ProcessId process = 0;   // 0 if a row covers all processes
+    std::size_t window = 0;  // if rows are steps
     StringId name = 0, domain = 0;
     bool has_domain = false;
     Kind kind = Kind::nvtx;
@@ -113,10 +114,10 @@ class Regions : public Analysis {
   };
   struct Row {
     std::int64_t count = 0, host_ns = 0, launching = 0, span_ns = 0, busy_ns = 0, gpu_count = 0, kernels = 0;
-    std::vector<std::int64_t> hosts_ns, spans_ns;  // of each range
+    std::vector<std::int64_t> hosts_ns, spans_ns;  // one value per range
   };
 
-  // One range, with its work in each window. It adds itself to its rows when nothing that it launched can come any more.
+  // A range with its work in each window. It adds itself to its rows once no more work launched in it can arrive.
   class Region {
    public:
     Region(Regions& all, ProcessId process, const Key& key) : all_(all), process_(process), key_(key) {}
@@ -124,7 +125,7 @@ class Regions : public Analysis {
     Region& operator=(const Region&) = delete;
     ~Region() { all_.add(*this); }
 
-    // By start_ns ascending.
+    // Called in order of start_ns.
     void add(std::size_t window, std::int64_t start_ns, std::int64_t end_ns, bool is_kernel) {
       if (work_.empty() || work_.back().window < window) work_.push_back({window, start_ns, start_ns, 0, 0, 0});
       for (auto at = work_.rbegin(); at != work_.rend(); ++at) {
@@ -148,11 +149,11 @@ class Regions : public Analysis {
     Key key_;
     std::vector<Work> work_;  // by window
   };
-  using OpenSet = std::shared_ptr<const std::vector<std::shared_ptr<Region>>>;  // null: none is open
+  using OpenSet = std::shared_ptr<const std::vector<std::shared_ptr<Region>>>;  // null if none is open
   static constexpr std::size_t kMostOpen = 128;
   struct Thread {
     std::vector<std::shared_ptr<Region>> endless;  // the newest
-    std::size_t endless_count = 0;                 // with the older ones
+    std::size_t endless_count = 0;                 // including the older ones
     OpenSet last;                                  // the ranges that the last call found open; null if a range began since then
     std::size_t last_count = 0;                    // ranges that end, including those that are not in `last`
   };
@@ -222,7 +223,7 @@ class Regions : public Analysis {
     }
   }
 
-  // Of a new range, or more of the last one.
+  // Adds a new range's time, or extends that of the last one.
   static void add_time(std::vector<std::int64_t>& times, bool is_new, std::int64_t ns) {
     if (is_new) times.push_back(0);
     times.back() += ns;
@@ -257,7 +258,7 @@ class Regions : public Analysis {
 
   const AnalysisContext& context_;
   const Windows host_;
-  std::map<Key, Row> rows_;  // before what holds Regions, which end in it
+  std::map<Key, Row> rows_;  // declared before members that hold Regions, whose destructors use it
   LaunchRanges<std::shared_ptr<Region>, OpenSet> ranges_;
   std::vector<Thread> threads_;           // by TrackId
   std::vector<TrackId> endless_threads_;  // threads with ranges that never end, of processes that have not ended

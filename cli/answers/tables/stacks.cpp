@@ -1,5 +1,5 @@
-// stacks: from where in the program operators and GPU work come: each stack of frames, with what was called and launched by its
-// innermost one (call_paths.h).
+// stacks: the code locations that operators and GPU work come from: each stack of frames, with the operators and work
+// of its innermost frame (call_paths.h).
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -37,7 +37,7 @@ class Stacks : public Analysis {
   ResultTable finish() override {
     ResultTable table{"stacks", stack_columns(context_.keys), {}, {}};
     const auto& nodes = paths_.finish();
-    std::vector<Row> rows(nodes.size());  // of frames
+    std::vector<Row> rows(nodes.size());  // for nodes that are frames
     std::vector<CallPaths::NodeId> innermost(nodes.size());
     std::map<ProcessId, std::int64_t> whole_ns;  // by group
     bool any = false;

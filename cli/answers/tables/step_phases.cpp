@@ -1,12 +1,12 @@
-// step_phases: what the busy time of a GPU in a training step was for: forward, backward, optimizer, communication.
+// step_phases: busy GPU time in a training step by phase: forward, backward, optimizer, communication.
 //
-// A piece of GPU work is of the phase of the ranges that were open on the thread of its launch call when that began: of
-// optimizer (Optimizer.step#, Optimizer.zero_grad#, ranges named optimizer), else backward (what autograd's engine ran; ranges
-// named backward), else forward (operators that autograd gave a sequence number; ranges named forward, DDP's forward). So what
-// a checkpointed layer computes again is of backward. torch::autograd::... alone does not tell backward, which is then unknown and
-// its work other. Work of communication is of none: it counts where nothing else runs.
-// Where work of several phases runs at once, that time is of the first of forward, backward, optimizer, other, communication
-// that runs: together they are the busy time.
+// The phase of GPU work is that of the ranges open on the launching thread when the launch call began. The first match
+// counts: optimizer (Optimizer.step#, Optimizer.zero_grad#, ranges named optimizer), backward (autograd's engine;
+// ranges named backward), forward (operators with an autograd sequence number; ranges named forward, DDP's forward).
+// The recomputation of a checkpointed layer is thus backward. torch::autograd::... alone does not mark the backward
+// pass, which is then unknown, and its work is other. Communication has no phase: it counts if nothing else runs.
+// If work of several phases runs at once, the time counts for the first of forward, backward, optimizer, other,
+// communication. The phases therefore add up to the busy time.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -20,9 +20,9 @@
 namespace cli {
 namespace {
 
-enum class StepPhase : std::uint8_t { forward, backward, optimizer, other, comm };  // in the order in which they count
+enum class StepPhase : std::uint8_t { forward, backward, optimizer, other, comm };  // in order of precedence
 constexpr std::size_t kStepPhases = 5;
-constexpr std::size_t kToldPhases = 3;  // the first ones, which ranges tell
+constexpr std::size_t kToldPhases = 3;  // the first ones, which ranges mark
 
 std::vector<Column> phase_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
@@ -37,7 +37,7 @@ std::vector<Column> phase_columns(RowKeys keys) {
       {"other_ns", Unit::ns, "Time of GPU work in no known phase"}});
 }
 
-// Of names that tell it, whatever else is known of the range.
+// Phase of names that contain it, independent of other facts about the range.
 StepPhase named_phase(std::string_view name) {
   const auto phase = training_phase(name);
   if (phase == TrainingPhase::optimizer) return StepPhase::optimizer;
@@ -45,7 +45,7 @@ StepPhase named_phase(std::string_view name) {
   return phase == TrainingPhase::forward ? StepPhase::forward : StepPhase::other;
 }
 
-// How long any of several overlapping times lasts; they come by start.
+// Total time covered by overlapping intervals, which arrive by start.
 struct Covered {
   std::int64_t ns = 0, to_ns = std::numeric_limits<std::int64_t>::min();
 
@@ -105,7 +105,7 @@ class StepPhases : public Analysis {
 
  private:
   static constexpr std::uint8_t kUnseen = 0xff;
-  // Of each phase with all before it.
+  // Each entry includes all phases before it.
   using Times = std::array<Covered, kStepPhases>;
 
   StepPhase phase_of(const Event& event, const OperatorFacts* facts) {
@@ -150,7 +150,7 @@ class StepPhases : public Analysis {
   const AnalysisContext& context_;
   LaunchRanges<StepPhase, StepPhase> ranges_;
   std::vector<std::uint8_t> names_;  // by StringId: StepPhase, or kUnseen
-  std::vector<std::array<bool, kToldPhases>> told_;  // by process: a range told it
+  std::vector<std::array<bool, kToldPhases>> told_;  // by process: whether a range marked the phase
   std::map<std::pair<ProcessId, std::int64_t>, std::vector<Times>> devices_;  // by window
 };
 

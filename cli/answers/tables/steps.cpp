@@ -1,4 +1,4 @@
-// steps: each training step of each rank, and what its GPU did in it.
+// steps: each training step of each rank, and the activity of its GPU in it.
 #include <algorithm>
 
 #include "cli/answers/tables/cells.h"
@@ -53,7 +53,7 @@ class StepTable : public Analysis {
  private:
   std::int64_t since_start(ProcessId process, std::int64_t ns) const { return context_.clocks.on_axis(process, ns) - context_.origin_ns; }
 
-  // The index of that window's step in the steps of the process.
+  // Returns the index of the window's step among the steps of the process.
   static std::size_t place_of(const ProcessSteps& found, const AnalysisWindow& window) {
     const auto at = std::lower_bound(found.steps.begin(), found.steps.end(), window.host_to_ns, [](const Step& step, std::int64_t ns) { return step.end_ns < ns; });
     return static_cast<std::size_t>(at - found.steps.begin());

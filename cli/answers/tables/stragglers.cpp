@@ -1,4 +1,4 @@
-// stragglers: of each rank how late it comes to collectives, what that costs the others, and why it is late.
+// stragglers: how late each rank is to collectives, what that costs the others, and why it is late.
 #include <fmt/format.h>
 
 #include <algorithm>

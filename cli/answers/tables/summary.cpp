@@ -19,7 +19,8 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kMostGpus = 16, kKernels = 5;
-constexpr double kMostInSteps = 0.9;  // of the GPU time; else the time of all GPUs says nothing of the steps
+// Minimum share of the GPU time within steps; below it, the time of all GPUs does not represent the steps
+constexpr double kMostInSteps = 0.9;
 constexpr std::array kTables{std::string_view("temporal"), std::string_view("steps"), std::string_view("kernels"),
                              std::string_view("stragglers")};
 
@@ -58,13 +59,13 @@ std::vector<LostTime> losses_of(const TableReading& gpus) {
   return losses;
 }
 
-// "rank 1 is late: ..."
+// For example: "rank 1 is late: ...".
 struct LateRank {
   std::int64_t cost_ns;
   std::string text;
 };
 
-// Of each that is known to be late.
+// Returns all ranks that are known to be late.
 std::vector<LateRank> late_ranks(const TableReading& ranks, std::int64_t whole_ns) {
   std::vector<LateRank> found;
   for (std::size_t row = 0; row < ranks.rows(); ++row) {

@@ -1,4 +1,4 @@
-// What matters of a trace, on one screen: made of the tables of some analyses, the largest loss first.
+// Summary of a trace on one screen, from the tables of several analyses, with the largest loss first.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -9,19 +9,19 @@
 
 namespace cli {
 
-// Whose tables summary_text() takes; fewer of them say less.
+// Returns the analyses whose tables summary_text() uses. Missing tables shorten the summary.
 std::vector<const AnalysisEntry*> summary_analyses();
 
-// The tables as these analyses make them of all ranks and steps. Of a partition of the time of all GPUs: compute, exposed
-// communication, copies and memsets that run alone, idle. Per GPU, where there are at most kMostGpus.
-// `inputs` are the inputs as words of a command line. The text ends with a next command that has them.
+// Returns the summary. `tables` are the results of summary_analyses() for all ranks and steps. The time of all GPUs is
+// divided into compute, exposed communication, copies and memsets that run alone, and idle; per GPU if there are at
+// most kMostGpus. `inputs` are the input files as words of a command line, for the next command at the end of the text.
 std::string summary_text(const std::vector<ResultTable>& tables, const std::string& inputs);
 
-// The same in three sentences, each with its period: what the GPUs' time was and where most of what is lost went; the steps; who is
-// late, unless there is one GPU. One sentence if there is no GPU work.
+// Returns the same as sentences with full stops: how the GPUs spent their time and where most of the loss is; the
+// steps; the rank that is late, unless there is one GPU. One sentence if there is no GPU work.
 std::vector<std::string> summary_sentences(const std::vector<ResultTable>& tables);
 
-// Returns the steps that are warm-up on any rank, because the other ranks wait for it. Reads the table steps.
+// Returns the steps that are warm-up on any rank; the other ranks wait for that rank. Reads the table steps.
 std::set<std::int64_t> warm_up_numbers(const std::vector<ResultTable>& tables);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// syncs: where the host waits for its GPU (device_gaps.h), and how long the GPU idles for it (device_gaps.h).
+// syncs: waits of the host for its GPU, and the idle time of the GPU that they cause (device_gaps.h).
 #include <algorithm>
 #include <map>
 
@@ -24,7 +24,7 @@ class SyncTable : public Analysis {
  public:
   explicit SyncTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()) {}
 
-  // Whole, also where it reaches out of the window.
+  // Uses the full duration even if the wait extends past the window.
   void wait(ProcessId process, const HostWait& wait) override {
     if (!host_.hold(process, wait.start_ns, wait.end_ns)) return;
     Waits& waits = waits_[{process, wait.name}];

@@ -1,4 +1,4 @@
-// temporal: how the time of each GPU divides (design: busy, idle, compute, communication, memory, exposed).
+// temporal: the division of each GPU's time into busy, idle, compute, communication, memory and exposed communication.
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/gpu_time.h"
 

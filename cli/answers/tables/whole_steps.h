@@ -1,4 +1,4 @@
-// The whole training steps in the chosen time, and the first ones, in which a process warms up.
+// Selects whole training steps, and finds the first steps in which a process warms up.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -8,14 +8,16 @@
 
 namespace cli {
 
-// The training steps with GPU work that the chosen time of their process holds as a whole, whatever rows stand for.
+// Returns the training steps with GPU work that lie entirely within the chosen time of their process, independent of
+// what rows stand for.
 Windows whole_steps(const AnalysisContext& context);
 
-// The first steps of a process, in which it compiles, tries algorithms and allocates: they say nothing of the others.
+// The first steps of a process, in which it compiles, tries algorithms and allocates memory, are not representative.
 
-// How many of the first steps are unusual: of lengths with median m, of which the median distance is d, one is that differs from m
-// by more than 5 d and by more than m / 10. They end with a long one: a first step that is known from its first launch on is
-// short. Of fewer than 4 steps, or where half of all would be, none.
+// Returns how many of the first steps are unusual. A step is unusual if its length differs from the median m by more
+// than 5 d and by more than m / 10, where d is the median absolute deviation. The last of them is a long step, because
+// a first step that is known from its first launch on is short. Returns 0 for fewer than 4 steps, or if half of all
+// steps would be unusual.
 std::size_t warm_up_steps(const std::vector<Step>& steps);
 
 }  // namespace cli

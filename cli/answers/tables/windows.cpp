@@ -11,7 +11,7 @@ Windows::Windows(const Steps& chosen, bool by_step, const std::vector<TimeWindow
   for (std::size_t id = 0; id < chosen.size(); ++id) {
     std::vector<AnalysisWindow>& windows = of_process_[id];
     for (const Step& step : chosen[id]) {
-      // A step may begin on the host before the last one's end was seen on another thread.
+      // A step may begin on the host before the end of the previous one was recorded on another thread.
       const bool is_first = windows.empty();
       const std::int64_t begun = is_first ? times[id].from_ns : std::max(times[id].from_ns, windows.back().to_ns);
       const AnalysisWindow next{std::max(begun, step.from_ns()), std::min(times[id].to_ns, step.to_ns()),

@@ -1,8 +1,8 @@
-// The times that a person asked for: of each process the whole trace, a part of it (--time), or training steps.
+// The chosen times of each process: the whole trace, a part of it (--time), or training steps.
 //
-// A step has two times (cli/trace/steps.h): on the GPU from the end of the work before it to the end of its own, and on the host. What
-// a device did at a time (busy, idle) is told of the GPU's time, whatever ran in it. A piece of work counts in the step in which it
-// was launched, whole. Calls and ranges count in the host's time.
+// A step has two times (cli/trace/steps.h): a GPU time, from the end of the previous work to the end of its own, and a
+// host time. Device states (busy, idle) use the GPU time, whatever ran in it. A piece of work counts as a whole in the
+// step that launched it. Calls and ranges use the host time.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -18,43 +18,46 @@
 namespace cli {
 
 struct AnalysisWindow {
-  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();  // from 1970; `to_ns` does not belong to it
+  std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();  // [from_ns, to_ns), ns since 1970
   std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t host_from_ns = from_ns, host_to_ns = to_ns;
-  std::optional<std::int64_t> step;  // its number, where windows are steps
+  std::optional<std::int64_t> step;  // step number, if windows are steps
 };
 
 class Windows {
  public:
-  // One that holds everything, for each of so many processes.
+  // Creates one unbounded window per process.
   explicit Windows(std::size_t processes) : of_process_(processes, {AnalysisWindow{}}) {}
-  // One for each of the chosen steps (select/selector.h), cut to the process's time; of `by_step` false, the same times,
-  // without numbers and where they touch as one. Steps without GPU work are empty windows.
+  // Creates one window per chosen step (select/selector.h), cut to the process's time. If `by_step` is false, the
+  // windows cover the same times without numbers, and adjacent ones are joined. Steps without GPU work are empty
+  // windows.
   Windows(const Steps& chosen, bool by_step, const std::vector<TimeWindow>& times);
-  // This one for each process.
+  // Creates one window per process.
   explicit Windows(const std::vector<TimeWindow>& times);
 
-  // Ascending and apart.
+  // Sorted and disjoint.
   const std::vector<AnalysisWindow>& of(ProcessId process) const { return of_process_[process]; }
-  // A window has a length that was asked for: idle time counts from its begin to its end, and not from the first work on.
+  // Returns true if the user chose the length of the windows. Idle time then counts from the begin to the end of the
+  // window, instead of from the first work on.
   bool are_bounded() const { return bounded_; }
-  // Windows are steps, or times of steps: work counts in the one in which it was launched.
+  // Returns true if windows are steps or times of steps. Work then counts in the window that launched it.
   bool are_steps() const { return !times_.empty(); }
-  // The same windows by the time of the host.
+  // Returns the same windows in host time.
   Windows host() const;
 
-  // The index of the first window of the process that ends after start_ns; the number of windows: there is none.
+  // Returns the index of the first window of the process that ends after start_ns; the number of windows if there is
+  // none.
   std::size_t first_after(ProcessId process, std::int64_t start_ns) const;
   bool hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const;
-  // The index of the window in which that moment lies.
+  // Returns the index of the window that contains `ns`.
   std::optional<std::size_t> at(ProcessId process, std::int64_t ns) const {
     const std::size_t found = first_after(process, ns);
     const auto& windows = of_process_[process];
     return found < windows.size() && windows[found].from_ns <= ns ? std::optional(found) : std::nullopt;
   }
-  // How much of it lies in windows.
+  // Returns how much of [start_ns, end_ns) lies in windows.
   std::int64_t inside_ns(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const;
-  // Calls each(window, start_ns, end_ns) for the part of that time that lies in each window.
+  // Calls each(window, start_ns, end_ns) for the part of the time in each window.
   template <typename Each>
   void each_part(ProcessId process, std::int64_t start_ns, std::int64_t end_ns, Each&& each) const {
     const auto& windows = of_process_[process];
@@ -64,9 +67,9 @@ class Windows {
       each(i, from_ns, to_ns);
     }
   }
-  // The window in whose host time that moment lies; launched_ns is empty for work whose launch is unknown.
+  // Returns the window whose host time contains launched_ns, which is empty for work with an unknown launch.
   std::optional<std::size_t> launched_in(ProcessId process, std::optional<std::int64_t> launched_ns) const;
-  // --time, where windows are steps.
+  // The time chosen with --time, if windows are steps.
   const TimeWindow& time(ProcessId process) const { return times_[process]; }
 
  private:
@@ -74,10 +77,10 @@ class Windows {
 
   std::vector<std::vector<AnalysisWindow>> of_process_;
   bool bounded_ = false;
-  std::vector<TimeWindow> times_;  // by ProcessId; empty: windows are no steps
+  std::vector<TimeWindow> times_;  // by ProcessId; empty if windows are not steps
 };
 
-// Every analysis asks this of each piece of work. Most processes have one window, which takes no search.
+// Called by every analysis for each piece of work. Most processes have one window, which needs no search.
 inline std::size_t Windows::first_after(ProcessId process, std::int64_t start_ns) const {
   const auto& windows = of_process_[process];
   if (windows.size() == 1) return start_ns < windows.front().to_ns ? 0 : 1;

@@ -30,7 +30,7 @@ class NamedTree {
  public:
   using Id = std::uint32_t;
 
-  // `parent`: 0: the root.
+  // `parent` is 0 for the root.
   Id child(Id parent, std::string_view name) {
     const StringId name_id = names_.intern(name);
     const auto [known, is_new] = children_.try_emplace(std::uint64_t{parent} << 32 | name_id, static_cast<Id>(nodes_.size()));
@@ -61,7 +61,7 @@ class NamedTree {
  private:
   struct Node {
     StringId name = 0;
-    Id before = 0;  // the previous sibling; 0: none
+    Id before = 0;  // the previous sibling; 0 if none
     Id last_child = 0;
     std::int64_t ns = 0;
   };

@@ -1,5 +1,5 @@
-// A tree of calls as folded stacks, which flamegraph.pl, inferno and speedscope read: a line for each node with a weight of its own,
-// "outermost;...;innermost weight".
+// Writes a call tree as folded stacks, which flamegraph.pl, inferno and speedscope read: one line,
+// "outermost;...;innermost weight", per node with a weight of its own.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,13 +11,12 @@
 namespace cli {
 
 enum class FoldedWeight : std::uint8_t {
-  gpu,  // ns of kernels, copies and memsets, which are the innermost
-  cpu   // ns of the host in operators, ranges, recorded frames and CUDA calls
+  gpu,  // ns of kernels, copies and memsets, which are the innermost nodes
+  cpu   // host ns in operators, ranges, recorded frames and CUDA calls
 };
 
-// Writes sorted lines. Training step ranges have N in place of their number. In names ; becomes : and a line break becomes a blank. With `several`,
-// lines begin with the rank.
-// Returns the sum of the weights.
+// Writes sorted lines and returns the sum of the weights. Ranges of training steps have N in place of their number. In
+// names, ";" becomes ":" and a line break becomes a blank. With `several`, each line begins with the rank.
 std::int64_t write_folded(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, FoldedWeight weight, bool several, ByteSink& out);
 
 }  // namespace cli

@@ -48,7 +48,7 @@ std::string column_title(const Column& column) {
 std::string shortened_text(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
   std::size_t end = most - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not within a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // do not cut within a character
   return text.substr(0, end) + "...";
 }
 
@@ -66,10 +66,10 @@ std::vector<std::size_t> shown_columns(const ResultTable& table) {
 
 namespace {
 
-// The format of the numbers of a column: one unit, and as many decimals as give the largest number four digits.
+// The number format of a column: one unit, and enough decimals to give the largest number four digits.
 struct NumberStyle {
   double unit = 1;
-  std::string_view name;  // of the unit; "" if there is none
+  std::string_view name;  // name of the unit; "" if there is none
   int decimals = 0;
 };
 
@@ -86,10 +86,10 @@ std::optional<double> number_in(const Cell& cell) {
   return std::nullopt;
 }
 
-// The size class of a row names it, so each cell has its own unit.
+// This column names the row's size class, so each cell has its own unit.
 constexpr std::string_view kSizeClass = "from_bytes";
 
-// Returns whether no row has a value in the column.
+// Returns true if no row has a value in the column.
 bool is_unknown(const ResultTable& table, std::size_t column) {
   return std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return std::holds_alternative<std::monostate>(row[column]); });
 }
@@ -227,7 +227,7 @@ std::string csv_text(const std::string& text) {
   return quoted + "\"";
 }
 
-// "3:1500:200 4:0:180": values by ':', rows by a space.
+// Returns "3:1500:200 4:0:180": values separated by ':', rows by a space.
 std::string csv_rows(const CellRows& rows) {
   std::string out;
   for (const auto& row : rows) {

@@ -1,4 +1,4 @@
-// Results as text for people, and as JSON, CSV and Markdown.
+// Writes results as text for people, and as JSON, CSV and Markdown.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -10,34 +10,36 @@
 
 namespace cli {
 
-// A cell as people read it, with its unit; "-" for what is unknown. The same in all that is written for people.
+// Returns a cell with its unit as people read it; "-" if unknown. All output for people uses it.
 std::string cell_text(const Cell& cell, Unit unit);
-// What stands above the cells: the key without the unit, which stands in them.
+// Returns the column's heading: the key without the unit, which is in the cells.
 std::string column_title(const Column& column);
-// The columns that are shown to people, by their index in the table: the name of what a row is about first, sentences last.
+// Returns the indices of the columns shown to people: the name of the row's subject first, sentences last.
 std::vector<std::size_t> shown_columns(const ResultTable& table);
-// Names of kernels may be pages long: at most so many bytes.
+// Limit in bytes for names in text; names of kernels may be pages long.
 inline constexpr std::size_t kMostShown = 100;
 std::string shortened_text(std::string text, std::size_t most = kMostShown);
-bool is_sentence(const Column& column);  // a text that is not shortened
+bool is_sentence(const Column& column);  // text that is not shortened
 // Escapes `text` for one line of Markdown, after visible_text.
 std::string markdown_text(std::string_view text);
 
 struct TableFormat {
   std::string_view name;
-  bool holds_several;  // tables in one output
-  bool is_data;        // for programs: whole, with nothing beside it
+  bool holds_several;  // several tables in one output
+  bool is_data;        // for programs: complete tables and nothing else
   std::string (*write)(const std::vector<ResultTable>& tables);
 };
 
-// text: aligned columns, each in one unit, with as many decimals as give its largest number four digits; columns without a
-// value left out, with a note; long names cut, "-" for unknown values; a table under its name if there are several.
-// json: {"NAME": [{"COLUMN": value, ...}, ...], ...}; integers are integers, unknown is null.
-// csv: one table, a line of keys first (RFC 4180). Texts pass through visible_text; a leading ' protects those that look like a formula.
-// md: like text, as tables of Markdown.
+// text: aligned columns, each in one unit, with enough decimals to give its largest number four digits; columns without
+// values are omitted with a note; long names are cut, unknown values are "-"; each table is under its name if there are
+// several.
+// json: {"NAME": [{"COLUMN": value, ...}, ...], ...}; integers are integers, unknown values are null.
+// csv: one table, with the keys in the first line (RFC 4180). Texts pass through visible_text; texts that look like a
+// formula are preceded by '.
+// md: like text, as Markdown tables.
 const std::vector<TableFormat>& table_formats();
 
-// Null: there is none of that name.
+// Null if there is no format with this name.
 const TableFormat* find_table_format(std::string_view name);
 
 }  // namespace cli

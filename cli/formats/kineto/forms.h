@@ -41,7 +41,7 @@ struct Form {
   std::uint8_t first_integer = 0;  // index of the shape's first number; the others follow
 
   // The location of the last event of this form.
-  bool second_ids = false;  // KinetoLocations::second_ids() of that event on that track
+  bool second_ids = false;  // Locations::second_ids() of that event on that track
   std::optional<TrackId> last_track;
   Location* location = nullptr;  // null if there was none
   std::int64_t last_pid = 0, last_tid = 0;

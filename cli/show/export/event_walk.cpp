@@ -62,12 +62,13 @@ EventWalk::EventWalk(const ExportJob& job, Pieces& pieces, CutPlan* plan, Progre
   collectives_.emplace(*job_.collectives, std::move(written), clip_);
 }
 
-// The overlay sees all events of a rank that is written, so that what it computes is true of the rank.
+// The overlay receives all events of a written rank, so that derived tracks are correct for the rank.
 void EventWalk::event(const Event& event, const Facts& facts) {
   progress_.step();
   const ProcessId process = router_.process(event);
   const bool chosen = job_.selector->has(process);
-  if (chosen && router_.by_process() && pieces_.at(router_.output(process)) == nullptr) return;  // another walk is for it
+  // Another walk writes it
+  if (chosen && router_.by_process() && pieces_.at(router_.output(process)) == nullptr) return;
   const LeftOut why = judge(event);
   if (!chosen) return;
   cut(event.start_ns);
@@ -90,7 +91,7 @@ LeftOut EventWalk::judge(const Event& event) {
   return why;
 }
 
-// What is computed ends at the border, in the output that ends there.
+// Derived slices end at the border, in the output that ends there.
 void EventWalk::cut(std::int64_t now_ns) {
   while (const std::int64_t* border = router_.border(now_ns)) {
     if (overlay_) overlay_->cut(*border);

@@ -1,7 +1,7 @@
-// Computed tracks, cut to the time in which the chosen events of their process are: slices to what lies in it, counters
-// to its beginning, with the value that they have there. Names and arguments keep the true lengths.
+// Clips derived tracks to the time range of their process's chosen events. Slices are cut to the range. Counters begin
+// at its start with the value that they have there. Names and arguments keep the real lengths.
 //
-// Memory: one value for each counter.
+// Memory: one value per counter.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -22,13 +22,13 @@ namespace cli {
 
 class Clip : public DerivedSink {
  public:
-  // Both outlive it. `window`: of each process.
+  // Both must outlive this object. `window` returns the time range of a process.
   Clip(std::function<TimeWindow(ProcessId)> window, DerivedSink& sink) : window_(std::move(window)), sink_(sink) {}
 
   void derived(const Derived& derived) override;
-  // Here the trace is split: values that wait for the window's beginning are given where that lies before.
+  // The trace is split at `at_ns`: emits values that wait for the start of the range if it is earlier.
   void cut(std::int64_t at_ns);
-  void finish();  // counters that had their last value before
+  void finish();  // emits counters whose last value is before the range
 
  private:
   using Key = std::tuple<ProcessId, DerivedTrack, std::int64_t>;
@@ -37,12 +37,12 @@ class Clip : public DerivedSink {
 
   std::function<TimeWindow(ProcessId)> window_;
   DerivedSink& sink_;
-  std::map<Key, Derived> before_;  // at the window's beginning
+  std::map<Key, Derived> before_;  // at the start of the range
 };
 
-// The walk in which the events go to their exporters, and to the overlay whose tracks go with them.
+// The walk that passes events to their exporters and to the overlay, which adds derived tracks.
 
-// Which output of a layout (pieces.h) an event belongs to, while the trace is walked.
+// Assigns events to the outputs of a layout (pieces.h) during the walk.
 class Router {
  public:
   Router(const Catalog& catalog, const Layout& layout) : catalog_(catalog), layout_(layout) {}
@@ -51,7 +51,7 @@ class Router {
   std::size_t output(ProcessId process) const { return by_process() ? layout_.piece_of[process] : now_; }
   bool by_process() const { return !layout_.piece_of.empty(); }
 
-  // The border that lies between the outputs so far and `ns`, if there is one; cross() goes behind it.
+  // Returns the border between the outputs so far and `ns`; null if there is none. cross() moves past it.
   const std::int64_t* border(std::int64_t ns) const {
     return now_ < layout_.borders.size() && layout_.borders[now_] <= ns ? &layout_.borders[now_] : nullptr;
   }
@@ -71,10 +71,10 @@ class EventWalk : public EventSink, public DerivedSink {
   void event(const Event& event, const Facts& facts) override;
   void derived(const Derived& derived) override;
 
-  // Events that did not come because of the selection (ExportJob::wanted): they were left out, too.
+  // Adds events that were not read because of the selection (ExportJob::wanted). They count as excluded.
   void not_read(const NotRead& events);
 
-  // After that: finishes the pieces.
+  // Call it after not_read(). Finishes the outputs.
   LeftOutSummary finish();
 
  private:

@@ -63,7 +63,7 @@ void hide(Process& process) {
 
 }  // namespace
 
-// Strings get their ids in the order in which they come.
+// Keeps the ids, because strings get them in order of insertion.
 Catalog chosen_catalog(const Catalog& catalog, const std::vector<bool>& shown) {
   Catalog copy;
   for (StringId id = 0; id < catalog.strings.size(); ++id) copy.strings.intern(catalog.strings[id]);

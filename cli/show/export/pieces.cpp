@@ -49,7 +49,7 @@ class PrepareWalk : public EventSink {
   Router router_;
 };
 
-// Reads only the processes that are written now, so that one file for each process takes time in proportion to the events.
+// Reads only the processes that this walk writes, so that one file per process takes time in proportion to the events.
 Wanted wanted_now(const ExportJob& job, const Pieces& pieces) {
   Wanted wanted = job.wanted;
   for (const std::size_t piece : pieces.layout.piece_of) wanted.now.push_back(pieces.at(piece) != nullptr);
@@ -91,8 +91,8 @@ Pieces open_some(const ExportJob& job, const ProcessOutputs& outputs, const Proc
   return pieces;
 }
 
-// Adds up the walks. Each walk counts the events that it left out of its own processes. Events that were left out because of their rank are
-// counted by every walk, so the last count is kept.
+// Adds the results of a walk. Each walk counts the events that it excluded from its own processes. Every walk counts
+// the events that were excluded because of their rank, so only the last of these counts is kept.
 void add(LeftOutSummary& to, LeftOutSummary of) {
   constexpr auto kRanks = static_cast<std::size_t>(LeftOut::ranks);
   for (std::size_t why = 0; why < to.events.size(); ++why) of.events[why] += why == kRanks ? 0 : to.events[why];

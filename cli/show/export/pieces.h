@@ -11,11 +11,11 @@
 
 namespace cli {
 
-// Counts what an exporter writes, and gives it on until it is more than a limit: then what is below is dropped (a file
-// leaves nothing behind) and the rest is only counted.
+// Counts the bytes of an exporter and passes them on up to a limit. Beyond it, the sink below is discarded (a file
+// disappears) and the rest is only counted.
 class LimitedSink : public ByteSink {
  public:
-  // 0: no limit. `below` is not null.
+  // `limit_bytes` is 0 for no limit. `below` is not null.
   LimitedSink(std::unique_ptr<ByteSink> below, std::uint64_t limit_bytes)
       : below_(std::move(below)), limit_bytes_(limit_bytes) {}
 
@@ -24,7 +24,7 @@ class LimitedSink : public ByteSink {
     if (exceeded()) below_.reset();
     if (below_ != nullptr) below_->write(bytes);
   }
-  // Not after the limit was exceeded.
+  // Must not be called after the limit was exceeded.
   void finish() override { below_->finish(); }
 
   std::uint64_t bytes() const { return bytes_; }
@@ -40,7 +40,8 @@ class Piece {
  public:
   enum class WhenEmpty : std::uint8_t { written, dropped };
 
-  // Above `limit_bytes` (0: none) the output is dropped and only counted. Without an event it may be dropped, too.
+  // Above `limit_bytes` (0 for no limit) the output is discarded and only counted. An output without events may be
+  // discarded too.
   Piece(const ExportJob& job, std::unique_ptr<ByteSink> sink, std::uint64_t limit_bytes = 0,
         WhenEmpty when_empty = WhenEmpty::written);
 
@@ -50,15 +51,15 @@ class Piece {
     if (events_++ == 0) first_ns_ = event.start_ns;
     exporter_->event(event, facts);
   }
-  // Ends the output and, unless it is dropped, puts it in place. A second call does nothing.
+  // Completes the output and puts it in place unless it was discarded. A second call does nothing.
   void finish();
 
   std::uint64_t events() const { return events_; }
-  std::int64_t first_ns() const { return first_ns_; }  // of the first event
-  // So far, before any compression; after finish() with that of the format itself.
+  std::int64_t first_ns() const { return first_ns_; }  // start of the first event
+  // Size so far without compression of the sink; after finish(), with the format's own compression.
   std::uint64_t bytes() const { return sink_.bytes() + (finished_ ? 0 : exporter_->pending_bytes()); }
   bool dropped() const { return sink_.exceeded() || (events_ == 0 && when_empty_ == WhenEmpty::dropped); }
-  const ExportSummary& summary() const { return summary_; }  // after finish()
+  const ExportSummary& summary() const { return summary_; }  // valid after finish()
 
  private:
   LimitedSink sink_;
@@ -70,18 +71,18 @@ class Piece {
   bool finished_ = false;
 };
 
-// Several outputs that are written in one walk: one for each process, or one after the other in time. Of many, a walk
-// writes some, so that buffers and open files stay few.
+// Several outputs written in one walk: one per process, or consecutive in time. If there are many, each walk writes
+// some of them, which limits the buffers and open files.
 inline constexpr std::size_t kPiecesAtOnce = 32;  // an exporter holds 2 to 4 MiB
 
-// Which output an event belongs to: by process, else by time; with neither there is one.
+// Assigns events to outputs: by process, else by time. With neither there is one output.
 struct Layout {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> piece_of = {};  // by ProcessId; kNone: it is in no output
-  std::vector<std::int64_t> borders = {};  // ascending; output i holds what starts before borders[i]
+  std::vector<std::size_t> piece_of = {};  // by ProcessId; kNone if the process is in no output
+  std::vector<std::int64_t> borders = {};  // sorted; output i contains what starts before borders[i]
 };
 
-// Those that are written now: with the numbers from `first` on.
+// The outputs written in this walk: numbers from `first` on.
 struct Pieces {
   Layout layout;
   std::size_t first = 0;
@@ -92,18 +93,18 @@ struct Pieces {
 
 class CutPlan;
 
-// Walks the trace for the pieces, as often as their format needs it, and finishes them. `plan`, of the only piece:
-// notes how large it becomes. Throws Error.
+// Walks the trace for the outputs, as often as their format needs, and finishes them. `plan` records the size over
+// time; it requires a single output. Throws Error.
 LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan = nullptr);
 
-// One output per chosen process, some at a time.
+// One output per chosen process, a limited number at a time.
 struct ProcessOutputs {
   std::function<std::unique_ptr<ByteSink>(ProcessId)> open;
-  // After the piece was finished, also where it was dropped because it has no event.
+  // Called after the output was finished or, because it has no events, discarded.
   std::function<void(ProcessId, const Piece&)> done;
 };
 
-// Walks the trace once for each kPiecesAtOnce processes. `report`: summary, left_out and notes are set.
+// Walks the trace once per kPiecesAtOnce processes. Sets summary and left_out and appends notes of `report`.
 void write_processes(const ExportJob& job, const ProcessOutputs& outputs, ExportReport& report);
 
 }  // namespace cli

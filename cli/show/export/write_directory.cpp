@@ -15,7 +15,7 @@ namespace cli {
 
 namespace {
 
-// Where ".json.gz", ".pftrace" ... begin; the end where there is no such ending.
+// Returns the position of the extension (".json.gz", ".pftrace", ...); the end if there is none.
 std::size_t ending(const std::string& path) {
   for (const std::string_view known :
        {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", ".pftrace.gz", ".pftrace", ".gz", ".tar"}) {
@@ -25,7 +25,7 @@ std::size_t ending(const std::string& path) {
   return path.size();
 }
 
-// What may be in a file's name anywhere.
+// Replaces characters that are not portable in file names.
 std::string plain(std::string_view text) {
   std::string name(text);
   std::replace_if(
@@ -95,7 +95,7 @@ void refuse_others(const std::string& directory, const std::vector<std::string>&
   }
 }
 
-// Of an earlier export: readers would take them for ranks of this one.
+// Files of an earlier export: readers would take them for ranks of this one.
 void remove_old(const std::vector<std::string>& paths, ExportReport& report) {
   for (const std::string& path : paths) {
     std::error_code error;

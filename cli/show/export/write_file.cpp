@@ -38,7 +38,7 @@ void CutPlan::note(std::int64_t start_ns, std::uint64_t bytes) {
 
 void CutPlan::add(std::int64_t at_ns, std::uint64_t bytes, bool at_step) { candidates_.push_back({at_ns, bytes, at_step}); }
 
-// Of the candidates from index `from` on, for a part that begins at `begin_bytes`.
+// Returns the best of the candidates from index `from` on, for a segment that begins at `begin_bytes`.
 const CutPlan::Candidate& CutPlan::choose(std::size_t from, std::uint64_t begin_bytes, std::uint64_t most_bytes) const {
   const Candidate* best = &candidates_[from];
   const Candidate* step = nullptr;
@@ -53,7 +53,7 @@ std::vector<CutPlan::Cut> CutPlan::cuts(std::uint64_t total_bytes) const {
   const std::uint64_t end = std::max(total_bytes, noted_bytes_);
   const double growth = static_cast<double>(end) / static_cast<double>(std::max<std::uint64_t>(total_bytes, 1));
   const auto limit = static_cast<std::uint64_t>(static_cast<double>(limit_bytes_) * growth);
-  // For what a part has besides: names that it says again, tracks opened again, counters begun again, its end.
+  // Room for what a segment has in addition: repeated names, tracks and counters that begin again, and its end.
   const std::uint64_t room = limit - limit / 16;
   const std::uint64_t most = room > 2 * head_bytes_ ? room - head_bytes_ : std::max<std::uint64_t>(room / 2, 1);
   std::vector<Cut> cuts;
@@ -75,7 +75,7 @@ std::unique_ptr<ByteSink> open_sink(const ExportJob& job, const std::string& pat
   return job.gzip && !named ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
 }
 
-// Steps of different ranks begin at nearly the same time: those of the first rank that has some stand for all.
+// Steps of different ranks begin at nearly the same time, so the first rank with steps represents all.
 std::vector<std::int64_t> step_starts(const ExportJob& job) {
   std::vector<std::int64_t> starts;
   for (ProcessId id = 0; id < job.steps->size() && starts.empty(); ++id) {
@@ -104,7 +104,7 @@ void write_parts(const ExportJob& job, const std::string& output, const std::vec
   const std::size_t count = layout.borders.size() + 1;
   for (std::size_t i = 0; i < count; ++i) job.check_output(part_name(output, i + 1, count));
   const ExportSummary whole = std::exchange(report.summary, {});
-  Placement together;  // a set that is not whole would look as if it were
+  Placement together;  // an incomplete set would look like a complete one
   for (std::size_t first = 0; first < count; first += kPiecesAtOnce) {
     Pieces pieces{layout, first};
     const std::size_t end = std::min(first + kPiecesAtOnce, count);
@@ -121,7 +121,7 @@ void write_parts(const ExportJob& job, const std::string& output, const std::vec
   count_split(whole, report);
 }
 
-// Segments name again what the whole names once, and how much that is shows only when they are written.
+// Each segment repeats names, and the size of the repetition is known only after writing.
 void note_large(std::uint64_t limit_bytes, ExportReport& report) {
   std::uint64_t largest = 0;
   for (const WrittenFile& file : report.files) largest = std::max(largest, file.bytes);
@@ -129,7 +129,7 @@ void note_large(std::uint64_t limit_bytes, ExportReport& report) {
   report.notes.push_back(fmt::format("the largest segment has {} bytes, more than --max-size {}", largest, limit_bytes));
 }
 
-// Who opens all files of this name would have those of an earlier export with them.
+// A user who opens all files with this name pattern would also open those of an earlier export.
 void note_older(const std::string& output, ExportReport& report) {
   namespace fs = std::filesystem;
   std::unordered_set<std::string> ours;

@@ -26,8 +26,8 @@ struct Header {
   char gid[8] = {'0', '0', '0', '0', '0', '0', '0'};
   char size[12];
   char mtime[12] = {'0', '0', '0', '0', '0', '0', '0', '0', '0', '0', '0'};
-  char checksum[8] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '};  // counts as blanks
-  char type = '0';                                              // a file
+  char checksum[8] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '};  // blanks while the checksum is computed
+  char type = '0';                                              // regular file
   char link[100] = {};
   char magic[6] = {'u', 's', 't', 'a', 'r'};
   char version[2] = {'0', '0'};
@@ -48,7 +48,7 @@ void set_size(Header& header, std::uint64_t size) {
 void set_checksum(Header& header) {
   unsigned sum = 0;
   for (std::size_t i = 0; i < kBlock; ++i) sum += reinterpret_cast<const unsigned char*>(&header)[i];
-  std::memcpy(header.checksum, fmt::format("{:06o}", sum).c_str(), 7);  // its zero stands before the last blank
+  std::memcpy(header.checksum, fmt::format("{:06o}", sum).c_str(), 7);  // the terminating zero is before the last blank
 }
 
 }  // namespace
@@ -96,8 +96,8 @@ struct TextSink : ByteSink {
   std::string text;
 };
 
-// Perfetto v58 takes a compressed member for an archive of its own, which a manifest may say nothing about; the TAR as
-// a whole may be compressed.
+// Perfetto v58 treats a compressed member as an archive of its own, which a manifest cannot describe. The TAR as a
+// whole may be compressed.
 std::string_view member_extension(std::string_view extension) {
   return extension.ends_with(".gz") ? extension.substr(0, extension.size() - 3) : extension;
 }
@@ -139,7 +139,7 @@ class Archive {
 
   void drop(ProcessId id) { files_[id].reset(); }
 
-  // Perfetto reads it first, wherever it stands.
+  // Perfetto reads the manifest first, wherever it is in the archive.
   void finish() {
     const std::string text = manifest();
     tar_.member("perfetto_manifest.json", text.size());
@@ -155,7 +155,7 @@ class Archive {
     JsonText out(sink);
     JsonWriter json(out);
     json.open('{');
-    json.open('{', "perfetto_manifest");  // a reader knows it by these bytes: no blank before them
+    json.open('{', "perfetto_manifest");  // readers recognize the file by these bytes, without a blank before them
     json.number("version", 1);
     json.open('[', "files");
     for (const ProcessId id : members_) write_file(json, id);

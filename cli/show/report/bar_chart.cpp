@@ -30,7 +30,7 @@ std::string bar_text(const BarChart& chart, const Bar& bar) {
   return text;
 }
 
-// Of what stands alone, or comes first where there is more behind it.
+// Returns the value of the first part that is not 0; 0 if there is none.
 double bar_value(const Bar& bar) {
   const auto first = std::find_if(bar.values.begin(), bar.values.end(), [](double value) { return value > 0; });
   return first == bar.values.end() ? 0.0 : *first;
@@ -41,7 +41,8 @@ bool has_ascending_ranks(const std::vector<Bar>& bars) {
   return bars.front().rank >= 0 && std::adjacent_find(bars.begin(), bars.end(), is_no_later) == bars.end();
 }
 
-// Of neighbours: "ranks 0-7" by rank, else "rank 0 GPU 0 to 2", "rank 0 GPU 7 to rank 1 GPU 1".
+// Returns the label of a group of neighbours: "ranks 0-7" by rank, else "rank 0 GPU 0 to 2", "rank 0 GPU 7 to rank 1
+// GPU 1".
 std::string group_label(std::span<const Bar> bars, bool by_rank) {
   const Bar &first = bars.front(), &last = bars.back();
   if (bars.size() == 1 || first.label == last.label) return first.label;
@@ -145,7 +146,8 @@ void write_swatch(Html& page, Fill fill) {
 std::string label_end(const std::string& label, std::size_t most) {
   if (label.size() <= most) return label;
   std::size_t from = label.size() - (most - 3);
-  while (from < label.size() && (static_cast<unsigned char>(label[from]) & 0xc0) == 0x80) ++from;  // not within a character
+  // Do not cut within a character
+  while (from < label.size() && (static_cast<unsigned char>(label[from]) & 0xc0) == 0x80) ++from;
   return "..." + label.substr(from);
 }
 
@@ -175,7 +177,8 @@ std::vector<Bar> grouped(std::vector<Bar> bars) {
 
 namespace {
 
-// A process of a training has one GPU; of another one this has to be told.
+// Returns true if the process has a single row. A training process usually has one GPU; for others, the label includes
+// the GPU.
 bool is_alone(const TableReading& gpus, std::size_t row) {
   const auto same = [&](std::size_t other) { return other < gpus.rows() && gpus.get<std::int64_t>(other, "rank") == gpus.get<std::int64_t>(row, "rank"); };
   return !same(row + 1) && (row == 0 || !same(row - 1));
@@ -203,7 +206,7 @@ std::string grouping_text(std::size_t rows) {
 
 namespace {
 
-// Those of the largest values first.
+// Returns the rows sorted by value, largest first.
 ResultTable largest_first(const TableReading& rows, std::string_view key) {
   std::vector<std::size_t> order(rows.rows());
   std::iota(order.begin(), order.end(), std::size_t{0});

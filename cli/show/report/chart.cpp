@@ -19,7 +19,7 @@ struct Scale {
   const char* unit;
 };
 
-// The largest unit of which there is at least one.
+// Returns the largest unit that is not greater than the value.
 template <std::size_t count>
 Scale scale_of(double largest, const std::array<Scale, count>& scales) {
   for (const Scale& scale : scales) {
@@ -37,7 +37,7 @@ Scale scale_of(double largest, Unit unit) {
   return {1, unit == Unit::rate ? "GB/s" : ""};
 }
 
-// 1, 2 or 5 with zeros, such that there are at most kTicks steps.
+// Returns a step of 1, 2 or 5 times a power of ten that gives at most kTicks steps.
 double round_step(double largest) {
   const double power = std::pow(10.0, std::floor(std::log10(largest / kTicks)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -189,7 +189,7 @@ class SpreadDrawing {
   }
 
  private:
-  // Marks with is_apart do not count for the scale, unless there are no others.
+  // Marks with is_apart do not affect the scale, unless there are no others.
   static double largest(const std::vector<SpreadMark>& marks) {
     double steady = 0, all = 0;
     for (const SpreadMark& mark : marks) {

@@ -1,5 +1,5 @@
-// Charts as SVG of the page's full width. Horizontal positions are percentages of the plot and vertical positions are pixels, so text keeps its
-// size on a phone and on a wide screen. Row labels are in a gutter to the left of the plot.
+// Charts as full-width SVG. Horizontal positions are percentages of the plot and vertical positions are pixels, so text
+// has the same size on phones and wide screens. Row labels are in a gutter to the left of the plot.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -15,22 +15,22 @@ namespace cli::report {
 
 // An axis of a chart: from 0 to a round number, in one unit.
 struct Axis {
-  double most = 1;             // at its end, in the unit of the values
-  std::vector<double> ticks;   // ascending from 0, in the unit of the values
-  double divisor = 1;          // of a value, for its tick
-  std::string unit;            // of the ticks: "ms", "%"; "" of a count
+  double most = 1;             // end of the axis, in the unit of the values
+  std::vector<double> ticks;   // sorted from 0, in the unit of the values
+  double divisor = 1;          // value / divisor is the number at the tick
+  std::string unit;            // unit of the ticks: "ms", "%"; "" for a count
 
-  // "12.5"
+  // Returns, for example, "12.5".
   std::string tick_text(double value) const;
 };
 
-// That holds values up to `largest`. Unit::ns, percent, rate, bytes; all others are counts.
+// Returns an axis for values up to `largest`. Supports Unit::ns, percent, rate and bytes; all others are counts.
 Axis axis_for(double largest, Unit unit);
 
 struct ChartFrame {
   std::string_view title, description;  // for screen readers
   double height = 0;
-  std::size_t label_letters = 0;  // length of the longest label in the gutter; 0: no gutter
+  std::size_t label_letters = 0;  // length of the longest label in the gutter; 0 for no gutter
 };
 
 // Returns a share of the plot's width as text, such as "12.5%".
@@ -42,11 +42,11 @@ inline constexpr std::size_t kMostGutterLetters = 27;
 void open_chart(Html& page, const ChartFrame& frame);
 void close_chart(Html& page);
 
-// Opens and closes an SVG inside a chart that clips its content, such as the name in a narrow bar.
+// Opens an SVG inside a chart that clips its content, such as the name in a narrow bar. close_box() closes it.
 void open_box(Html& page, std::string_view css_class, double from_share, double width_share, double y, double height);
 inline void close_box(Html& page) { page.close("svg"); }
 
-// A chart with one field for each row and column. Red fields are high, blue fields are low, and extreme values are darker.
+// A chart with one field per row and column. Red fields are high, blue fields are low, and extreme values are darker.
 struct HeatField {
   double heat = 0;    // from -1 (blue) to 1 (red); 0 is neither
   std::string text;   // text in the field, if columns are wide enough
@@ -55,7 +55,7 @@ struct HeatField {
 
 struct HeatRow {
   std::string label;
-  std::vector<std::optional<HeatField>> fields;  // one for each column; empty if there is no value
+  std::vector<std::optional<HeatField>> fields;  // one per column; empty if there is no value
   bool is_apart = false;                         // the row is a sum, with a line above it
 };
 
@@ -63,25 +63,26 @@ struct HeatMap {
   std::string title, description;
   std::string columns_are;  // text above the columns
   std::vector<std::string> columns;
-  std::set<std::size_t> culprits = {};  // columns with an emphasized name
+  std::set<std::size_t> culprits = {};  // columns with emphasized names
   std::vector<HeatRow> rows;
 };
 
-// With more columns, fields have no text. On a phone a text of 5 letters fits.
+// Fields have no text if there are more columns. On a phone, a text of 5 letters fits.
 inline constexpr std::size_t kMostTextColumns = 12;
 
 void write_heat_map(Html& page, const HeatMap& map);
 
-// A chart of one quantity over places. Each place has a dot for the middle and a line from the lowest to the highest value.
+// A chart of one quantity over places. Each place has a dot for the middle and a line from the lowest to the highest
+// value.
 struct SpreadMark {
-  std::string label;  // below it
+  std::string label;  // below the mark
   std::string text;   // tooltip
   double lowest = 0, middle = 0, highest = 0;
   bool is_apart = false;  // warm-up: drawn hollow and ignored for the scale
 };
 
 struct SpreadChart {
-  std::string title, description, quantity, across;  // across is the name of the horizontal axis
+  std::string title, description, quantity, across;  // `across` is the title of the horizontal axis
   Unit unit = Unit::ns;
   std::vector<SpreadMark> marks;
 };

@@ -1,4 +1,4 @@
-// How one device spends a time: of the whole and of equal parts of it.
+// Usage of one device over a time range, in total and in equal parts of it.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -17,11 +17,12 @@ struct Usage {
 
 class DeviceUsage {
  public:
-  // Counts in [from_ns, to_ns), in parts of part_ns; the last part may be shorter. `keeps_exposed` makes exposed_times() available.
+  // Counts in [from_ns, to_ns), in parts of part_ns; the last part may be shorter. `keeps_exposed` enables
+  // exposed_times().
   DeviceUsage(std::int64_t from_ns, std::int64_t to_ns, std::int64_t part_ns, bool keeps_exposed = false)
       : keeps_exposed_(keeps_exposed), from_ns_(from_ns), to_ns_(to_ns), part_ns_(part_ns), parts_(static_cast<std::size_t>((to_ns - from_ns + part_ns - 1) / part_ns)) {}
 
-  // By start_ns ascending; of any time.
+  // Adds work in order of start_ns. It may lie outside of the time range.
   void work(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns) {
     start_ns = std::max(start_ns, from_ns_);
     end_ns = std::min(end_ns, to_ns_);
@@ -32,7 +33,7 @@ class DeviceUsage {
   const Usage& whole() const { return whole_; }
   const std::vector<Usage>& parts() const { return parts_; }
 
-  // Returns the times in which communication ran without compute, ascending.
+  // Returns the times in which communication ran without compute, sorted.
   const std::vector<std::pair<std::int64_t, std::int64_t>>& exposed_times() const { return exposed_times_; }
 
   // Callbacks of intervals_.

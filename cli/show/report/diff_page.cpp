@@ -61,7 +61,7 @@ void write_before_and_after(Html& page, const ResultTable& parts) {
   write_bars(page, chart);
 }
 
-// Draws a bar for each row: to the left if it takes less time in B, to the right if it takes more.
+// Draws one bar per row: to the left if it takes less time in B, to the right if it takes more.
 void write_changes(Html& page, const ResultTable& table) {
   const std::vector<ResultTable> one{table};
   const TableReading rows(one, table.name);

@@ -9,9 +9,9 @@
 namespace cli::report {
 
 struct DiffPage {
-  std::string title, inputs;         // inputs are words of a command line
+  std::string title, inputs;         // inputs are words of a shell command
   std::string verdict;               // one or more lines (compare/diff_tables.h)
-  std::vector<ResultTable> changed;  // the tables of the comparison, with the rows that changed
+  std::vector<ResultTable> changed;  // tables of the comparison, with the rows that changed
   ResultTable parts;                 // all parts of the mean step
 };
 

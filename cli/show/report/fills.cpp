@@ -12,7 +12,7 @@ namespace {
 
 enum class Pattern : std::uint8_t { solid, rising, falling, crossed, dots, rows, columns, grid, wide_rising, wide_falling, wide_dots, wide_rows, wide_columns, wide_grid };
 
-// Two fills of one chart have two patterns; fills that no chart has together may share one.
+// Fills in one chart have different patterns; fills that are never in one chart may share one.
 Pattern pattern_of(Fill fill) {
   switch (fill) {
     case Fill::compute:
@@ -105,7 +105,7 @@ std::string_view colour_of(Fill fill) {
   switch (fill) {
     case Fill::compute:
     case Fill::forward:
-      return "blue";  // exports leave it to the viewer
+      return "blue";  // exports leave the color to the viewer
     case Fill::matmul:
       return chrome_color(Kind::kernel, "gemm");
     case Fill::communication:

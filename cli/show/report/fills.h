@@ -1,5 +1,6 @@
-// What parts of a chart look like: a colour and a pattern, so that they differ on paper and to every eye. Colours are those of exports
-// (cli/formats/export/chrome_text.h), by the name that Catapult's palette has for them; page/palette.css says what they are in light and in dark.
+// Fills of chart parts: a color and a pattern, so that they differ on paper and for color-blind readers. Colors have
+// the names of Catapult's palette and are those of exports (cli/formats/export/chrome_text.h). page/palette.css defines
+// them for light and dark mode.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,26 +15,26 @@ namespace cli::report {
 
 enum class Fill : std::uint8_t { compute, matmul, communication, exposed, memory, idle, waiting, blocking_copy, after_wait, host_late, launching, queued, unexplained, late_most, late_next, late_third, late_others, forward, backward, optimizer, other, count_ };
 
-// In a legend: "exposed communication".
+// Returns the text of the legend: "exposed communication".
 std::string_view fill_name(Fill fill);
 
-// Of the palette: "good".
+// Returns the color's name in the palette: "good".
 std::string_view colour_of(Fill fill);
 
-// For the attribute "fill" of a shape.
+// Returns the "fill" attribute of a shape.
 std::string paint(Fill fill);
 
-// What paint() refers to: once on the page.
+// Writes the patterns that paint() refers to. Call it once per page.
 void write_patterns(Html& page);
 
-// The colours of a timeline's slices: by what they are, as exports have them (fills.h, cli/formats/export/chrome_text.h).
+// Colors of timeline slices by kind, as in exports (fills.h, cli/formats/export/chrome_text.h).
 enum class SliceColor : std::uint8_t { compute, matmul, comm, exposed, memory, sync, call, cpu_op, range, other };
 
 struct TimelineColor {
   SliceColor color;
-  std::string_view word;     // in the page's data
-  std::string_view meaning;  // in the legend
-  std::optional<Fill> fill;  // that charts have for it, with its pattern
+  std::string_view word;     // name in the page's data
+  std::string_view meaning;  // text in the legend
+  std::optional<Fill> fill;  // the charts' fill, including its pattern, for the same thing
 };
 
 inline constexpr std::array<TimelineColor, 10> kTimelineColors{{
@@ -51,7 +52,7 @@ inline constexpr std::array<TimelineColor, 10> kTimelineColors{{
 
 constexpr const TimelineColor& timeline_color(SliceColor color) { return kTimelineColors[static_cast<std::size_t>(color)]; }
 
-// Of palette.css.
+// Returns the name in palette.css.
 inline std::string_view palette_name(const TimelineColor& color) {
   if (color.fill) return colour_of(*color.fill);
   switch (color.color) {

@@ -26,7 +26,7 @@ namespace cli::report {
 namespace {
 
 constexpr std::size_t kMostFlameNodes = 1200, kMostFlameDepth = 60;
-constexpr std::int64_t kLeastFlamePart = 1500;  // nodes below this part of the total are too thin to see
+constexpr std::int64_t kLeastFlamePart = 1500;  // nodes below this part (1 / N) of the total are too thin to see
 
 // Receives folded lines. Each write is one line.
 class FlameSink : public ByteSink {

@@ -1,4 +1,5 @@
-// GPU time by the place in the program that launched it, from the data of `export --folded`: the tree of a flame graph, and its longest paths.
+// GPU time by the call path that launched it, from the data of `export --folded`: the tree of a flame graph, and the
+// longest paths.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,7 @@ struct FlameTree {
   std::int64_t total_ns = 0;
   std::vector<std::string> common;  // the outermost names that all of the time shares
   std::vector<FlameNode> nodes;     // parents come before children, large nodes before small ones; nodes below least_ns are omitted
-  std::int64_t least_ns = 0;        // limit for nodes
+  std::int64_t least_ns = 0;        // minimum length of nodes
   ResultTable longest;              // the longest paths: gpu_ns, gpu_share_pct, stack
 };
 

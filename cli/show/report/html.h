@@ -1,5 +1,5 @@
-// HTML and SVG by appending. What is no markup goes through text() or the value of an attribute and is escaped there, and nowhere
-// else: names in a trace are what strangers wrote.
+// Builds HTML and SVG by appending. Names in a trace are untrusted: all text except markup goes through text() or an
+// attribute value, and is escaped there and only there.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace cli::report {
 // Escapes & < > " ' in `text`, after visible_text, for the text of an element or a quoted attribute value.
 std::string html_text(std::string_view text);
 
-// At most two decimals, and none that are 0.
+// At most two decimals, without trailing zeros.
 std::string coordinate(double value);
 
 struct Attribute {
@@ -33,13 +33,13 @@ class Html {
   void open(std::string_view tag, Attributes attributes = {});
   void close(std::string_view tag);
   void text(std::string_view text) { out_ += html_text(text); }
-  // One with text alone.
+  // Writes an element that contains only text.
   void element(std::string_view tag, std::string_view text) { element(tag, {}, text); }
   void element(std::string_view tag, Attributes attributes, std::string_view text);
-  // One without content: of HTML, those that never have any; of SVG, each.
+  // Writes an element without content: a void element of HTML, or any element of SVG.
   void empty(std::string_view tag, Attributes attributes = {});
 
-  // What is markup already.
+  // Appends text that already is markup.
   void markup(std::string_view markup) { out_ += markup; }
   const std::string& all() const { return out_; }
 

@@ -22,7 +22,7 @@ namespace cli::report {
 
 namespace {
 
-// Where the timeline stands among the sections: behind this one.
+// The timeline comes after this section.
 constexpr std::string_view kTimelineBehind = "findings";
 
 bool is_shown(const SectionEntry& section, const ReportFacts& facts) { return section.applies == nullptr || section.applies(facts); }

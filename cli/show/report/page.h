@@ -8,21 +8,22 @@
 
 namespace cli::report {
 
-// No address but those within the page stands in it, and its content security policy lets nothing be loaded and no script run but its own.
+// The page contains no external addresses, and its content security policy blocks all loads and all scripts except its
+// own.
 std::string page_html(std::string_view title, const ReportFacts& facts);
 
-// The begin and end of every page: the head with style and content policy, the patterns of charts, and the script.
+// The begin and end of every page: the head with style and content policy, the chart patterns, and the script.
 void open_page(Html& page, std::string_view title);
 void close_page(Html& page);
 
-// The page's own style and script: the files of page/, joined when tracetool is built (embed_page.py), and by what the page's content
-// security policy knows them.
+// The page's own style and script: the files of page/, joined by embed_page.py when tracetool is built, and their
+// hashes for the content security policy.
 extern const std::string_view kPageStyle, kPageScript;
-extern const std::string_view kPageStyleHash, kPageScriptHash;  // 'sha256-...', with its quotes
+extern const std::string_view kPageStyleHash, kPageScriptHash;  // 'sha256-...', including the quotes
 
 // The head of the page: GPUs, hosts, date, steps and versions.
 
-// Writes a list of terms. Unknown facts are omitted.
+// Writes a list of terms. Omits unknown facts.
 void write_head_facts(Html& page, const ReportFacts& facts);
 
 }  // namespace cli::report

@@ -96,8 +96,8 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   add_new(page.notes, results[0].notes);
   leave_out(page.diagnosis.notes, page.notes);
   std::vector<std::string> notes = page.notes;
-  add_new(notes, timeline.notes);  // which its section has
-  add_new(page.notes, trace.warnings);  // which were said when it was read
+  add_new(notes, timeline.notes);  // already in the timeline's section
+  add_new(page.notes, trace.warnings);  // already printed when the trace was read
   return {page_html(request.title, page), page.diagnosis.findings.size(), notes};
 }
 

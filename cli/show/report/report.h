@@ -1,4 +1,4 @@
-// A trace as one page of HTML that needs nothing beside itself: tables, pictures of them, findings, and a timeline.
+// Creates a report: one self-contained HTML page with tables, charts, findings and a timeline.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -11,25 +11,25 @@ namespace cli::report {
 
 struct ReportRequest {
   std::string title;        // of the page
-  std::string inputs;       // as a shell takes them, for commands that the page names
-  std::string selected;     // the options of `selection`: ReportFacts
-  std::string recorder, clocks;  // ReportFacts
-  Selection selection;      // ranks; of steps or time, tables and findings are of these alone
+  std::string inputs;       // as words of a shell command, for commands on the page
+  std::string selected;     // the options of `selection`; see ReportFacts
+  std::string recorder, clocks;  // see ReportFacts
+  Selection selection;      // ranks; if steps or times are chosen, tables and findings cover only these
   TimelineRequest timeline;
-  const NameRules* class_rules = nullptr;  // AnalysisRequest
-  const OwnPeaks* own_peaks = nullptr;     // AnalysisRequest
+  const NameRules* class_rules = nullptr;  // see AnalysisRequest
+  const OwnPeaks* own_peaks = nullptr;     // see AnalysisRequest
 };
 
 struct Report {
   std::string html;
   std::size_t findings = 0;
-  std::vector<std::string> notes;  // what it does not hold; a sentence each, which the page has, too
+  std::vector<std::string> notes;  // data missing from the page, which also contains them; a sentence each
 };
 
-// To read a trace for a report alone. One for each trace.
+// Returns the events that a report needs. Make a new one for each trace.
 EventChoice reported_events();
 
-// Tables as analyze() makes them, findings as diagnose() does, all read together; throws as they do.
+// Creates tables like analyze() and findings like diagnose() in one walk, and throws the same errors.
 Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request);
 
 }  // namespace cli::report

@@ -2,7 +2,7 @@
 
 namespace cli::report {
 
-// The sections, in the order of the page.
+// The sections, in page order.
 #define SECTIONS \
   ENTRY(mean_step) \
   ENTRY(summary) \

@@ -1,4 +1,4 @@
-// A section of the report's page: a file and a line in section.cpp.
+// A section of the report page. Each is a file and a line in section.cpp.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,38 +14,43 @@
 
 namespace cli::report {
 
-// What the sections of a report are made of. It outlives them.
+// The data for the sections of a report. It outlives them.
 struct ReportFacts {
   const Catalog& catalog;
   const std::vector<ClockFit>& fits;
-  std::vector<ResultTable> tables;  // of the analyses that the sections name (section.h)
+  std::vector<ResultTable> tables;  // of the analyses that the sections request
   std::vector<ResultTable> by_step; // tables temporal, idle and memory by step; empty if there are no steps
   WaitTables waits;
   FlameTree flame;
   rules::Diagnosis diagnosis;
-  std::string timeline;             // its section, as markup
-  std::string inputs;               // as a shell takes them
-  std::string selected;             // the options that choose a part of them, so, too, each behind a blank; ""
-  std::vector<bool> chosen;         // by ProcessId: what is not of a rank that --ranks names is not shown
-  std::string recorder;             // how the recordings were made, one line for each way; "" if the input has no recording
-  std::string clocks;               // how clocks are aligned, in a sentence; "": there is one, or none is known
-  std::vector<std::string> notes;   // what the page does not hold; a sentence each
+  std::string timeline;             // markup of the timeline section
+  std::string inputs;               // as words of a shell command
+  // Options that select a part of the inputs, in the same form, each preceded by a blank; or ""
+  std::string selected;
+  // By ProcessId; false for processes of ranks excluded by --ranks, which are not shown
+  std::vector<bool> chosen;
+  // How recordings were made, one line per configuration; "" if the input has no recording
+  std::string recorder;
+  // How clocks are aligned, in a sentence; "" if there is only one clock or none is known
+  std::string clocks;
+  std::vector<std::string> notes;   // data missing from the page; a sentence each
 };
 
 struct SectionEntry {
   std::string_view id, title;
-  std::vector<std::string_view> tables;  // of analyses, that it shows
-  void (*write)(const ReportFacts& facts, Html& page);  // what stands under the title
-  bool (*applies)(const ReportFacts& facts) = nullptr;  // null: always; else the page has no such section where it does not
+  std::vector<std::string_view> tables;  // tables of analyses that it shows
+  void (*write)(const ReportFacts& facts, Html& page);  // writes the content below the title
+  // If it returns false, the page omits the section; null for always
+  bool (*applies)(const ReportFacts& facts) = nullptr;
 };
 
-// In the order of the page.
+// In page order.
 const std::vector<SectionEntry>& sections();
 
-// Returns whether there is GPU work in the chosen time.
+// Returns true if there is GPU work in the chosen time.
 bool has_gpu_time(const ReportFacts& facts);
 
-// Returns whether there are operators with known sizes and a GPU with known peaks.
+// Returns true if there are operators with known sizes and a GPU with known peaks.
 bool has_roofline(const ReportFacts& facts);
 
 }  // namespace cli::report

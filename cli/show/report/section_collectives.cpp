@@ -1,4 +1,4 @@
-// How fast collectives were, and who waits for whom.
+// Bandwidth of collectives, and waits between ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace cli::report {
 
-// How fast collectives were.
+// Bandwidth of collectives.
 
 namespace {
 
@@ -60,7 +60,7 @@ void write_bandwidth(const ReportFacts& facts, Html& page) {
 
 SectionEntry bandwidth_section() { return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_collectives}; }
 
-// Who waits for whom.
+// Waits between ranks.
 
 namespace {
 
@@ -88,7 +88,7 @@ std::set<std::int64_t> stragglers_of(const TableReading& ranks) {
 
 std::string rank_name(std::int64_t rank) { return rank < 0 ? std::string("unknown") : fmt::format("rank {}", rank); }
 
-// Returns a row for each rank with its waits for the rank of each column.
+// Returns one row per rank with its waits for the rank of each column.
 std::vector<Bar> waits_of_ranks(const TableReading& waits, const std::vector<std::int64_t>& columns, std::size_t column_count) {
   std::map<std::pair<std::int64_t, std::string>, std::vector<double>> rows;
   for (std::size_t row = 0; row < waits.rows(); ++row) {
@@ -131,7 +131,7 @@ void write_wait_matrix(Html& page, const ReportFacts& facts) {
   map.title = "Time that each rank waited for each other rank";
   map.description = "Rows are ranks that waited; columns are ranks that started a collective last. A field shows the time waited; darker is longer. The last row is "
                     "the sum. Empty fields: no wait.";
-  std::vector<std::string> names;  // of the columns, in words
+  std::vector<std::string> names;  // texts of the columns
   for (const std::int64_t rank : ranks) {
     if (culprits.contains(rank)) map.culprits.insert(map.columns.size());
     map.columns.push_back(rank < 0 ? std::string("?") : fmt::format("{}", rank));

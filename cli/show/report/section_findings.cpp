@@ -1,4 +1,4 @@
-// What to change: the findings of diagnose, each with the times at which it is seen as links into the timeline.
+// Findings of diagnose, each with links to the times in the timeline at which it occurs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Why GPUs were idle.
+// Idle time of GPUs by cause.
 #include "cli/show/report/section_idle.h"
 
 #include <fmt/format.h>

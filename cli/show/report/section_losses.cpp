@@ -1,4 +1,4 @@
-// How complete and exact the recordings are: what they do not hold, and how well the clocks of the hosts are known.
+// Data missing from the recordings, and the accuracy of the hosts' clocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace cli::report {
 
-// What the recordings do not hold.
+// Missing data.
 
 namespace {
 
@@ -41,7 +41,7 @@ std::string what_is_missing(const Process& process) {
   return text;
 }
 
-// Of a file that is cut, nobody counted what is gone.
+// The losses of a truncated file are not counted anywhere.
 std::string losses_text(std::uint64_t overwritten, std::uint64_t lost, std::uint64_t cut) {
   std::string text = overwritten + lost == 0 ? "" : fmt::format("{} overwritten, {} lost.", count_text(overwritten, "event"), lost);
   if (cut > 0) return fmt::format("{}{}{} cut; the number of missing events is unknown.", text, text.empty() ? "" : " ", cut == 1 ? "1 recording is" : fmt::format("{} recordings are", cut));
@@ -84,7 +84,7 @@ void write_losses(const ReportFacts& facts, Html& page) {
 
 SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses, has_losses}; }
 
-// How well the clocks of the hosts are known.
+// Accuracy of the hosts' clocks.
 
 namespace {
 
@@ -101,7 +101,7 @@ std::vector<Column> clock_columns() {
           {"later", Unit::count, "Number of times that the clock was set or changed its rate"}};
 }
 
-// Those that a chosen rank reads; where all are chosen, also those of unknown ranks.
+// Returns the fits that a chosen rank uses; if all ranks are chosen, also those of unknown ranks.
 std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
   if (std::find(facts.chosen.begin(), facts.chosen.end(), false) == facts.chosen.end()) return facts.fits;
   std::set<std::int64_t> ranks;

@@ -20,7 +20,8 @@ namespace cli::report {
 namespace {
 
 constexpr double kPictureHeight = 46, kLeastNamed = 0.09;  // narrower parts have no name in the bar
-constexpr std::size_t kLateRanks = 3;                       // ranks that are named, if waiting for them takes at least 1 %
+// Maximum number of named ranks; waiting for each takes at least 1 %
+constexpr std::size_t kLateRanks = 3;
 
 struct MeanPart {
   std::string name;
@@ -28,7 +29,7 @@ struct MeanPart {
   std::int64_t sum_ns = 0;
 };
 
-// The rows of steps without warm-up, or the rows of the whole time if there are no such steps.
+// The rows of steps without warm-up, or the rows of the whole time if there are none.
 struct MeanStep {
   std::int64_t rows = 0, span_ns = 0;
   std::set<std::int64_t> steps;  // empty for the whole time

@@ -1,4 +1,4 @@
-// How much memory of the GPUs was in use; where the input tells it.
+// GPU memory in use, if the trace has it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace cli::report {
 namespace {
 
-// Of a GPU: the host's memory is in the table alone.
+// True for a GPU with a known peak. Host memory is shown only in the table.
 bool knows_peak(const TableReading& memory, std::size_t row) {
   return memory.get<std::int64_t>(row, "peak_bytes").has_value() && memory.get<std::int64_t>(row, "device").has_value();
 }

@@ -1,4 +1,4 @@
-// How much of the communication compute hides.
+// Overlap of communication with compute.
 #include <fmt/format.h>
 
 #include "cli/base/text.h"

@@ -27,7 +27,7 @@ bool has_phases(const ReportFacts& facts) {
   return rows.sum("forward_ns") + rows.sum("backward_ns") + rows.sum("optimizer_ns") > 0;
 }
 
-// Returns a row for each GPU, without the steps in `warm_ups`.
+// Returns one row per GPU, without the steps in `warm_ups`.
 ResultTable mean_phases(const TableReading& rows, const std::set<std::int64_t>& warm_ups) {
   ResultTable table{"mean_phases", {kRankColumn, kPhaseColumn, kDeviceColumn}, {}, {}};
   for (const PhasePart& part : kPhaseParts) table.columns.push_back({part.key, Unit::ns, "Mean over the steps"});

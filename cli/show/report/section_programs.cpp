@@ -7,7 +7,7 @@
 
 namespace cli::report {
 
-// Modules by the GPU time of their own operators; where the input tells it.
+// Modules by the GPU time of their own operators, if the trace has modules.
 
 namespace {
 
@@ -21,7 +21,7 @@ void write_modules(const ReportFacts& facts, Html& page) {
 
 SectionEntry modules_section() { return {"modules", "Modules", {"modules"}, write_modules, has_modules}; }
 
-// Operators by the GPU time that they launched; where the input tells it.
+// Operators by the GPU time that they launched, if the trace has operators.
 
 namespace {
 
@@ -35,7 +35,7 @@ void write_operators(const ReportFacts& facts, Html& page) {
 
 SectionEntry operators_section() { return {"operators", "Operators", {"operators"}, write_operators, has_operators}; }
 
-// Python frames by the GPU time that they launched; where the input tells it.
+// Python frames by the GPU time that they launched, if the trace has stacks.
 
 namespace {
 
@@ -49,7 +49,7 @@ void write_stacks(const ReportFacts& facts, Html& page) {
 
 SectionEntry stacks_section() { return {"stacks", "Stacks", {"stacks"}, write_stacks, has_stacks}; }
 
-// Which kernels took most time.
+// The kernels with the most time.
 
 namespace {
 
@@ -68,7 +68,7 @@ void write_kernels(const ReportFacts& facts, Html& page) {
 
 SectionEntry kernels_section() { return {"kernels", "Top kernels", {"kernels"}, write_kernels, has_kernels}; }
 
-// What the GPUs' work was for.
+// GPU time by class of work.
 
 namespace {
 

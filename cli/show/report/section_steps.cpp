@@ -1,4 +1,4 @@
-// Sections of the whole run: a summary, the length of steps, and where the time of each rank went.
+// Sections about the whole run: a summary, the lengths of steps, and the time of each rank.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -12,7 +12,7 @@
 
 namespace cli::report {
 
-// How long the steps took.
+// The lengths of steps.
 
 namespace {
 
@@ -30,7 +30,7 @@ void write_steps(const ReportFacts& facts, Html& page) {
 
 SectionEntry steps_section() { return {"steps", "Step times", {"steps"}, write_steps, has_steps}; }
 
-// Where the time of each rank went.
+// The time of each rank by activity.
 
 namespace {
 
@@ -59,11 +59,11 @@ bool has_gpu_time(const ReportFacts& facts) { return TableReading(facts.tables, 
 
 SectionEntry time_per_rank_section() { return {"time", "Time per rank", {"temporal"}, write_time, has_gpu_time}; }
 
-// What matters, in three sentences.
+// A summary in three sentences.
 
 namespace {
 
-// As a sentence begins.
+// Begins the sentence with a capital letter.
 std::string begun(std::string sentence) {
   if (!sentence.empty()) sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
   return sentence;

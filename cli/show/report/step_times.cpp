@@ -76,7 +76,8 @@ std::string percent_text(double share) {
   return tenths == 0 ? "0.0 %" : fmt::format("{:+.1f} %", tenths / 10);
 }
 
-// Returns a row for each rank: the length of each step relative to the median over the ranks. A column with several steps has their mean.
+// Returns one row per rank: the length of each step relative to the median over the ranks. A column for several steps
+// has their mean.
 std::vector<Bar> deviations_of(const TableReading& rows, const std::map<std::int64_t, std::int64_t>& medians_ns, std::size_t each, std::size_t columns) {
   std::map<std::int64_t, std::size_t> places;
   for (const auto& [number, median_ns] : medians_ns) places.try_emplace(number, places.size());
@@ -145,7 +146,7 @@ void write_step_heat(Html& page, const ReportFacts& facts) {
 
 namespace {
 
-// Returns one mark for each step, or for several steps if there are more steps than kMostSpreadMarks.
+// Returns one mark per step, or per group of steps if there are more steps than kMostSpreadMarks.
 std::vector<SpreadMark> marks_of(const TableReading& steps) {
   std::vector<SpreadMark> marks;
   const std::size_t each = (steps.rows() + kMostSpreadMarks - 1) / kMostSpreadMarks;

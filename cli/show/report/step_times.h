@@ -9,15 +9,17 @@
 
 namespace cli::report {
 
-// A row for each step of the table steps: step, ranks, shortest_ns, median_ns, longest_ns, longest_rank, warm_up. Ascending.
+// Returns one row per step of the table steps, sorted: step, ranks, shortest_ns, median_ns, longest_ns, longest_rank,
+// warm_up.
 ResultTable step_times(const std::vector<ResultTable>& tables);
 
-// A line of the medians, and from the shortest to the longest. Steps of warm-up do not make its scale.
+// Writes a chart with a line of the medians and the range from shortest to longest. Warm-up steps do not affect its
+// scale.
 void write_step_chart(Html& page, const ResultTable& steps);
 
 // The heat map of steps by rank: how much longer or shorter each step took than on the other ranks.
 
-// Writes nothing for fewer than two ranks or three steps; the table is enough then.
+// Writes nothing for fewer than two ranks or three steps; a table is enough then.
 void write_step_heat(Html& page, const ReportFacts& facts);
 
 }  // namespace cli::report

@@ -12,7 +12,7 @@
 namespace cli::report {
 namespace {
 
-// As JSON has it.
+// In JSON form.
 std::optional<std::string> exact_value(const Cell& cell) {
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *number);
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);

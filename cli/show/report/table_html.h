@@ -1,5 +1,6 @@
-// Tables of analyses as tables of the page: cells as all that is written for people has them (cli/answers/tables/write_tables.h), the exact value
-// of a number beside its text (data-v), the whole of a name that is cut as its title.
+// Tables of analyses as HTML. Cells have the same text as in other output for people
+// (cli/answers/tables/write_tables.h). The exact value of a number is in its attribute data-v, the full text of a
+// shortened name in its title.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -11,22 +12,23 @@
 
 namespace cli::report {
 
-// What the page holds of a table of many rows.
+// Maximum number of rows of a table on the page.
 inline constexpr std::size_t kMostTableRows = 1024;
 
 struct TableShown {
-  std::size_t most = kMostTableRows;  // of its first rows
-  std::string_view source = {};       // the table of `analyze` that has all of it; "": that of its name
-  std::string command = {};           // that prints all of it; "": `analyze` with `source`
+  std::size_t most = kMostTableRows;  // maximum number of rows, counted from the first
+  std::string_view source = {};       // the table of `analyze` that contains all rows; "" if it has the same name
+  std::string command = {};           // a command that prints all rows; "" for `analyze` with `source`
 };
 
-// Behind a line that opens it, `caption` with the number of rows. Says what is left out, and which command has it. Notes of the table follow it.
+// Writes a collapsed table whose line is `caption` with the number of rows. Writes which rows are omitted and the
+// command that prints them, then the notes of the table.
 void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown = {});
 
 // Writes the first `most` rows, and a note with `command`, which prints all rows.
 void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most, std::string_view command);
 
-// Of the facts' tables; null: it is not there, or empty.
+// Returns one of the facts' tables; null if it is missing or empty.
 const ResultTable* find_table(const ReportFacts& facts, std::string_view name);
 
 void write_paragraph(Html& page, std::string_view text);

@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::size_t kShownRanks = 16;
 constexpr std::size_t kMostSlices = 200'000;  // about 3 MB of the page
-constexpr std::size_t kMostSteps = 1000;  // of which the page knows when they were
+constexpr std::size_t kMostSteps = 1000;  // maximum number of steps whose times are on the page
 constexpr std::size_t kMostParts = 400, kFewestParts = 20, kMostPartsOfAll = 120'000;
 
-// Of the host. Python's functions are too many for a page: an export has them.
+// Kinds of host events. Python functions are excluded, because there are too many for a page; an export contains them.
 KindSet host_kinds() {
   return kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl, Kind::sync, Kind::overhead, Kind::cpu_op, Kind::user_annotation, Kind::gpu_annotation, Kind::garbage_collection});
 }
@@ -53,7 +53,7 @@ void check_ranks(const AnalysisContext& context, const std::vector<ProcessId>& c
   }
 }
 
-// Those with all slices, of `chosen`, in their order.
+// Returns the processes of `chosen` that are shown with all slices, in their order.
 std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const std::vector<ProcessId>& chosen, const std::vector<std::int64_t>& ranks,
                                         std::vector<std::string>& notes) {
   std::vector<ProcessId> shown;
@@ -94,7 +94,7 @@ SliceColor color_of(const TimelineSlice& slice, std::string_view name) {
   }
 }
 
-// The numbers of names as they are first asked for.
+// Numbers names in the order in which they are first used.
 class TimelineNames {
  public:
   explicit TimelineNames(const Strings& strings) : strings_(strings), short_names_(strings) {}
@@ -117,7 +117,7 @@ class TimelineNames {
     return static_cast<std::uint32_t>(names_.size() - 1);
   }
 
-  // What comes most often gets the lowest numbers, which are the shortest. By the old number.
+  // Gives the most frequent names the lowest numbers, which are the shortest. Returns the new numbers by old number.
   std::vector<std::uint32_t> renumber() {
     std::vector<std::uint32_t> order(names_.size()), numbers(names_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -198,11 +198,11 @@ class Timeline : public TablesObserver {
  private:
   struct OfProcess {
     bool has_slices = false;
-    std::int64_t from_ns = 0, to_ns = 0;        // what is shown, by its own clock
+    std::int64_t from_ns = 0, to_ns = 0;        // shown time, by its own clock
     std::map<std::int64_t, DeviceUsage> usage;  // by device
-    std::size_t place = 0;                      // in TimelineData::ranks
+    std::size_t place = 0;                      // index in TimelineData::ranks
 
-    // What ends where it begins does not run in it.
+    // A slice that ends at from_ns does not run in the range, unless it also begins there.
     bool shows(std::int64_t start_ns, std::int64_t end_ns) const { return start_ns < to_ns && (end_ns > from_ns || start_ns >= from_ns); }
   };
 
@@ -269,7 +269,7 @@ class Timeline : public TablesObserver {
     }
   }
 
-  // A track of the timeline for each family of lanes (cli/formats/export/lanes.h).
+  // Adds one track of the timeline per family of lanes (cli/formats/export/lanes.h).
   void add_track(std::span<const TimelineSlice> slices, const TrackLayout& layout, ProcessLayout& process, TimelineNames& names, TimelineRank& rank) {
     const TrackKind kind = context_.catalog.tracks[slices.front().track].kind;
     TrackLanes lanes(kind, layout, process);
@@ -293,7 +293,7 @@ class Timeline : public TablesObserver {
 
   const AnalysisContext& context_;
   TimelineSection& result_;
-  const std::vector<ProcessId> chosen_;  // in the order of ranks
+  const std::vector<ProcessId> chosen_;  // sorted by rank
   TimelineData data_;
   Census census_;
   TimelineSlices slices_;

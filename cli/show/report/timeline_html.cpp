@@ -1,4 +1,4 @@
-// The timeline's section: its data as JSON, and the markup around it.
+// The timeline section: its data as JSON, and the markup around it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,8 @@ std::vector<StaticRow> static_rows(const TimelineData& data) {
   return rows;
 }
 
-// The outline of columns of these heights, from 0 to 1, standing on the row's lower edge; equal neighbours are one.
+// Returns the outline of adjacent columns with these heights (0 to 1) on the row's lower edge. Equal neighbours are
+// joined.
 std::string columns_path(const std::vector<double>& heights, double x, double bottom, double width) {
   std::string path = fmt::format("M{} {}", coordinate(x), coordinate(bottom));
   const double step = width / static_cast<double>(std::max<std::size_t>(1, heights.size()));
@@ -57,7 +58,7 @@ std::string columns_path(const std::vector<double>& heights, double x, double bo
   return path + fmt::format("V{}z", coordinate(bottom));
 }
 
-// Parts side by side are joined until there are at most kMostStaticParts.
+// Joins adjacent parts until there are at most kMostStaticParts.
 std::vector<Usage> joined_parts(const std::vector<Usage>& parts) {
   const std::size_t joined = (parts.size() + kMostStaticParts - 1) / kMostStaticParts;
   std::vector<Usage> sums;
@@ -83,7 +84,7 @@ void draw_row(Html& html, const StaticRow& row, const TimelineData& data, double
   }
   html.element("text", {{"x", kLabelWidth - 8}, {"y", bottom - 5}, {"text-anchor", "end"}}, row.name);
   html.empty("rect", {{"x", kLabelWidth}, {"y", bottom - kRowHeight}, {"width", kPlotWidth}, {"height", kRowHeight}, {"class", "tl-idle"}});
-  // From the back to the front: what is left of each to be seen is memory alone, exposed communication, compute.
+  // Drawn from back to front. The visible remainders are memory alone, exposed communication, and compute.
   html.empty("path", {{"d", columns_path(busy, kLabelWidth, bottom, kPlotWidth)}, {"fill", paint(Fill::memory)}});
   html.empty("path", {{"d", columns_path(running, kLabelWidth, bottom, kPlotWidth)}, {"fill", paint(Fill::exposed)}});
   html.empty("path", {{"d", columns_path(compute, kLabelWidth, bottom, kPlotWidth)}, {"fill", paint(Fill::compute)}});
@@ -143,7 +144,7 @@ void write_button(Html& html, std::string_view id, std::string_view label, std::
   html.element("button", {{"type", "button"}, {"id", id}, {"aria-label", label}, {"title", label}}, text);
 }
 
-// What page/timeline.js brings to life; hidden until then.
+// The interactive part, which page/timeline.js fills. Hidden without scripts.
 void write_live_part(Html& html) {
   html.open("div", {{"id", "tl-live"}, {"hidden", ""}});
   html.open("div", {{"class", "tl-controls"}});
@@ -233,7 +234,7 @@ std::string timeline_html(const TimelineData& data) {
 
 namespace {
 
-// Numbers and texts, one after the other; commas are the caller's.
+// Writes numbers and texts one after the other. The caller writes the commas.
 class CompactJson {
  public:
   void raw(std::string_view text) { text_ += text; }
@@ -241,7 +242,7 @@ class CompactJson {
     char digits[24];
     text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   }
-  // "</script" and "<!--" would end the element or begin a comment of it.
+  // "</script" and "<!--" would end the script element or begin a comment in it.
   void text(std::string_view text) {
     for (const char c : json_quoted(visible_text(text))) {
       if (c == '<') {
@@ -268,7 +269,7 @@ class CompactJson {
   std::string text_;
 };
 
-// One flat list: of each slice the distance to the start before it, the length and the name.
+// Writes a flat list with three numbers per slice: the distance from the previous start, the length and the name.
 void write_lane(CompactJson& out, const TimelineLane& lane) {
   std::int64_t before_ns = 0;
   out.list(lane.slices, [&](const TimelineLane::Slice& slice) {

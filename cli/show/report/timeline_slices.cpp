@@ -17,7 +17,7 @@ namespace cli::report {
 
 namespace {
 
-// The step of median length, of those that are whole and no warm-up.
+// Returns the step of median length among the complete steps after warm-up.
 std::optional<std::int64_t> typical_step(const AnalysisContext& context, ProcessId process) {
   const Windows whole = whole_steps(context);
   const std::vector<Step>& all = context.steps_found[process].steps;
@@ -48,7 +48,7 @@ std::optional<std::int64_t> first_typical_step(const AnalysisContext& context, c
   throw Error(Exit::usage, fmt::format("--step {}: there is no step {}; there are {}", number, number, number_list(numbers)));
 }
 
-// What is analyzed of the chosen processes.
+// Returns the analyzed time of the chosen processes.
 ShownTime analyzed_time(const AnalysisContext& context) {
   ShownTime time{std::nullopt, kLatest_ns, kEarliest_ns};
   for (ProcessId process = 0; process < context.chosen.size(); ++process) {
@@ -61,7 +61,7 @@ ShownTime analyzed_time(const AnalysisContext& context) {
   return time.from_ns < time.to_ns ? time : ShownTime{std::nullopt, context.origin_ns, context.origin_ns + 1};
 }
 
-// How many there would be, if they were spread evenly over their process's time.
+// Returns the number of slices in the time if they were spread evenly over their process's time.
 double expected_slices(const AnalysisContext& context, const ShownTime& time, const std::vector<ProcessId>& processes, KindSet kinds) {
   double expected = 0;
   for (const ProcessId process : processes) {
@@ -85,7 +85,7 @@ std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context)
       const std::int64_t from_ns = context.clocks.on_axis(process, step.from_ns()), to_ns = context.clocks.on_axis(process, step.to_ns());
       ShownTime& time = times.try_emplace(step.number, ShownTime{step.number, from_ns, to_ns}).first->second;
       time.from_ns = std::min(time.from_ns, from_ns);
-      time.to_ns = std::max({time.to_ns, to_ns, time.from_ns + 1});  // a marker without length is a step, too
+      time.to_ns = std::max({time.to_ns, to_ns, time.from_ns + 1});  // a marker without length also counts as a step
     }
   }
   return times;
@@ -130,7 +130,8 @@ bool TimelineSlices::keeps(Floor& floor, std::int64_t length_ns) {
   return false;
 }
 
-// The shorter half of the host's, or, where they are less than a quarter of all, of the GPUs'. Where few are shorter than the median, many are as long as it.
+// Drops the shorter half of the host's slices or, if these are less than a quarter of all, of the GPUs'. If few are
+// shorter than the median, many have exactly its length.
 void TimelineSlices::thin() {
   std::vector<std::int64_t> host, gpu;
   for (const TimelineSlice& slice : slices_) (is_gpu_work(slice.kind) ? gpu : host).push_back(length_of(slice));

@@ -1,4 +1,4 @@
-// The slices that a timeline keeps: all of them, as long as there are not too many; then the longer ones.
+// Selects the slices that a timeline keeps: all of them, or the longest ones if there are too many.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace cli::report {
 
-// Which time of a trace a timeline shows: one step, over all ranks, else the first part of what is analyzed.
+// The time that a timeline shows: one step over all ranks, or else the first part of the analyzed time.
 
-// On the axis; `to_ns` does not belong to it.
+// [from_ns, to_ns) on the common axis.
 struct ShownTime {
   std::optional<std::int64_t> step;
   std::int64_t from_ns = 0, to_ns = 0;
@@ -27,39 +27,43 @@ struct ShownTime {
   std::int64_t length_ns() const { return to_ns - from_ns; }
 };
 
-// Of each step the time from its first start to its last end on any chosen rank, 1 ns at least; by number.
+// Returns the time of each step, by number: from its first start to its last end on any chosen rank, at least 1 ns.
 std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context);
 
-// `steps`: of times_of_steps(); `processes`: whose slices are shown, the first of which decides the step; `kinds`: of their slices, of which there should be at most about
-// `most_slices` where there is no step. Throws Error (usage) where the step that was asked for is not there.
+// Returns the time to show. `steps` are from times_of_steps(). `processes` are those whose slices are shown; the first
+// of them determines the step. `kinds` are the kinds of their slices. Without a step, the time contains at most about
+// `most_slices` of them. Throws Error (usage) if the requested step does not exist.
 ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t, ShownTime>& steps, std::optional<std::int64_t> step, const std::vector<ProcessId>& processes, KindSet kinds,
                      std::size_t most_slices, std::vector<std::string>& notes);
 
-// On the axis.
+// Times are on the common axis.
 struct TimelineSlice {
   std::int64_t start_ns = 0, end_ns = 0;
   TrackId track = 0;
   StringId name = 0;
   Kind kind = Kind::other;
-  WorkClass work_class = WorkClass::compute;  // of GPU work
+  WorkClass work_class = WorkClass::compute;  // GPU work only
 };
 
-// Where there are more than `most`, those of the host go below a length that rises as they come, and where these are few, those of GPUs likewise. What is
-// kept is what is as long as the last of these lengths; where very many are exactly as long, an even part of those, the same in each run.
+// Keeps at most `most` slices. Beyond that, host slices shorter than a rising limit are dropped, and if few of these
+// are left, slices of GPUs likewise. The slices at least as long as the last limit remain. If very many have exactly
+// this length, an even sample of them is kept, the same in each run.
 class TimelineSlices {
  public:
   explicit TimelineSlices(std::size_t most) : most_(most) {}
 
   void add(const TimelineSlice& slice);
   std::vector<TimelineSlice> take() { return std::move(slices_); }
-  // "1234 slices of the host shorter than 2.000 us", "98 kernels and copies of 10.000 us (about 1 in 2 is kept)"; none: all are kept.
+  // Returns "1234 slices of the host shorter than 2.000 us", "98 kernels and copies of 10.000 us (about 1 in 2 is
+  // kept)", or nothing if all slices are kept.
   std::vector<std::string> left_out() const;
 
  private:
   struct Floor {
-    std::int64_t shortest_ns = 0;       // that is kept
-    std::uint64_t left_out = 0;         // that are shorter
-    std::uint64_t one_in = 1;           // of those that are exactly as long is kept; a power of two
+    std::int64_t shortest_ns = 0;       // minimum length of kept slices
+    std::uint64_t left_out = 0;         // number of dropped slices
+    // Keeps one in this many of the slices with exactly the minimum length; a power of two
+    std::uint64_t one_in = 1;
     std::uint64_t as_long_left_out = 0;
   };
 
@@ -72,10 +76,11 @@ class TimelineSlices {
   std::size_t most_;
   std::vector<TimelineSlice> slices_;
   Floor host_, gpu_;
-  std::mt19937 draw_;  // a fixed stride would meet the same rank, or the same place of each step, again and again
+  // Random, because a fixed stride could always hit the same rank or the same position in each step
+  std::mt19937 draw_;
 };
 
-// What a timeline shows, ready to be written: tracks with lanes, names by number, how busy devices are.
+// The content of a timeline, ready to be written: tracks with lanes, names by number, usage of devices.
 struct TimelineName {
   std::string text;
   std::string_view kind;   // a word of cli/trace/event.h
@@ -84,10 +89,10 @@ struct TimelineName {
 
 struct TimelineLane {
   struct Slice {
-    std::int64_t start_ns = 0, end_ns = 0;  // from the start of what is shown
-    std::uint32_t name = 0;                 // in TimelineData::names
+    std::int64_t start_ns = 0, end_ns = 0;  // relative to the start of the shown time
+    std::uint32_t name = 0;                 // index in TimelineData::names
   };
-  std::vector<Slice> slices;  // by start, the longer first; they nest, or are apart
+  std::vector<Slice> slices;  // by start, the longer first; nested or disjoint
 };
 
 struct TimelineTrack {
@@ -104,7 +109,7 @@ struct TimelineDevice {
 };
 
 struct TimelineRank {
-  std::int64_t rank = -1;  // -1: unknown
+  std::int64_t rank = -1;  // -1 if unknown
   std::string name;        // "rank 3 node1:NVIDIA H100"
   bool has_slices = false;
   std::vector<TimelineTrack> tracks;
@@ -112,21 +117,21 @@ struct TimelineRank {
 };
 
 struct TimelineData {
-  std::string inputs;  // as words of a command
+  std::string inputs;  // as words of a shell command
   ShownTime time;
-  bool has_all_ranks = true;  // of the trace
-  std::vector<ShownTime> steps;  // of the trace, not too many
-  std::int64_t origin_ns = 0;  // the start of the trace
+  bool has_all_ranks = true;  // contains all ranks of the trace
+  std::vector<ShownTime> steps;  // a limited number of the trace's steps
+  std::int64_t origin_ns = 0;  // start of the trace
   std::int64_t part_ns = 1;
-  std::vector<TimelineName> names;  // what comes most often first
-  std::vector<TimelineRank> ranks;  // in the order of ranks
+  std::vector<TimelineName> names;  // most frequent first
+  std::vector<TimelineRank> ranks;  // sorted by rank
   std::vector<std::string> notes;   // a sentence each
   std::size_t slices = 0;
 };
 
-// Compact, and safe within <script>: no '<' occurs in it. docs/report.md describes it.
+// Returns compact JSON that is safe inside <script>, because it contains no '<'. Described in docs/report.md.
 std::string timeline_json(const TimelineData& data);
-// The whole section.
+// Returns the whole section.
 std::string timeline_html(const TimelineData& data);
 
 }  // namespace cli::report

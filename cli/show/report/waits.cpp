@@ -22,7 +22,7 @@ class ExposedTimes {
   void add(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns) { intervals_.add(work_class, start_ns, end_ns, *this); }
   void finish() { intervals_.finish(*this); }
 
-  // Calls each(from_ns, to_ns) for the exposed parts of that time.
+  // Calls each(from_ns, to_ns) for the exposed parts of the time range.
   template <typename Each>
   void each_in(std::int64_t from_ns, std::int64_t to_ns, Each&& each) const {
     auto at = std::upper_bound(times_.begin(), times_.end(), from_ns, [](std::int64_t ns, const auto& time) { return ns < time.second; });
@@ -37,7 +37,7 @@ class ExposedTimes {
 
  private:
   GpuIntervals intervals_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> times_;  // ascending
+  std::vector<std::pair<std::int64_t, std::int64_t>> times_;  // sorted
 };
 
 struct WaitSum {
@@ -150,8 +150,8 @@ class Waits : public TablesObserver {
   std::map<DeviceOf, ExposedTimes> exposed_;
   std::vector<OneWait> waits_;
   std::map<std::pair<ProcessId, CommunicatorId>, WaitSum> by_communicator_;
-  std::map<std::pair<ProcessId, ProcessId>, WaitSum> by_rank_;             // who waited, for whom
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> by_step_;  // step, rank
+  std::map<std::pair<ProcessId, ProcessId>, WaitSum> by_rank_;             // by waiting rank and awaited rank
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> by_step_;  // by step and rank
 };
 
 }  // namespace
