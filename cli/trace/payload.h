@@ -3,7 +3,7 @@
 //
 // An Event has the members common to all events (56 bytes). Its payload is one of the structs below, chosen by a tag,
 // or none. In memory and on disk a payload takes only the size of its own struct: a batch stores payloads in one array
-// of words (merged_batch.h), a file stores a column per field (merged_columns.h). Values that repeat are interned in
+// of words (batch.h), a file stores a column per field (columns.h). Values that repeat are interned in
 // the catalogue and are ids here: strings, launch configurations (Launch), what was open when a graph node was captured
 // (Capture). A recorded kernel thus takes 32 bytes next to its Event; its arguments as JSON text took about 200.
 // Rejected alternatives: std::variant (as large as its largest member in every event), fields by number as in protobuf
