@@ -10,7 +10,7 @@
 
 namespace cli::perfetto {
 std::uint32_t TextIds::id(std::string_view text) {
-  const std::uint64_t hash = trace::hash_bytes(text);
+  const std::uint64_t hash = ::trace::hash_bytes(text);
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
   for (; slots_[at].id != 0; at = (at + 1) & mask) {
