@@ -87,7 +87,7 @@ void mark_process() {
   set_variable("TRACETOOL_ACTIVE", mark);
 }
 
-// Called when the library is loaded: tells CUDA and NVTX where the agent is; they call it if this process uses them.
+// Called when the library is loaded: registers the agent with CUDA and NVTX, which call it if this process uses them.
 // Nothing else is done here, because every launcher, shell and helper of a job loads the agent. The exception: if
 // operators were requested explicitly, a Python process waits for PyTorch.
 __attribute__((constructor)) void on_load() {

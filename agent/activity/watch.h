@@ -4,7 +4,7 @@
 // TRACETOOL_COEXIST=yield (default) then leaves CUPTI to it, because taking the callbacks back in the middle of its
 // session would empty the user's own profile, and disables the kinds that only the agent had requested
 // (activity_kinds.h). =retake takes them back at once. In both cases the gap is recorded. As one of several subscribers
-// (=share) nobody else can replace them, but cuptiFinalize ends our subscription, too; it is made again then.
+// (=share) no other user can replace them, but cuptiFinalize ends our subscription, too; it is made again then.
 #pragma once
 
 namespace agent {

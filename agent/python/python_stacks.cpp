@@ -38,7 +38,7 @@ struct FoundFrame {
   bool is_unknown;       // the code or the module has no number so far
 };
 
-// A program may give a module another class (parametrizations and FSDP2 do), so the name is looked at each time.
+// A program may give a module another class (parametrizations and FSDP2 do), so the name is read each time.
 std::uint64_t hash_of_class(const void* module) {
   const char* name = class_of(module);
   return trace::hash_bytes(name, std::strlen(name), 6);

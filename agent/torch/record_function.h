@@ -21,7 +21,7 @@
 namespace agent {
 
 // Helpers for reading the members of another library's objects and for sharing learnt offsets between threads. Races
-// are harmless, because a thread that reads an old value only knows fewer offsets.
+// are harmless, because a thread that reads an old value only uses fewer offsets.
 inline std::uint64_t word_at(const std::byte* at) noexcept {
   std::uint64_t value;
   std::memcpy(&value, at, sizeof(value));

@@ -148,7 +148,7 @@ void ProfileReader::take(Translator& translator, std::string_view text) {
     const auto fault = find_json_fault(text);
     return fault ? stream_.refuse(fault->at, fault->expected) : stream_.refuse(0, "each member of an event once");
   }
-  // An empty object is no lost event: JAX writes one after the last event
+  // An empty object is no lost event: JAX writes one after the last event.
   if (text.find_first_not_of("{} \t\r\n") == text.npos) return;
   const char phase = kineto_phase(event_);
   if (!header_settled_ && phase != '\0' && phase != 'M') settle_header(translator);

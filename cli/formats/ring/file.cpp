@@ -26,7 +26,7 @@ namespace cli::ring {
 namespace {
 
 constexpr std::uint64_t kMostBlocks = 1u << 26;
-// after this number of unused blocks there are no used ones, because fewer threads claim blocks at once
+// After this number of unused blocks there are no used ones, because fewer threads claim blocks at once
 constexpr std::uint64_t kUnusedInRow = 256;
 
 [[noreturn]] void bad(const std::string& path, std::uint64_t offset, const std::string& what) {

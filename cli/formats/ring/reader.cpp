@@ -101,7 +101,7 @@ class RingReader : public Reader {
   }
 
  private:
-  // records of 32 bytes; a clock set back by hours concerns nearly all of them
+  // Records of 32 bytes; a clock set back by hours concerns nearly all of them
   static constexpr std::size_t kMostLearnt = std::size_t{1} << 22;
 
   // Finds when CUPTI's clock was set, from the records near that time; needs one more pass over the file.

@@ -289,7 +289,7 @@ class ColumnDecoder::Columns {
   std::vector<Field> fields_;  // all fields of each payload with a filled column
   std::array<std::uint16_t, kPayloads + 1> first_field_;  // in fields_, by payload; kNone if its columns are empty
   std::vector<Slot> slots_;  // the filled ones
-  // position in slots_, by slot; kNone if not filled. Empty if no slot is filled
+  // Position in slots_, by slot; kNone if not filled. Empty if no slot is filled
   std::vector<std::uint16_t> slot_places_;
   std::array<std::unique_ptr<Page>, kCorrelationSlots / kPageSlots> correlations_;
   struct Text {

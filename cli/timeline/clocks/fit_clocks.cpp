@@ -555,8 +555,8 @@ class ClockFitter {
     return true;
   }
 
-  // Returns, for each edge of the domain, the break at the same moment, as far as its calls allow; null if there is
-  // none.
+  // Calls f for each edge of the domain with its break at the same moment, as far as its calls determine it; null if
+  // there is none.
   template <typename F>
   static void each_other(std::vector<BrokenEdge>& edges, std::uint32_t domain, const EdgeBreak& one, std::size_t side, F&& f) {
     for (BrokenEdge& edge : edges) {
