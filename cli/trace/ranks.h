@@ -8,8 +8,8 @@
 
 namespace cli {
 
-// Returns the ranks in few words: "rank 3", "ranks 0-7, 9". Sorts the ranks and removes duplicates. Ranks below 0 are printed as
-// "unknown". Returns "" if there are none.
+// Returns the ranks in few words: "rank 3", "ranks 0-7, 9". Sorts the ranks and removes duplicates. Ranks below 0 are
+// printed as "unknown". Returns "" if there are none.
 std::string rank_list(std::vector<std::int64_t> ranks);
 // " of rank 3"; "" if the rank is unknown.
 std::string of_rank(std::int64_t rank);
