@@ -82,10 +82,8 @@ class NewDirectory {
 using Placement = std::vector<std::unique_ptr<TemporaryName>>;
 void put_in_place(Placement& files);
 
-// Complete reads at an offset.
-
-// Returns the number of bytes read. It is less than `bytes` at the end of the file (errno is 0) or on an error (errno
-// is set).
+// Complete reads at an offset. Returns the number of bytes read. It is less than `bytes` at the end of the file (errno
+// is 0) or on an error (errno is set).
 std::size_t read_at(int fd, void* to, std::size_t bytes, std::uint64_t offset);
 
 }  // namespace cli

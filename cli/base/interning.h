@@ -14,9 +14,7 @@
 
 namespace cli {
 
-// Memory for many small arrays that are never moved and are freed all at once.
-
-// `T` is trivially copyable.
+// Memory for many small arrays that are never moved and are freed all at once. `T` is trivially copyable.
 template <typename T>
 class Arena {
  public:
@@ -45,9 +43,7 @@ class Arena {
 };
 
 // Finds the ids of values stored elsewhere by a hash of the value. Uses open addressing, so that a copy is a plain
-// memory copy.
-
-// Ids are dense from 0.
+// memory copy. Ids are dense from 0.
 class IdTable {
  public:
   using Id = std::uint32_t;

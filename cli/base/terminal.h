@@ -90,9 +90,7 @@ class ProgressPart {
   std::uint64_t steps_ = 0;
 };
 
-// The wall clock.
-
-// ns since 1970.
+// Returns the wall clock in ns since 1970.
 inline std::int64_t wall_clock_ns() {
   using namespace std::chrono;
   return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();

@@ -39,11 +39,9 @@ std::string newest_work_text(const Process& process);
 void write_recorder(JsonWriter& json, const Process& process);
 
 // Writes `info --json`: {"ranks":[{"rank","host","pid","counts":{"kernel",...},"overwritten","lost","state",
-// ...}],"notes":[]}.
-
-// rank and pid are null if unknown. counts always contains the kinds of a recording, and others if there are any.
-// overwritten and lost are totals (lost includes CUPTI's own drops); *_by_kind has them by kind. `notes` are about all
-// inputs together. For merged files, "clocks" is the same as in merge's report.
+// ...}],"notes":[]}. rank and pid are null if unknown. counts always contains the kinds of a recording, and others if
+// there are any. overwritten and lost are totals (lost includes CUPTI's own drops); *_by_kind has them by kind. `notes`
+// are about all inputs together. For merged files, "clocks" is the same as in merge's report.
 void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, ByteSink& sink);
 
 // Summary of the kernels' launch configurations and streams. For recordings only; Kineto files keep these facts in

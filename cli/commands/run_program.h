@@ -36,10 +36,9 @@ int run_program(const std::vector<std::string>& command);
 
 namespace cli {
 
-// Summary that `record` prints after the program has ended.
-
-// Returns lines for stderr: the number of recordings begun in `directory` at or after `start_ns` (wall clock), their
-// location, records and losses, and the next command. If there is none, returns the findings of `doctor`.
+// Returns the lines that `record` prints on stderr after the program: the number of recordings begun in `directory` at
+// or after `start_ns` (wall clock), their location, records and losses, and the next command. If there is none, returns
+// the findings of `doctor`.
 std::vector<std::string> record_summary(const std::string& directory, std::int64_t start_ns);
 
 // Returns why a ring cannot be created in `directory` (full disk, file size limit); "" if it can.

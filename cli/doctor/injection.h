@@ -10,9 +10,7 @@
 
 namespace cli::doctor {
 
-// The environment variables that inject the agent, and conflicts with other tools.
-
-// Finds libagent.so and checks whether it can be injected on this machine.
+// The agent's file, the environment variables that inject the agent, and conflicts with other tools.
 
 // Returns $TRACETOOL_AGENT if set, else the first existing file of: next to this program, ../lib and its multiarch
 // directory, ../lib64 (each also with tracetool/), ../agent (a build directory). The path is absolute. Returns "" if

@@ -249,8 +249,6 @@ class Catalog : public InternedTables {
   std::unordered_map<TrackKey, TrackId, TrackKeyHash> track_ids_;
 };
 
-// Sums over kinds.
-
 // The number of leading kinds, up to nccl, that tracetool records. They are always shown.
 inline constexpr std::size_t kRecordedKinds = static_cast<std::size_t>(Kind::nccl) + 1;
 

@@ -106,8 +106,6 @@ class AxisPlacer {
 };
 
 // Conversion between the clocks of a trace's processes and the common axis.
-
-// The clocks of a trace's processes.
 class ProcessClocks {
  public:
   ProcessClocks() = default;  // all times are on the common axis

@@ -8,9 +8,8 @@
 
 namespace cli {
 
-// Ranks in few words: "rank 3", "ranks 0-7, 9".
-
-// Sorts the ranks and removes duplicates. Ranks below 0 are printed as "unknown". Returns "" if there are none.
+// Returns the ranks in few words: "rank 3", "ranks 0-7, 9". Sorts the ranks and removes duplicates. Ranks below 0 are
+// printed as "unknown". Returns "" if there are none.
 std::string rank_list(std::vector<std::int64_t> ranks);
 // " of rank 3"; "" if the rank is unknown.
 std::string of_rank(std::int64_t rank);
@@ -21,9 +20,8 @@ std::string number_list(std::vector<std::int64_t> numbers);
 // Processes of a run that are not ranks: torchrun, a data loader worker, a script that starts the training. A recording
 // without GPU use is one of these if it has no rank (or a rank started it, agent/ring/ring_header.h) and the launcher
 // gave other recordings of the run a rank. A profile without a rank and GPU work is one if other profiles have both,
-// for example the front end of a server next to its workers (vLLM's async_llm).
-
-// By ProcessId: true if the process is not a rank.
+// for example the front end of a server next to its workers (vLLM's async_llm). By ProcessId: true if the process is
+// not a rank.
 std::vector<bool> beside_ranks(const Catalog& catalog);
 
 // Returns, for example, "pid 4711 (python3 train.py)".

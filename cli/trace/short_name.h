@@ -41,11 +41,9 @@ inline std::string_view operator_at(std::string_view text) {
   return text.substr(0, !text.empty() && std::string_view("<>+-*/%^&|~!=,").find(text[0]) != text.npos);
 }
 
-// Shortens C++ function names as demanglers print them.
-
-// Removes the return type, namespaces, parameters, const and anything after them. Shortens template arguments in the
-// same way, two levels deep and up to about a hundred bytes. Returns "" if the text is not understood. Linear in the
-// length; accepts any bytes.
+// Shortens C++ function names as demanglers print them. Removes the return type, namespaces, parameters, const and
+// anything after them. Shortens template arguments in the same way, two levels deep and up to about a hundred bytes.
+// Returns "" if the text is not understood. Linear in the length; accepts any bytes.
 std::string shorten_signature(std::string_view text);
 
 // Returns the demangled form of a linker name ("_Z..."), else "". A name whose text could grow without bounds stays

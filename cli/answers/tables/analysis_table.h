@@ -42,9 +42,8 @@ struct ResultTable {
   std::vector<std::string> notes;       // facts that a reader of the numbers needs; a sentence each
 };
 
-// Reads the rows of a finished table by column keys, for code that combines several tables.
-
-// A missing table has no rows. The tables must outlive this object.
+// Reads the rows of a finished table by column keys, for code that combines several tables. A missing table has no
+// rows. The tables must outlive this object.
 class TableReading {
  public:
   TableReading(const std::vector<ResultTable>& tables, std::string_view name) {

@@ -43,10 +43,8 @@ const ExportFormat& format_for(const ExportFormat& format, std::string_view outp
 // Returns the packet compression within `output`; none if the whole file is compressed.
 PacketCompression compression_for(PacketCompression wanted, std::string_view output);
 
-// The catalogue for exporters of a part of the processes.
-
-// Returns a copy with the same ids. Processes that are not `shown` have no events and no losses in it, so exporters
-// write no tracks for them.
+// Returns a copy of the catalogue for exporters, with the same ids. Processes that are not `shown` have no events and
+// no losses in it, so exporters write no tracks for them.
 Catalog chosen_catalog(const Catalog& catalog, const std::vector<bool>& shown);
 
 // The inputs of an export, independent of its outputs. Everything it points to must outlive it.

@@ -21,11 +21,10 @@ bool is_part_name(std::string_view file_name, const std::string& output);
 // source. Duplicates get a number: "worker-2.json.gz".
 std::vector<std::string> process_file_names(const Catalog& catalog, std::string_view extension);
 
-// Exports into a directory: one file per process.
-
-// Creates the directory if it does not exist. Files with the same names are replaced, all at the end. Readers of such
-// directories read every trace in them, so a directory that contains another trace is an error. A process without kept
-// events gets no file, and an earlier export's file with its name is removed. Throws Error.
+// Exports into a directory: one file per process. Creates the directory if it does not exist. Files with the same names
+// are replaced, all at the end. Readers of such directories read every trace in them, so a directory that contains
+// another trace is an error. A process without kept events gets no file, and an earlier export's file with its name is
+// removed. Throws Error.
 ExportReport write_directory(const ExportJob& job, const std::string& directory);
 
 }  // namespace cli

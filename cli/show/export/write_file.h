@@ -49,13 +49,11 @@ class CutPlan {
   enum class Seen : std::uint8_t { nothing, one_event, more } seen_ = Seen::nothing;
 };
 
-// Exports into one file, or into segments if it would be too large.
-
-// "-" is stdout, which is never split. The segments of run.json.gz are run.segment1.json.gz, run.segment2.json.gz, ...;
-// each opens by itself. Together they contain each event of the whole once, but no flows between segments. Writing
-// segments takes twice as long, because sizes are known only after everything was written. `limit_bytes` is in
-// uncompressed bytes; 0 disables splitting. All segments get their names at the end. Old segments of an earlier export
-// are reported. Throws Error.
+// Exports into one file, or into segments if it would be too large. "-" is stdout, which is never split. The segments
+// of run.json.gz are run.segment1.json.gz, run.segment2.json.gz, ...; each opens by itself. Together they contain each
+// event of the whole once, but no flows between segments. Writing segments takes twice as long, because sizes are known
+// only after everything was written. `limit_bytes` is in uncompressed bytes; 0 disables splitting. All segments get
+// their names at the end. Old segments of an earlier export are reported. Throws Error.
 ExportReport write_file(const ExportJob& job, const std::string& output, std::uint64_t limit_bytes);
 
 }  // namespace cli

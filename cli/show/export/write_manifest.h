@@ -33,7 +33,7 @@ class TarWriter {
 // All files are on one axis, so no offset is needed. Native files contain the wall clock, which Perfetto assumes to be
 // the same on all machines. JSON has no clock, so all JSON files count from one moment and are aligned with the first
 // file's timeline.
-
+//
 // "-" is stdout. The TAR is compressed if its name ends in ".gz" or the job requests it; its members are not. Members
 // are stored in `scratch` until they are complete, because a TAR contains sizes first. A process without kept events
 // has no member. Throws Error.

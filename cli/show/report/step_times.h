@@ -17,9 +17,8 @@ ResultTable step_times(const std::vector<ResultTable>& tables);
 // scale.
 void write_step_chart(Html& page, const ResultTable& steps);
 
-// The heat map of steps by rank: how much longer or shorter each step took than on the other ranks.
-
-// Writes nothing for fewer than two ranks or three steps; a table is enough then.
+// Writes the heat map of steps by rank: how much longer or shorter each step took than on the other ranks. Writes
+// nothing for fewer than two ranks or three steps; a table is enough then.
 void write_step_heat(Html& page, const ReportFacts& facts);
 
 }  // namespace cli::report

@@ -17,9 +17,8 @@
 
 namespace cli::report {
 
-// The time that a timeline shows: one step over all ranks, or else the first part of the analyzed time.
-
-// [from_ns, to_ns) on the common axis.
+// The time that a timeline shows: one step over all ranks, or else the first part of the analyzed time. The range
+// [from_ns, to_ns) is on the common axis.
 struct ShownTime {
   std::optional<std::int64_t> step;
   std::int64_t from_ns = 0, to_ns = 0;
