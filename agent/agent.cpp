@@ -1,6 +1,4 @@
 // The entry points for foreign code, and the order in which things start and stop.
-#include "agent/base/life.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -16,14 +14,15 @@
 #include "agent/activity/cupti_source.h"
 #include "agent/activity/watch.h"
 #include "agent/base/agent_settings.h"
-#include "agent/base/message.h"
 #include "agent/base/guard.h"
+#include "agent/base/life.h"
+#include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/flusher.h"
 #include "agent/nvtx/injection_paths.h"
 #include "agent/nvtx/nvtx_events.h"
-#include "agent/ring/ring_header.h"
 #include "agent/ring/recorder.h"
+#include "agent/ring/ring_header.h"
 #include "agent/ring/trace_file.h"
 #include "agent/torch/operators.h"
 
@@ -57,8 +56,8 @@ void* entry_of_first_copy() {
   auto* entry = reinterpret_cast<void*>(address);
   Dl_info info;
   const bool is_entry = entry != reinterpret_cast<void*>(&InitializeInjection) && dladdr(entry, &info) != 0 &&
-                       info.dli_saddr == entry && info.dli_sname != nullptr &&
-                       std::strcmp(info.dli_sname, "InitializeInjection") == 0;
+                        info.dli_saddr == entry && info.dli_sname != nullptr &&
+                        std::strcmp(info.dli_sname, "InitializeInjection") == 0;
   return is_entry ? entry : nullptr;
 }
 
@@ -175,8 +174,8 @@ bool attach() noexcept {
     if (tries == 10'000) return false;
     sched_yield();
   }
-  const bool attached = s_attached.load(std::memory_order_acquire) ? is_recorded_process() || revive_after_fork()
-                                                                   : attach_first_time();
+  const bool attached =
+      s_attached.load(std::memory_order_acquire) ? is_recorded_process() || revive_after_fork() : attach_first_time();
   s_once.unlock();
   return attached;
 }

@@ -4,13 +4,13 @@
 
 #include <cstdio>
 
-#include "agent/activity/cupti_source.h"
-#include "agent/activity/other_subscribers.h"
-#include "agent/activity/delivery.h"
 #include "agent/activity/activity_kinds.h"
+#include "agent/activity/cupti_source.h"
+#include "agent/activity/delivery.h"
+#include "agent/activity/other_subscribers.h"
 #include "agent/activity/watch.h"
-#include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
+#include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
@@ -37,16 +37,19 @@ Spent spent() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
   const Delivered total = delivered();
   const auto own_ns = static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(own.tv_nsec);
-  return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), cupti_threads_cpu_ns(), total.records, operators_begun()};
+  return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), cupti_threads_cpu_ns(), total.records,
+          operators_begun()};
 }
 
 void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
   s_is_reduced = true;
   reduce_to_light();
   char text[160];
-  const int length = snprintf(text, sizeof(text), "the agent and CUPTI's threads used %llu.%llu %% of a core for %llu records/s: reduced to light from now on",
-                              static_cast<unsigned long long>(cpu_permille / 10),
-                              static_cast<unsigned long long>(cpu_permille % 10), static_cast<unsigned long long>(rate));
+  const int length = snprintf(
+      text, sizeof(text),
+      "the agent and CUPTI's threads used %llu.%llu %% of a core for %llu records/s: reduced to light from now on",
+      static_cast<unsigned long long>(cpu_permille / 10), static_cast<unsigned long long>(cpu_permille % 10),
+      static_cast<unsigned long long>(rate));
   const Guard guard;
   const std::uint64_t now_ns = mono_ns();
   if (guard) {
@@ -71,10 +74,13 @@ void judge_operators(std::uint64_t begun, std::uint64_t elapsed_ns) {
   if (settings().guard_rate == 0 || rate <= settings().guard_rate || !torch_has_operators()) return;
   reduce_torch();
   char text[160];
-  const int length = snprintf(text, sizeof(text), "PyTorch ran %llu operators/s: reduced to steps from now on", static_cast<unsigned long long>(rate));
+  const int length = snprintf(text, sizeof(text), "PyTorch ran %llu operators/s: reduced to steps from now on",
+                              static_cast<unsigned long long>(rate));
   const Guard guard;
   const std::uint64_t now_ns = mono_ns();
-  if (guard) write_notice(guard, trace::NoticeCode::reduced_to_steps, 0, now_ns, now_ns, {text, static_cast<std::size_t>(length)});
+  if (guard)
+    write_notice(guard, trace::NoticeCode::reduced_to_steps, 0, now_ns, now_ns,
+                 {text, static_cast<std::size_t>(length)});
   say("%s (limit: TRACETOOL_GUARD_RATE)", text);
 }
 

@@ -2,13 +2,13 @@
 
 #include <atomic>
 
-#include "agent/activity/delivery.h"
-#include "agent/activity/cupti_source.h"
-#include "agent/activity/devices.h"
 #include "agent/activity/canary.h"
+#include "agent/activity/cupti_source.h"
+#include "agent/activity/delivery.h"
+#include "agent/activity/devices.h"
 #include "agent/activity/watch.h"
-#include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
+#include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cost_guard.h"
 #include "agent/cupti/graph_nodes.h"
@@ -92,11 +92,9 @@ struct PeriodicTask {
   std::uint64_t period_ms;
 };
 constexpr PeriodicTask kTasks[] = {
-    {write_heartbeat, 0},           {watch_wall_clock, 0}, {describe_devices, 1000}, {write_clock, 1000}, {flush, 0},
-    {keep_buffers, 0},   {watch_cupti, 1000},      {guard_cost, 1000},  {keep_storage, 0},
-    {tell_unknown_graphs, 1000},
-    {watch_torch, 0},
-    {watch_hang, 1000},
+    {write_heartbeat, 0}, {watch_wall_clock, 0},       {describe_devices, 1000}, {write_clock, 1000},
+    {flush, 0},           {keep_buffers, 0},           {watch_cupti, 1000},      {guard_cost, 1000},
+    {keep_storage, 0},    {tell_unknown_graphs, 1000}, {watch_torch, 0},         {watch_hang, 1000},
 };
 constexpr std::size_t kTaskCount = sizeof(kTasks) / sizeof(kTasks[0]);
 

@@ -15,16 +15,16 @@
 #include <utility>
 #include <vector>
 
+#include "cli/base/error.h"
+#include "cli/base/large_pages.h"
+#include "cli/base/output_file.h"
+#include "cli/base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/options.h"
 #include "cli/commands/run_program.h"
 #include "cli/commit.h"
-#include "cli/base/large_pages.h"
-#include "cli/base/output_file.h"
-#include "cli/base/text.h"
-#include "cli/base/error.h"
-#include "cli/trace/version.h"
 #include "cli/formats/ttrace/file.h"
+#include "cli/trace/version.h"
 #include "common/layout.h"
 
 namespace {
@@ -71,8 +71,8 @@ class HelpFormatter : public CLI::Formatter {
 
 std::string version_text() {
   const std::string commit = *TRACETOOL_COMMIT == '\0' ? "" : " (" TRACETOOL_COMMIT ")";
-  return fmt::format("tracetool {}{}\nreads recordings (*.ring) of format {} and merged files (*.ttrace) of format {}", TRACETOOL_VERSION, commit, trace::kFormatVersion,
-                     cli::ttrace::kMergedVersion);
+  return fmt::format("tracetool {}{}\nreads recordings (*.ring) of format {} and merged files (*.ttrace) of format {}",
+                     TRACETOOL_VERSION, commit, trace::kFormatVersion, cli::ttrace::kMergedVersion);
 }
 
 int code(cli::Exit exit) { return static_cast<int>(exit); }
@@ -80,7 +80,8 @@ int code(cli::Exit exit) { return static_cast<int>(exit); }
 // Opens standard streams that are closed: the next file would get their number, and messages would go into it. Writing to a
 // closed stdout still fails; messages to a closed stderr are dropped. Programs started by tracetool have these streams closed.
 void open_standard_streams() {
-  constexpr std::pair<int, int> kStreams[] = {{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}};
+  constexpr std::pair<int, int> kStreams[] = {
+      {STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}};
   for (const auto& [fd, flags] : kStreams) {
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", flags | O_CLOEXEC) != fd) ::_exit(code(cli::Exit::cannot_open));
   }
@@ -110,7 +111,8 @@ std::vector<std::string> words_of(int argc, char** argv) {
   const std::string first = words.front();
   if (is_command(first) || (first.starts_with('-') && first != "-")) return words;
   std::error_code error;
-  const bool is_path = first.find_first_of("/*?.") != first.npos || first == "-" || std::filesystem::exists(first, error);
+  const bool is_path =
+      first.find_first_of("/*?.") != first.npos || first == "-" || std::filesystem::exists(first, error);
   if (!is_path) cli::refuse_command(first);
   words.insert(words.begin(), cli::kCommandOfPaths);
   return words;
@@ -187,6 +189,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return fail(cli::Exit::cannot_open, "out of memory; close other programs, or lower --memory");
   } catch (const std::exception& error) {
-    return fail(cli::Exit::bad_content, fmt::format("unexpected error: {}; please report it with the input", error.what()));
+    return fail(cli::Exit::bad_content,
+                fmt::format("unexpected error: {}; please report it with the input", error.what()));
   }
 }

@@ -1,8 +1,8 @@
 #include "agent/activity/activity_kinds.h"
 
 #include "agent/activity/canary.h"
-#include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
+#include "agent/base/message.h"
 #include "agent/cupti/api_choice.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/translate/translate.h"
@@ -45,8 +45,8 @@ bool is_torch_profilers_too(CUpti_ActivityKind kind) {
 
 void say_refused(const Translator& translator, CUptiResult result) {
   const std::string_view name = name_of(translator.record);
-  say_verbose("CUPTI does not provide %.*s records (%s): they are not recorded", static_cast<int>(name.size()), name.data(),
-              cupti_result_name(result));
+  say_verbose("CUPTI does not provide %.*s records (%s): they are not recorded", static_cast<int>(name.size()),
+              name.data(), cupti_result_name(result));
 }
 
 }  // namespace
@@ -83,7 +83,8 @@ void disable_kinds() noexcept {
 
 void disable_kinds_of_ours() noexcept {
   for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
-    if (wants(translator->record) && !is_torch_profilers_too(translator->activity)) cupti().activity_disable(translator->activity);
+    if (wants(translator->record) && !is_torch_profilers_too(translator->activity))
+      cupti().activity_disable(translator->activity);
   }
 }
 

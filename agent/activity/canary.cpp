@@ -89,7 +89,8 @@ CanarySays watch_canary() noexcept {
   if (mono_ns() - s_sent.last_ns < patience_ns()) return CanarySays::wait;
   if (s_sent.tries >= kTries && seen() != 0) return CanarySays::lost;
   if (s_sent.tries == kTries)
-    say_verbose("CUPTI does not report the call that detects other tools' buffers: a loss of the agent's buffers will go unnoticed");
+    say_verbose(
+        "CUPTI does not report the call that detects other tools' buffers: a loss of the agent's buffers will go unnoticed");
   enable_canary();
   send();
   return CanarySays::wait;

@@ -3,18 +3,18 @@
 #include <cstdio>
 #include <utility>
 
-#include "agent/activity/delivery.h"
+#include "agent/activity/activity_kinds.h"
 #include "agent/activity/callbacks.h"
 #include "agent/activity/canary.h"
+#include "agent/activity/delivery.h"
 #include "agent/activity/other_subscribers.h"
-#include "agent/activity/activity_kinds.h"
 #include "agent/activity/watch.h"
+#include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
 #include "agent/base/message.h"
-#include "agent/base/agent_settings.h"
 #include "agent/clocks/clocks.h"
-#include "agent/cupti/cupti_library.h"
 #include "agent/cupti/api_choice.h"
+#include "agent/cupti/cupti_library.h"
 #include "agent/cupti/subscriber_functions.h"
 #include "agent/nvtx/nvtx_names.h"
 #include "agent/ring/recorder.h"
@@ -55,7 +55,8 @@ bool fail() {
   s_error.store(result);
   s_state.store(trace::SourceState::failed);
   say("CUPTI: %s failed with %s (%d)%s: only NVTX and NCCL are recorded, not GPU work", s_refusal.what,
-      cupti_result_name(result), static_cast<int>(result), as_without_gpu(result) ? ", as on machines without a GPU" : "");
+      cupti_result_name(result), static_cast<int>(result),
+      as_without_gpu(result) ? ", as on machines without a GPU" : "");
   return false;
 }
 
@@ -92,7 +93,8 @@ bool subscribe() {
 // share one buffer by default; older versions lack the attribute. Called before the registration. If there are other
 // subscribers it is not changed, because the headers do not define whether it applies to all of them.
 bool ask_for_buffers_per_thread() {
-  constexpr auto kPerThread = static_cast<CUpti_ActivityAttribute>(9);  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER
+  constexpr auto kPerThread =
+      static_cast<CUpti_ActivityAttribute>(9);  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER
   std::uint8_t on = 1;
   std::size_t size = sizeof(on);
   if (!cupti().is_shared) cupti().set_attribute(kPerThread, &size, &on);
@@ -216,7 +218,8 @@ bool retry_cupti() noexcept {
   describe_cupti();
   if (!taken || !was_in_use) return taken;
   const std::uint64_t now_ns = mono_ns();
-  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was in use by another tool and has been released");
+  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns,
+               "CUPTI was in use by another tool and has been released");
   say("CUPTI has been released: GPU work is recorded from now on");
   return true;
 }

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cerrno>
 
-#include "agent/activity/other_subscribers.h"
 #include "agent/activity/canary.h"
+#include "agent/activity/other_subscribers.h"
 #include "agent/base/guard.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
@@ -298,7 +298,8 @@ void count_dropped(CUcontext context, std::uint32_t stream) noexcept {
 }
 
 Delivered delivered() noexcept {
-  return {s_records.load(std::memory_order_relaxed), s_foreign_cpu_ns.load(std::memory_order_relaxed),
+  return {s_records.load(std::memory_order_relaxed),
+          s_foreign_cpu_ns.load(std::memory_order_relaxed),
           s_last_mono_ns.load(std::memory_order_relaxed),
           {s_ended.load(std::memory_order_relaxed), s_unfinished.load(std::memory_order_relaxed),
            s_newest_end_cupti_ns.load(std::memory_order_relaxed)}};

@@ -38,8 +38,10 @@ bool load(Driver& driver) {
   find_function(library, "cuDeviceGetName", driver.name);
   find_function(library, "cuDeviceTotalMem_v2", driver.memory);
   find_function(library, "cuDeviceGetPCIBusId", driver.pci_bus_id);
-  if (!find_function(library, "cuDeviceGetUuid_v2", driver.uuid)) find_function(library, "cuDeviceGetUuid", driver.uuid);
-  return find_function(library, "cuDeviceGetCount", driver.count) && find_function(library, "cuDeviceGet", driver.device) &&
+  if (!find_function(library, "cuDeviceGetUuid_v2", driver.uuid))
+    find_function(library, "cuDeviceGetUuid", driver.uuid);
+  return find_function(library, "cuDeviceGetCount", driver.count) &&
+         find_function(library, "cuDeviceGet", driver.device) &&
          find_function(library, "cuDeviceGetAttribute", driver.attribute);
 }
 
@@ -106,7 +108,8 @@ void describe(const Driver& driver, int ordinal) {
   auto record = trace::make_record<trace::DeviceRecord>();
   record.device = static_cast<std::uint32_t>(ordinal);
   set_identity(driver, device, record);
-  for (const DeviceAttribute& attribute : kAttributes) record.*attribute.field = ask(driver, device, attribute.attribute);
+  for (const DeviceAttribute& attribute : kAttributes)
+    record.*attribute.field = ask(driver, device, attribute.attribute);
   set_derived(driver, device, record);
   if (!define(record)) say("the definitions region of the recording is full: device %d is not described", ordinal);
 }

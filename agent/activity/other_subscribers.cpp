@@ -51,8 +51,9 @@ bool read_cpu(std::uint32_t tid, std::uint64_t& ns) {
 }
 
 bool is_found(std::uint32_t tid) {
-  return std::any_of(std::begin(s_threads), std::end(s_threads),
-                     [tid](const Thread& each) { return each.tid.load(std::memory_order_relaxed) == tid && !each.ended; });
+  return std::any_of(std::begin(s_threads), std::end(s_threads), [tid](const Thread& each) {
+    return each.tid.load(std::memory_order_relaxed) == tid && !each.ended;
+  });
 }
 
 void add(std::uint32_t tid) {
@@ -153,7 +154,8 @@ bool ask_cupti(char* text, std::size_t size) {
 }
 
 int look_for_tool(dl_phdr_info* info, std::size_t, void* found) {
-  const std::string_view name = info->dlpi_name != nullptr ? trace::tool_of_loaded(info->dlpi_name) : std::string_view();
+  const std::string_view name =
+      info->dlpi_name != nullptr ? trace::tool_of_loaded(info->dlpi_name) : std::string_view();
   if (name.empty()) return 0;
   *static_cast<const char**>(found) = name.data();  // points to a literal
   return 1;

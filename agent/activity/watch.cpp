@@ -7,15 +7,15 @@
 #include <cstdio>
 
 #include "agent/activity/activity_kinds.h"
-#include "agent/activity/delivery.h"
 #include "agent/activity/canary.h"
 #include "agent/activity/cupti_source.h"
+#include "agent/activity/delivery.h"
 #include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
-#include "agent/cupti/cupti_library.h"
 #include "agent/cupti/api_choice.h"
+#include "agent/cupti/cupti_library.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -34,7 +34,8 @@ constinit std::uint64_t s_patience_ns = kPatience_ns;
 constinit bool s_flushed = false;  // or reported, in this stall
 
 constexpr char kTaken[] = "work that was running or queued is recorded without an end";
-constexpr char kLeft[] = "CUPTI's buffers are not flushed, because that would also flush the buffers of other subscribers";
+constexpr char kLeft[] =
+    "CUPTI's buffers are not flushed, because that would also flush the buffers of other subscribers";
 
 void notice_stall(std::uint64_t now_ns, std::uint64_t unfinished, const char* what) {
   char text[192];
@@ -149,7 +150,8 @@ void lose_buffers() {
 void find_buffers() {
   if (s_gap_ns == 0) return;
   const Guard guard;
-  write_notice(guard, trace::NoticeCode::source_on, 0, s_gap_ns, mono_ns(), "the agent's CUPTI buffers are registered again");
+  write_notice(guard, trace::NoticeCode::source_on, 0, s_gap_ns, mono_ns(),
+               "the agent's CUPTI buffers are registered again");
   s_gap_ns = 0;
   if (cupti_is_yielded()) take_up_again();
 }

@@ -88,7 +88,9 @@ void set_variable(const char* name, const char* value) noexcept {
 
 bool wants(Event event) noexcept { return has(settings().events, event); }
 
-EventSet light_part(EventSet events) noexcept { return events & (kLightEvents | only(trace::GraphLaunchRecord::kKind)); }
+EventSet light_part(EventSet events) noexcept {
+  return events & (kLightEvents | only(trace::GraphLaunchRecord::kKind));
+}
 
 namespace {
 
@@ -109,7 +111,8 @@ void make_dir_absolute(Settings& settings) {
 void say_refused(const Setting& setting, const char* value) {
   const std::string_view word = trace::wrong_word(setting, value);
   const char* separator = word.empty() ? "" : ": ";
-  say("%s=%s%s%.*s is not allowed (%s); using %s; see tracetool record --help", setting.name, value, separator, static_cast<int>(word.size()), word.data(), setting.allowed, setting.fallback);
+  say("%s=%s%s%.*s is not allowed (%s); using %s; see tracetool record --help", setting.name, value, separator,
+      static_cast<int>(word.size()), word.data(), setting.allowed, setting.fallback);
 }
 
 // Prints one line if the name of a variable is close to the name of a setting. Other TRACETOOL_ variables are ignored: they may belong to other programs.
@@ -121,7 +124,8 @@ void say_misspelt(std::string_view name) {
   std::transform(std::begin(kSettings), std::end(kSettings), std::begin(words), word_of);
   const std::string_view meant = trace::nearest_word(name.substr(kPrefix.size()), words);
   if (meant.empty()) return;
-  say("%.*s is not a setting; did you mean TRACETOOL_%.*s?", static_cast<int>(name.size()), name.data(), static_cast<int>(meant.size()), meant.data());
+  say("%.*s is not a setting; did you mean TRACETOOL_%.*s?", static_cast<int>(name.size()), name.data(),
+      static_cast<int>(meant.size()), meant.data());
 }
 
 }  // namespace

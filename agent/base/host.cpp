@@ -118,9 +118,9 @@ void slurm_id(char* text, std::size_t size, const char* job) {
 void append_restarts(char* text, std::size_t size, const char* requeues, const char* restarts) {
   char ending[32];
   if (requeues != nullptr && std::strcmp(requeues, "0") == 0) requeues = nullptr;
-  const int length =
-      snprintf(ending, sizeof(ending), "%s%.12s%s%.12s", requeues != nullptr ? "-q" : "", requeues != nullptr ? requeues : "",
-               restarts != nullptr ? "-r" : "", restarts != nullptr ? restarts : "");
+  const int length = snprintf(ending, sizeof(ending), "%s%.12s%s%.12s", requeues != nullptr ? "-q" : "",
+                              requeues != nullptr ? requeues : "", restarts != nullptr ? "-r" : "",
+                              restarts != nullptr ? restarts : "");
   const std::size_t room = size - 1 - static_cast<std::size_t>(length), used = std::strlen(text);
   std::strcpy(text + (used < room ? used : room), ending);
 }
@@ -175,7 +175,8 @@ std::uint64_t process_start_ticks(int pid) noexcept {
 bool shares_with_ancestor(const char* name, bool (*counts)(int pid)) noexcept {
   char entry[128];
   const char* value = env(name);
-  if (value == nullptr || snprintf(entry, sizeof(entry), "%s=%s", name, value) >= static_cast<int>(sizeof(entry))) return false;
+  if (value == nullptr || snprintf(entry, sizeof(entry), "%s=%s", name, value) >= static_cast<int>(sizeof(entry)))
+    return false;
   int pid = getppid();
   for (int i = 0; i < kMostBetween && pid > 1; ++i) {
     if (began_with(pid, entry, '\0') && counts(pid)) return true;

@@ -34,7 +34,8 @@ bool is_readable(const void* at, std::size_t bytes) noexcept {
   const auto first = reinterpret_cast<std::uintptr_t>(at) & ~std::uintptr_t{7};
   std::uintptr_t last = 0;
   bool readable = !__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(at), bytes, &last);
-  for (std::uintptr_t word = first; readable && word < last; word = (word & ~(kPage - 1)) + kPage) readable = is_readable_word(word);
+  for (std::uintptr_t word = first; readable && word < last; word = (word & ~(kPage - 1)) + kPage)
+    readable = is_readable_word(word);
   errno = error;
   return readable;
 }
@@ -59,7 +60,8 @@ std::string_view readable_text(const char* text, std::size_t most) noexcept {
   while (length < most && was_readable(text + length, 1)) {
     const std::size_t left = kPage - reinterpret_cast<std::uintptr_t>(text + length) % kPage;
     const std::size_t bytes = std::min(left, most - length);
-    if (const void* end = std::memchr(text + length, '\0', bytes)) return {text, static_cast<std::size_t>(static_cast<const char*>(end) - text)};
+    if (const void* end = std::memchr(text + length, '\0', bytes))
+      return {text, static_cast<std::size_t>(static_cast<const char*>(end) - text)};
     length += bytes;
   }
   return {text, length};

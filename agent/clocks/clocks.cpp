@@ -103,7 +103,9 @@ bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSa
 }
 
 bool is_wall_clock_set(const trace::ClockSample& before, const trace::ClockSample& after) noexcept {
-  const auto offset = [](const trace::ClockSample& sample) { return static_cast<std::int64_t>(sample.real_ns - sample.mono_ns); };
+  const auto offset = [](const trace::ClockSample& sample) {
+    return static_cast<std::int64_t>(sample.real_ns - sample.mono_ns);
+  };
   // A thread suspended between the two readings has a less exact sample.
   const auto blur_ns = static_cast<std::int64_t>(before.uncertainty_ns + after.uncertainty_ns);
   return std::llabs(offset(after) - offset(before)) > kStep_ns + blur_ns;

@@ -57,7 +57,8 @@ bool CuptiClock::goes_on(const Reading& reading) const noexcept {
   };
   // Returns the largest relative error of a rate, from the uncertainties of its two readings.
   const auto blur = [](const Reading& from, const Reading& to) {
-    return static_cast<double>(from.uncertainty_ns + to.uncertainty_ns) / static_cast<double>(to.mono_ns - from.mono_ns);
+    return static_cast<double>(from.uncertainty_ns + to.uncertainty_ns) /
+           static_cast<double>(to.mono_ns - from.mono_ns);
   };
   const double off = rate(last, reading) / rate(before, last) - 1;
   return (off < 0 ? -off : off) <= kSameRate + blur(last, reading) + blur(before, last);

@@ -54,10 +54,10 @@ class CuptiClock {
   trace::ClockSample first_{}, last_{};  // on our clock
   bool is_ours_ = true;
   std::uint64_t noted_until_mono_ns_ = 0;  // end of the newest sample
-  std::uint64_t changed_mono_ns_ = 0;  // time of the first reading of a foreign clock
-  std::uint64_t first_foreign_ = 0;  // first foreign reading, before any was overwritten
-  Reading readings_[kReadings]{};  // the newest is at (count_ - 1) % kReadings
-  std::size_t count_ = 0;  // readings of the current, or last, foreign clock
+  std::uint64_t changed_mono_ns_ = 0;      // time of the first reading of a foreign clock
+  std::uint64_t first_foreign_ = 0;        // first foreign reading, before any was overwritten
+  Reading readings_[kReadings]{};          // the newest is at (count_ - 1) % kReadings
+  std::size_t count_ = 0;                  // readings of the current, or last, foreign clock
 };
 
 }  // namespace agent

@@ -109,7 +109,8 @@ bool find_required(void* handle) {
   return find_function(handle, "cuptiGetVersion", s_cupti.get_version) &&
          find_function(handle, "cuptiGetTimestamp", s_cupti.get_timestamp) &&
          find_function(handle, "cuptiGetResultString", s_cupti.get_result_string) &&
-         find_function(handle, "cuptiSubscribe", s_cupti.subscribe) && find_function(handle, "cuptiUnsubscribe", s_cupti.unsubscribe) &&
+         find_function(handle, "cuptiSubscribe", s_cupti.subscribe) &&
+         find_function(handle, "cuptiUnsubscribe", s_cupti.unsubscribe) &&
          find_function(handle, "cuptiEnableCallback", s_cupti.enable_callback) &&
          find_function(handle, "cuptiGetCallbackName", s_cupti.get_callback_name) &&
          find_function(handle, "cuptiActivityRegisterCallbacks", s_cupti.register_callbacks) &&

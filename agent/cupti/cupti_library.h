@@ -62,7 +62,7 @@ struct CuptiLibrary {
   CUptiResult (*get_graph_node_id)(CUgraphNode, std::uint64_t*);
   CUptiResult (*get_stream_id_ex)(CUcontext, CUstream, std::uint8_t, std::uint32_t*);
 
-  bool is_shared;  // version 2: there may be other subscribers (subscriber_functions.h)
+  bool is_shared;         // version 2: there may be other subscribers (subscriber_functions.h)
   std::uint32_t version;  // 0 if unknown (13.5 before the driver is loaded)
   char path[256];
 };

@@ -171,7 +171,7 @@ void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t ori
 namespace {
 
 constinit std::atomic<bool> s_enabled{false};
-constinit std::atomic<bool> s_seen{false};  // any node, with or without a range
+constinit std::atomic<bool> s_seen{false};     // any node, with or without a range
 constinit std::atomic<bool> s_unknown{false};  // a kernel of a graph before any node
 
 // Returns false if CUPTI does not report the number; it is not queried again then.

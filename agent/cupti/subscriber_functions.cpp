@@ -78,7 +78,9 @@ CUptiResult register_callbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_B
   return s_functions.register_callbacks(subscriber(), on_request, on_completed);
 }
 
-CUptiResult activity_enable(CUpti_ActivityKind kind) { return s_functions.activity_enable(subscriber(), kind, nullptr); }
+CUptiResult activity_enable(CUpti_ActivityKind kind) {
+  return s_functions.activity_enable(subscriber(), kind, nullptr);
+}
 
 CUptiResult activity_enable_and_dump(CUpti_ActivityKind kind) {
   return s_functions.activity_enable_and_dump(subscriber(), kind, nullptr);

@@ -32,7 +32,8 @@ struct DataCall {
     record.data_type = static_cast<std::uint32_t>(type);
     record.count = count;
     record.stream = reinterpret_cast<std::uint64_t>(stream);
-    record.has = static_cast<std::uint8_t>(trace::kHasDataType | trace::kHasStream | member | (record.communicator != 0 ? trace::kHasCommunicator : 0) |
+    record.has = static_cast<std::uint8_t>(trace::kHasDataType | trace::kHasStream | member |
+                                           (record.communicator != 0 ? trace::kHasCommunicator : 0) |
                                            (bytes_of(type) != 0 ? trace::kHasBytes : 0));
   }
 };
@@ -69,44 +70,46 @@ InsideNccl::~InsideNccl() {
 using namespace agent;
 
 TRACETOOL_NCCL_ENTRY ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int op,
-                                  void* communicator, void* stream) {
-  return pass_on(kAllReduce, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasReductionOp, 0, op}, send,
-                 receive, count, type, op, communicator, stream);
+                                   void* communicator, void* stream) {
+  return pass_on(kAllReduce, TRACETOOL_CALLER,
+                 DataCall{count, type, communicator, stream, trace::kHasReductionOp, 0, op}, send, receive, count, type,
+                 op, communicator, stream);
 }
 
 TRACETOOL_NCCL_ENTRY ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root,
-                                  void* communicator, void* stream) {
-  return pass_on(kBroadcast, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, root}, send, receive,
-                 count, type, root, communicator, stream);
+                                   void* communicator, void* stream) {
+  return pass_on(kBroadcast, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, root}, send,
+                 receive, count, type, root, communicator, stream);
 }
 
 TRACETOOL_NCCL_ENTRY ncclReduce(const void* send, void* receive, std::size_t count, int type, int op, int root,
-                               void* communicator, void* stream) {
+                                void* communicator, void* stream) {
   return pass_on(kReduce, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, kPeerAndOp, root, op}, send,
                  receive, count, type, op, root, communicator, stream);
 }
 
 TRACETOOL_NCCL_ENTRY ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* communicator,
-                                  void* stream) {
+                                   void* stream) {
   return pass_on(kAllGather, TRACETOOL_CALLER, DataCall{count, type, communicator, stream}, send, receive, count, type,
                  communicator, stream);
 }
 
 TRACETOOL_NCCL_ENTRY ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int op,
-                                      void* communicator, void* stream) {
-  return pass_on(kReduceScatter, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasReductionOp, 0, op},
-                 send, receive, count, type, op, communicator, stream);
+                                       void* communicator, void* stream) {
+  return pass_on(kReduceScatter, TRACETOOL_CALLER,
+                 DataCall{count, type, communicator, stream, trace::kHasReductionOp, 0, op}, send, receive, count, type,
+                 op, communicator, stream);
 }
 
 TRACETOOL_NCCL_ENTRY ncclSend(const void* send, std::size_t count, int type, int peer, void* communicator,
-                             void* stream) {
-  return pass_on(kSend, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, peer}, send, count, type,
-                 peer, communicator, stream);
+                              void* stream) {
+  return pass_on(kSend, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, peer}, send,
+                 count, type, peer, communicator, stream);
 }
 
 TRACETOOL_NCCL_ENTRY ncclRecv(void* receive, std::size_t count, int type, int peer, void* communicator, void* stream) {
-  return pass_on(kRecv, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, peer}, receive, count,
-                 type, peer, communicator, stream);
+  return pass_on(kRecv, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, peer}, receive,
+                 count, type, peer, communicator, stream);
 }
 
 // Interposers of NCCL's calls that create and destroy communicators, with NCCL's own names, and of its groups, at whose
@@ -157,14 +160,22 @@ using namespace agent;
 
 TRACETOOL_NCCL_ENTRY ncclCommInitRank(void** handle, int ranks, NcclUniqueId id, int rank) {
   const NcclInit init = init_of(id, ranks, rank);
-  return pass_on_init(kCommInitRank, TRACETOOL_CALLER, init, [&] { made(handle, {init.communicator, rank}); }, handle,
-                      ranks, id, rank);
+  return pass_on_init(
+      kCommInitRank, TRACETOOL_CALLER, init,
+      [&] {
+        made(handle, {init.communicator, rank});
+      },
+      handle, ranks, id, rank);
 }
 
 TRACETOOL_NCCL_ENTRY ncclCommInitRankConfig(void** handle, int ranks, NcclUniqueId id, int rank, void* config) {
   const NcclInit init = init_of(id, ranks, rank);
-  return pass_on_init(kCommInitRankConfig, TRACETOOL_CALLER, init, [&] { made(handle, {init.communicator, rank}); },
-                      handle, ranks, id, rank, config);
+  return pass_on_init(
+      kCommInitRankConfig, TRACETOOL_CALLER, init,
+      [&] {
+        made(handle, {init.communicator, rank});
+      },
+      handle, ranks, id, rank, config);
 }
 
 TRACETOOL_NCCL_ENTRY ncclCommInitAll(void** handles, int devices, const int* list) {
@@ -193,17 +204,18 @@ TRACETOOL_NCCL_ENTRY ncclCommSplit(void* parent, int color, int key, void** hand
   if (color != kNoColor && known.name != 0) {
     return pass_on_init(kCommSplit, TRACETOOL_CALLER, init, name, parent, color, key, handle, config);
   }
-  return pass_on(kCommSplit, TRACETOOL_CALLER, [](InterposedCall&) {}, parent, color, key, handle, config);
+  return pass_on(
+      kCommSplit, TRACETOOL_CALLER, [](InterposedCall&) {}, parent, color, key, handle, config);
 }
 
 TRACETOOL_NCCL_ENTRY ncclCommDestroy(void* communicator) {
-  return pass_on(kCommDestroy, TRACETOOL_CALLER, [&](InterposedCall&) { name_communicator(communicator, {}); },
-                 communicator);
+  return pass_on(
+      kCommDestroy, TRACETOOL_CALLER, [&](InterposedCall&) { name_communicator(communicator, {}); }, communicator);
 }
 
 TRACETOOL_NCCL_ENTRY ncclCommAbort(void* communicator) {
-  return pass_on(kCommAbort, TRACETOOL_CALLER, [&](InterposedCall&) { name_communicator(communicator, {}); },
-                 communicator);
+  return pass_on(
+      kCommAbort, TRACETOOL_CALLER, [&](InterposedCall&) { name_communicator(communicator, {}); }, communicator);
 }
 
 // Counts only recorded calls: only these make communicators that are awaited. Groups within NCCL do not matter.

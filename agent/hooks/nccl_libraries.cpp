@@ -5,11 +5,11 @@
 
 #include <cerrno>
 
+#include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/base/lock.h"
 #include "agent/base/message.h"
-#include "agent/base/agent_settings.h"
 #include "agent/nccl/nccl.h"
 #include "agent/nvtx/injection_paths.h"
 
@@ -21,9 +21,11 @@ constexpr char kWitness[] = "ncclGetVersion";
 constexpr int kFirstWithPayloads = 21605;
 
 constexpr const char* kNames[kNcclFunctions] = {
-    "ncclAllReduce",    "ncclBroadcast",          "ncclReduce",      "ncclAllGather", "ncclReduceScatter",
-    "ncclSend",         "ncclRecv",               "ncclGroupStart",  "ncclGroupEnd",  "ncclCommInitRank",
-    "ncclCommInitRankConfig", "ncclCommInitAll",  "ncclCommSplit",   "ncclCommDestroy", "ncclCommAbort",
+    "ncclAllReduce",    "ncclBroadcast",          "ncclReduce",
+    "ncclAllGather",    "ncclReduceScatter",      "ncclSend",
+    "ncclRecv",         "ncclGroupStart",         "ncclGroupEnd",
+    "ncclCommInitRank", "ncclCommInitRankConfig", "ncclCommInitAll",
+    "ncclCommSplit",    "ncclCommDestroy",        "ncclCommAbort",
 };
 
 struct Known {

@@ -16,8 +16,22 @@ namespace agent {
 // Only functions that every NCCL since 2.18 has. A program that checks with the loader whether a newer function exists
 // must not find ours.
 enum NcclFunction : std::size_t {
-  kAllReduce, kBroadcast, kReduce, kAllGather, kReduceScatter, kSend, kRecv, kGroupStart, kGroupEnd, kCommInitRank,
-  kCommInitRankConfig, kCommInitAll, kCommSplit, kCommDestroy, kCommAbort, kNcclFunctions,
+  kAllReduce,
+  kBroadcast,
+  kReduce,
+  kAllGather,
+  kReduceScatter,
+  kSend,
+  kRecv,
+  kGroupStart,
+  kGroupEnd,
+  kCommInitRank,
+  kCommInitRankConfig,
+  kCommInitAll,
+  kCommSplit,
+  kCommDestroy,
+  kCommAbort,
+  kNcclFunctions,
 };
 
 const char* nccl_function_name(NcclFunction function) noexcept;
@@ -25,8 +39,8 @@ const char* nccl_function_name(NcclFunction function) noexcept;
 // A libnccl of this process. It lives, and keeps the library loaded, until the process ends.
 struct NcclLibrary {
   void* functions[kNcclFunctions];  // null if this version lacks it
-  int version;  // from ncclGetVersion; 0 if unknown
-  bool active;  // calls are recorded here; otherwise they are only passed on
+  int version;                      // from ncclGetVersion; 0 if unknown
+  bool active;                      // calls are recorded here; otherwise they are only passed on
   // Its NVTX ranges are received and recorded, with the arguments added; first guessed from the version, then from its
   // last call
   std::atomic<bool> speaks_nvtx;

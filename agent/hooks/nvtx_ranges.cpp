@@ -249,7 +249,9 @@ nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_
   emit_ex(trace::NvtxStartRecord::kKind, domain_of(domain), attributes, id);
   return id;
 }
-void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) { emit(trace::NvtxEndRecord::kKind, domain_of(domain), {}, id); }
+void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
+  emit(trace::NvtxEndRecord::kKind, domain_of(domain), {}, id);
+}
 void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   emit_ex(trace::NvtxMarkRecord::kKind, domain_of(domain), attributes);
 }
@@ -315,7 +317,7 @@ bool install_range_hooks(const NvtxExportTableCallbacks* callbacks) noexcept {
       hook(NVTX_CBID_CORE_RangePop, pop),
   };
   const Hook core2[] = {
-      hook(NVTX_CBID_CORE2_DomainMarkEx, domain_mark), hook(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start),
+      hook(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),  hook(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start),
       hook(NVTX_CBID_CORE2_DomainRangeEnd, domain_end), hook(NVTX_CBID_CORE2_DomainRangePushEx, domain_push),
       hook(NVTX_CBID_CORE2_DomainRangePop, domain_pop),
   };

@@ -76,7 +76,8 @@ LoaderCounts loader_counts() noexcept {
 const LoadedCode* LoadedCodes::same_in(const List& list, const LoadedCode& code) const noexcept {
   for (std::size_t i = 0; i < list.count; ++i) {
     const LoadedCode& each = list.codes[i];
-    const bool same = each.begin == code.begin && each.end == code.end && each.base == code.base && each.path == code.path;
+    const bool same =
+        each.begin == code.begin && each.end == code.end && each.base == code.base && each.path == code.path;
     if (same && std::memcmp(each.build_id, code.build_id, sizeof(code.build_id)) == 0) return &each;
   }
   return nullptr;
@@ -103,7 +104,8 @@ void LoadedCodes::refresh(const LoaderCounts& now) noexcept {
   List& list = lists_[1 - current_];
   list.count = 0;
   dl_iterate_phdr(add, this);
-  std::sort(list.codes, list.codes + list.count, [](const LoadedCode& a, const LoadedCode& b) { return a.begin < b.begin; });
+  std::sort(list.codes, list.codes + list.count,
+            [](const LoadedCode& a, const LoadedCode& b) { return a.begin < b.begin; });
   current_ = 1 - current_;
   counts_ = now;
 }
@@ -111,7 +113,8 @@ void LoadedCodes::refresh(const LoaderCounts& now) noexcept {
 const LoadedCode* LoadedCodes::find(const void* address) const noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const LoadedCode* end = now().codes + now().count;
-  const LoadedCode* next = std::upper_bound(now().codes, end, at, [](std::uintptr_t value, const LoadedCode& code) { return value < code.begin; });
+  const LoadedCode* next = std::upper_bound(
+      now().codes, end, at, [](std::uintptr_t value, const LoadedCode& code) { return value < code.begin; });
   return next != now().codes && at < next[-1].end ? next - 1 : nullptr;
 }
 
@@ -159,7 +162,8 @@ constinit char s_path_room[PATH_MAX];  // protected by the lock
 
 // Code that is in no file (compiled at run time) has only its address.
 FrameKey key_of(const void* address, const LoadedCode* code) {
-  return {{reinterpret_cast<std::uintptr_t>(address) - (code != nullptr ? code->base : 0), code != nullptr ? code->number : 0, 0, 0}};
+  return {{reinterpret_cast<std::uintptr_t>(address) - (code != nullptr ? code->base : 0),
+           code != nullptr ? code->number : 0, 0, 0}};
 }
 
 // Returns kNoRef if its object cannot be defined.

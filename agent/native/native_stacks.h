@@ -16,10 +16,10 @@ struct dl_phdr_info;  // from <link.h>
 namespace agent {
 
 struct LoadedCode {
-  std::uintptr_t begin, end;  // of its segments
-  std::uintptr_t base;  // added by the loader to the addresses in the file
-  const char* path;  // "" for the program; valid as long as it is loaded
-  std::uint32_t number;  // unique in this process as long as it is loaded
+  std::uintptr_t begin, end;    // of its segments
+  std::uintptr_t base;          // added by the loader to the addresses in the file
+  const char* path;             // "" for the program; valid as long as it is loaded
+  std::uint32_t number;         // unique in this process as long as it is loaded
   std::uint8_t build_id_bytes;  // 0 if it has none, or a longer one
   std::uint8_t build_id[32];
 };

@@ -49,7 +49,8 @@ void remember_open(const Domain* domain, const NcclOperation& operation, const t
   OpenNcclCall open;
   open.name = operation.name;
   open.nccl_class = record.nccl_class;
-  open.has = static_cast<std::uint8_t>(record.has & (trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer));
+  open.has = static_cast<std::uint8_t>(
+      record.has & (trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer));
   open.epoch = record.epoch;
   open.reduction_op = record.reduction_op;
   open.peer = record.peer;
@@ -72,11 +73,13 @@ void append(const Guard& guard, const Domain* domain, const NcclOperation& opera
 
 // `record` contains the decoded members; the others are set here. It is numbered even if it is not wanted, because
 // graph nodes contain the number.
-void write_call(const Guard& guard, const Domain* domain, const NcclOperation& operation, trace::NcclCallRecord& record) {
+void write_call(const Guard& guard, const Domain* domain, const NcclOperation& operation,
+                trace::NcclCallRecord& record) {
   record.nccl_class = static_cast<std::uint8_t>(operation.nccl_class);
   record.tid = thread_id();
   record.time_mono_ns = mono_ns();
-  const bool is_wanted = wants(trace::NcclCallRecord::kKind) && (recording() == Recording::open || begin_recording(guard));
+  const bool is_wanted =
+      wants(trace::NcclCallRecord::kKind) && (recording() == Recording::open || begin_recording(guard));
   number(record, operation);
   remember_open(domain, operation, record);
   if (!is_wanted) return;

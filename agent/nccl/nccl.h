@@ -18,9 +18,9 @@ struct InterposedCall {
   // From the arguments; `has` contains the known members.
   trace::NcclCallRecord arguments{};
   std::uint64_t made_communicator = 0;  // for an init: its name if NCCL's payload contains none
-  bool written = false;  // a record of this call is in the file
-  bool seen_by_nvtx = false;  // its range was pushed, so its pop will come
-  bool* identified = nullptr;  // for an init: set when NCCL's payload has described the communicator
+  bool written = false;                 // a record of this call is in the file
+  bool seen_by_nvtx = false;            // its range was pushed, so its pop will come
+  bool* identified = nullptr;           // for an init: set when NCCL's payload has described the communicator
 };
 inline thread_local InterposedCall* t_interposed __attribute__((tls_model("initial-exec"))) = nullptr;
 

@@ -138,11 +138,16 @@ std::size_t least_bytes(std::uint64_t schema) {
   switch (schema) {
     case kInitRank:
     case kInitRankConfig:
-    case kInitRankScalable: return 20;
-    case kInitAll: return 12;
-    case kSplit: return 36;
-    case kGrow: return 28;
-    default: return SIZE_MAX;
+    case kInitRankScalable:
+      return 20;
+    case kInitAll:
+      return 12;
+    case kSplit:
+      return 36;
+    case kGrow:
+      return 28;
+    default:
+      return SIZE_MAX;
   }
 }
 

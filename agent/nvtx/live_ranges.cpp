@@ -21,12 +21,12 @@ struct Range {
 };
 
 struct OpenRanges {
-  std::uint32_t depth;  // all open ranges; those beyond kOpenRanges are not in `ranges`
+  std::uint32_t depth;        // all open ranges; those beyond kOpenRanges are not in `ranges`
   std::uint32_t group_depth;  // number of ncclGroupStart without end
   std::uint32_t group_calls;
-  OpenNcclCall call;  // the open call, if `ranges` has it
+  OpenNcclCall call;        // the open call, if `ranges` has it
   OpenNcclCall group_call;  // the first call of the group
-  OpenRanges* next;  // in the pool
+  OpenRanges* next;         // in the pool
   Range ranges[kOpenRanges];
 };
 

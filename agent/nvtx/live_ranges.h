@@ -22,8 +22,8 @@ struct OpenNcclCall {
 };
 
 struct OpenRange {
-  bool has_range = false;  // a push/pop range other than NCCL's own
-  std::string_view name;  // of the range, cut at kOpenNameBytes; valid until this thread's next NVTX call
+  bool has_range = false;   // a push/pop range other than NCCL's own
+  std::string_view name;    // of the range, cut at kOpenNameBytes; valid until this thread's next NVTX call
   std::string_view domain;  // "" for NVTX's default domain
   // Number of NCCL calls for which work is launched now. 0: none is open. 1: `nccl`. More: ncclGroupEnd launches for
   // that many, and `nccl` is the first of them.

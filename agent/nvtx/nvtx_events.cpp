@@ -19,7 +19,8 @@ std::string_view domain_name(const NvtxEvent& event) {
 
 // Ends of NCCL calls, and NCCL groups, are ranges of its domain.
 bool is_wanted(const NvtxEvent& event) {
-  return wants(event.domain != nullptr && event.domain->is_nccl ? trace::NcclCallRecord::kKind : trace::NvtxPushRecord::kKind);
+  return wants(event.domain != nullptr && event.domain->is_nccl ? trace::NcclCallRecord::kKind
+                                                                : trace::NvtxPushRecord::kKind);
 }
 
 // The fields shared by a push, a start and a mark. Without a payload the record is shorter by that field.

@@ -121,7 +121,8 @@ void release_nvtx_texts() noexcept { s_text_lock.unlock(); }
 
 const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
   const auto offset = reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(s_domains);
-  const bool ours = offset % sizeof(Domain) == 0 && offset / sizeof(Domain) < s_domain_count.load(std::memory_order_acquire);
+  const bool ours =
+      offset % sizeof(Domain) == 0 && offset / sizeof(Domain) < s_domain_count.load(std::memory_order_acquire);
   return ours ? reinterpret_cast<const Domain*>(handle) : nullptr;
 }
 
@@ -241,7 +242,8 @@ std::string_view domain_text(const NvtxName& name) {
 bool was_written(const NvtxName& name) {
   const std::uint64_t ids[] = {reinterpret_cast<std::uint64_t>(name.domain), name.category,
                                static_cast<std::uint64_t>(name.resource.kind), name.resource.id, name.resource.handle};
-  const std::uint64_t hash = trace::hash_bytes(name.text.data(), name.text.size(), trace::hash_bytes(ids, sizeof(ids), 1));
+  const std::uint64_t hash =
+      trace::hash_bytes(name.text.data(), name.text.size(), trace::hash_bytes(ids, sizeof(ids), 1));
   return s_written[hash % kRemembered].exchange(hash, std::memory_order_relaxed) == hash;
 }
 

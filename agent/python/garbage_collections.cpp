@@ -27,7 +27,8 @@ bool read_result(void* info, trace::GarbageCollectionRecord& record) {
   const PythonObjects& python = *s_collector_python;
   if (!is_dict(python, info)) return false;
   long generation = 0, collected = 0, uncollectable = 0;
-  if (!number_of(python, python.value_of(info, "generation"), generation) || !number_of(python, python.value_of(info, "collected"), collected) ||
+  if (!number_of(python, python.value_of(info, "generation"), generation) ||
+      !number_of(python, python.value_of(info, "collected"), collected) ||
       !number_of(python, python.value_of(info, "uncollectable"), uncollectable)) {
     return false;
   }

@@ -22,7 +22,7 @@ constexpr double kBetweenReads_ms = 20;
 constinit const PythonFunctions* s_hang_python = nullptr;
 constinit void* s_hang_interpreter = nullptr;
 constinit std::size_t s_thread_id_at = 0;  // offset of the pthread_t in a thread's state; 0 if not found
-constinit std::size_t s_tid_at = 0;  // offset of the thread id in glibc's thread object; 0 if not found
+constinit std::size_t s_tid_at = 0;        // offset of the thread id in glibc's thread object; 0 if not found
 constinit std::atomic<bool> s_is_prepared{false};
 
 constinit std::atomic<std::uint64_t> s_hanging_since_ns{0};  // 0 if not requested
@@ -31,7 +31,8 @@ constinit Worker s_hang_thread{};
 // Returns the kernel's thread id, or 0 if the thread has ended. Reads guarded, because the thread may end at any moment.
 std::uint32_t tid_of(const void* thread) {
   std::uint64_t id = 0, word = 0;
-  if (!read_guarded(thread, s_thread_id_at, id) || !read_guarded(reinterpret_cast<const void*>(id), s_tid_at, word)) return 0;
+  if (!read_guarded(thread, s_thread_id_at, id) || !read_guarded(reinterpret_cast<const void*>(id), s_tid_at, word))
+    return 0;
   return static_cast<std::uint32_t>(word);
 }
 
@@ -54,8 +55,9 @@ bool write_stack(const Guard& guard, const void* thread, const PythonPlace* plac
 void notice_hang(const Guard& guard, std::uint64_t since_ns, std::uint32_t stacks) {
   const std::uint64_t now_ns = mono_ns();
   char text[160];
-  const int length = snprintf(text, sizeof(text), "no GPU or operator activity for %llu s: recording the stacks of all Python threads",
-                              static_cast<unsigned long long>((now_ns - since_ns) / 1'000'000'000));
+  const int length =
+      snprintf(text, sizeof(text), "no GPU or operator activity for %llu s: recording the stacks of all Python threads",
+               static_cast<unsigned long long>((now_ns - since_ns) / 1'000'000'000));
   write_notice(guard, trace::NoticeCode::hang, stacks, since_ns, now_ns, {text, static_cast<std::size_t>(length)});
 }
 
@@ -75,14 +77,18 @@ void for_each_thread(const F& f) {
 }
 
 bool has_known_list(const PythonFunctions& python) {
-  for (void* thread = python.first_thread(python.interpreter()); thread != nullptr; thread = python.next_thread(thread)) {
+  for (void* thread = python.first_thread(python.interpreter()); thread != nullptr;
+       thread = python.next_thread(thread)) {
     std::uint64_t next = 0;
-    if (!read_guarded(thread, kNextAt, next) || next != reinterpret_cast<std::uintptr_t>(python.next_thread(thread))) return false;
+    if (!read_guarded(thread, kNextAt, next) || next != reinterpret_cast<std::uintptr_t>(python.next_thread(thread)))
+      return false;
   }
   return true;
 }
 
-bool is_same_place(const PythonPlace& a, const PythonPlace& b) { return a.code == b.code && a.offset == b.offset && a.first_local == b.first_local; }
+bool is_same_place(const PythonPlace& a, const PythonPlace& b) {
+  return a.code == b.code && a.offset == b.offset && a.first_local == b.first_local;
+}
 
 // Works without the GIL. Returns 0 if the thread runs no Python, or continues.
 std::size_t places_at_rest(const void* thread, PythonPlace (&places)[PythonStack::kMost]) {
@@ -121,7 +127,8 @@ void prepare_hang_stacks(const PythonFunctions& python) noexcept {
   const void* own = python.own_thread_state();
   std::uint64_t word = 0;
   const auto* own_thread = reinterpret_cast<const void*>(pthread_self());
-  for (std::size_t at = 8; at < kLastOfThread && s_tid_at == 0 && read_guarded(own_thread, at, word); at += sizeof(word)) {
+  for (std::size_t at = 8; at < kLastOfThread && s_tid_at == 0 && read_guarded(own_thread, at, word);
+       at += sizeof(word)) {
     if (static_cast<std::uint32_t>(word) == static_cast<std::uint32_t>(gettid())) s_tid_at = at;
   }
   for (std::size_t at = 0; at < kLast && s_thread_id_at == 0 && read_guarded(own, at, word); at += sizeof(word)) {

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cstring>
 
-#include "common/hash.h"
 #include "agent/python/python_objects.h"
 #include "agent/ring/recorder.h"
+#include "common/hash.h"
 
 namespace agent {
 namespace {
@@ -56,7 +56,8 @@ class SeenModules {
 // All modules below an outermost one, in the order of its named_modules(): a module's own name, then its children's.
 class NamedModules {
  public:
-  NamedModules(const Guard&, const PythonObjects& python, void* root) noexcept : python_(python), root_(root), is_new_root_(!is_known_root(root)) {}
+  NamedModules(const Guard&, const PythonObjects& python, void* root) noexcept
+      : python_(python), root_(root), is_new_root_(!is_known_root(root)) {}
   // Returns true if at least one module was named.
   bool write() noexcept {
     bool is_new = false;
@@ -105,7 +106,8 @@ class NamedModules {
     record.root = root_number_;
     const Locked locked(interner().lock());
     record.name_ref = interner().permanent_string(ring(), name, keep_free);
-    return record.name_ref != trace::kNoRef && trace::append_definition(ring(), keep_free, &record, sizeof(record)) != trace::kNoRef;
+    return record.name_ref != trace::kNoRef &&
+           trace::append_definition(ring(), keep_free, &record, sizeof(record)) != trace::kNoRef;
   }
 
   const PythonObjects& python_;
@@ -123,9 +125,11 @@ struct OpenCalls {
   PythonPlace frames[kMostPlaces];
   void* modules[kMostPlaces];
 
-  OpenCalls(const PythonFunctions& python, const void* thread, const void* module_call) noexcept : frame_count(python_places_of(python, thread, frames, kMostPlaces)) {
+  OpenCalls(const PythonFunctions& python, const void* thread, const void* module_call) noexcept
+      : frame_count(python_places_of(python, thread, frames, kMostPlaces)) {
     for (std::size_t i = 0; i < frame_count && module_call != nullptr; ++i) {
-      if (frames[i].code == module_call && frames[i].first_local != nullptr) modules[count++] = const_cast<void*>(frames[i].first_local);
+      if (frames[i].code == module_call && frames[i].first_local != nullptr)
+        modules[count++] = const_cast<void*>(frames[i].first_local);
     }
   }
   bool has(const void* module) const noexcept { return std::find(modules, modules + count, module) != modules + count; }
@@ -159,16 +163,20 @@ bool wants_module_names(const void* outermost, bool has_unknown) noexcept {
   const std::uint64_t now_ns = mono_ns();
   std::uint64_t next_ns = s_next_names_ns.load(std::memory_order_relaxed);
   const std::uint64_t between_ns = s_between_ns.load(std::memory_order_relaxed);
-  if (now_ns < next_ns || !s_next_names_ns.compare_exchange_strong(next_ns, now_ns + between_ns, std::memory_order_relaxed)) return false;
+  if (now_ns < next_ns ||
+      !s_next_names_ns.compare_exchange_strong(next_ns, now_ns + between_ns, std::memory_order_relaxed))
+    return false;
   s_wanted.store(outermost, std::memory_order_relaxed);
   return true;
 }
 
-void name_modules(const Guard& guard, const PythonObjects& objects, const PythonFunctions& frames, const void* module_call) noexcept {
+void name_modules(const Guard& guard, const PythonObjects& objects, const PythonFunctions& frames,
+                  const void* module_call) noexcept {
   const std::uint64_t began_ns = mono_ns();
   const void* const wanted = s_wanted.load(std::memory_order_relaxed);
   bool has_wanted = false, has_named = false;
-  for (void* thread = frames.first_thread(frames.interpreter()); thread != nullptr; thread = frames.next_thread(thread)) {
+  for (void* thread = frames.first_thread(frames.interpreter()); thread != nullptr;
+       thread = frames.next_thread(thread)) {
     const OpenCalls calls(frames, thread, module_call);
     has_wanted = has_wanted || calls.has(wanted);
     has_named = number_code(objects, frames, calls) || has_named;
@@ -177,7 +185,8 @@ void name_modules(const Guard& guard, const PythonObjects& objects, const Python
   // On a stack that is deeper than the recorded part, the requested module may be an inner one.
   if (has_wanted) know_root(wanted);
   const std::uint64_t now_ns = mono_ns(), least_ns = std::max(kSoonest_ns, (now_ns - began_ns) * kTimesTaken);
-  const std::uint64_t later_ns = has_named ? kSoonest_ns : std::min(kLatest_ns, 2 * s_between_ns.load(std::memory_order_relaxed));
+  const std::uint64_t later_ns =
+      has_named ? kSoonest_ns : std::min(kLatest_ns, 2 * s_between_ns.load(std::memory_order_relaxed));
   s_between_ns.store(std::max(least_ns, later_ns), std::memory_order_relaxed);
   s_next_names_ns.store(now_ns + std::max(least_ns, later_ns), std::memory_order_relaxed);
 }

@@ -17,6 +17,7 @@ bool wants_module_names(const void* outermost, bool has_unknown) noexcept;
 
 // Performs the visit. Needs the GIL and an open recording. `module_call` is the code object of the frames that call
 // modules, or null if none was seen.
-void name_modules(const Guard& guard, const PythonObjects& objects, const PythonFunctions& frames, const void* module_call) noexcept;
+void name_modules(const Guard& guard, const PythonObjects& objects, const PythonFunctions& frames,
+                  const void* module_call) noexcept;
 
 }  // namespace agent

@@ -35,7 +35,8 @@ constinit Readers s_readers[kReaders];
 std::atomic<std::uint32_t>& readers() { return s_readers[thread_id() % kReaders].count; }
 
 bool anyone_reads() {
-  return std::any_of(std::begin(s_readers), std::end(s_readers), [](const Readers& each) { return each.count.load() != 0; });
+  return std::any_of(std::begin(s_readers), std::end(s_readers),
+                     [](const Readers& each) { return each.count.load() != 0; });
 }
 
 // Waits for readers, which take microseconds, for a second at most. A forked child does not wait: its parent's readers are not there.
@@ -117,7 +118,8 @@ void tell_unknown_python() {
   const char* text = version();
   std::size_t length = std::strcspn(text, "(");
   while (length > 0 && text[length - 1] == ' ') --length;
-  say("operators have no stacks: this Python is %.*s; supported are CPython 3.9 to 3.14 with a GIL", static_cast<int>(length), text);
+  say("operators have no stacks: this Python is %.*s; supported are CPython 3.9 to 3.14 with a GIL",
+      static_cast<int>(length), text);
 }
 
 }  // namespace
@@ -129,7 +131,8 @@ void watch_python(bool stacks) noexcept {
   s_done = true;
   s_wants_stacks = stacks && find_python_stacks();
   if (!s_wants_stacks) tell_unknown_python();
-  if (!s_door.start("tracetool-py", run_door)) say("cannot start a thread: events that need Python's lock are not recorded");
+  if (!s_door.start("tracetool-py", run_door))
+    say("cannot start a thread: events that need Python's lock are not recorded");
 }
 
 void wake_python_door() noexcept { s_door.wake(); }

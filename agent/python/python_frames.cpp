@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "common/hash.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/python/python_objects.h"
+#include "common/hash.h"
 
 namespace agent {
 namespace {
@@ -20,15 +20,15 @@ struct Layout {
   std::size_t frame_of_thread, frame_of_cframe;
   bool has_cframe;
   std::size_t code, previous, instruction;  // in a frame
-  std::size_t owner;  // kNone if frames have none
-  std::uint8_t c_owner;  // owners from this value on are frames for C code between two Python frames
-  std::size_t file, name;  // in a code object
-  std::size_t bytecode;  // kNone if the instruction is already a number
-  int unit;  // bytes of one unit of this number
+  std::size_t owner;                        // kNone if frames have none
+  std::uint8_t c_owner;                     // owners from this value on are frames for C code between two Python frames
+  std::size_t file, name;                   // in a code object
+  std::size_t bytecode;                     // kNone if the instruction is already a number
+  int unit;                                 // bytes of one unit of this number
   std::size_t ascii, compact;               // size of a text's head, if it is pure ASCII and if it is not
-  std::size_t locals;  // in a frame
-  std::size_t first_line, line_table;  // in a code object
-  std::size_t version;  // kNone if code objects have no number
+  std::size_t locals;                       // in a frame
+  std::size_t first_line, line_table;       // in a code object
+  std::size_t version;                      // kNone if code objects have no number
 };
 
 constexpr Layout kLayouts[] = {
@@ -116,7 +116,8 @@ std::size_t walk_frames(const Layout& layout, const void* thread, PythonPlace* p
     if (!is_of_c<Memory>(layout, frame)) {
       PythonPlace& place = places[count];
       if (!get_object<Memory>(frame, layout.code, place.code) || place.code == nullptr ||
-          !get_object<Memory>(frame, layout.locals, place.first_local) || !offset_of<Memory>(layout, frame, place.code, place.offset)) {
+          !get_object<Memory>(frame, layout.locals, place.first_local) ||
+          !offset_of<Memory>(layout, frame, place.code, place.offset)) {
         break;
       }
       ++count;
@@ -143,7 +144,8 @@ Text text_of(const Layout& layout, const void* object) {
   const unsigned width = state >> kKindAt & kKindBits;
   if ((state & kCompact) == 0 || (width != 1 && width != 2 && width != 4)) return {};
   const bool is_ascii = (state & kAscii) != 0;
-  return {static_cast<const std::byte*>(object) + (is_ascii ? layout.ascii : layout.compact), static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), width, is_ascii};
+  return {static_cast<const std::byte*>(object) + (is_ascii ? layout.ascii : layout.compact),
+          static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), width, is_ascii};
 }
 
 std::size_t most_utf8_bytes(const Text& text) {
@@ -182,16 +184,20 @@ std::string_view utf8_of(const Text& text, char (&room)[PythonNames::kMostBytes]
   constexpr std::size_t kMostOfOne = 4;
   if (text.is_ascii) return {reinterpret_cast<const char*>(text.at), most_utf8_bytes(text)};
   std::size_t size = 0;
-  for (std::size_t i = 0; i < text.length && size + kMostOfOne <= sizeof(room); ++i) size += put_utf8(character_at(text, i), room + size);
+  for (std::size_t i = 0; i < text.length && size + kMostOfOne <= sizeof(room); ++i)
+    size += put_utf8(character_at(text, i), room + size);
   return {room, size};
 }
 
-std::uint64_t hash_text(const Text& text, std::uint64_t seed) { return trace::hash_bytes(text.at, text.length * text.width, seed); }
+std::uint64_t hash_text(const Text& text, std::uint64_t seed) {
+  return trace::hash_bytes(text.at, text.length * text.width, seed);
+}
 
 // A PyBytesObject.
 std::uint64_t hash_of_bytes(const void* object, std::uint64_t seed) {
   constexpr std::size_t kLengthAt = 16, kBytesAt = 32;
-  return trace::hash_bytes(static_cast<const std::byte*>(object) + kBytesAt, static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), seed);
+  return trace::hash_bytes(static_cast<const std::byte*>(object) + kBytesAt,
+                           static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), seed);
 }
 
 // Returns null if the calling thread has no Python state, or one that may be freed.
@@ -238,7 +244,8 @@ bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compa
   std::uint64_t probe = 0;
   // If it is permitted; with an unknown layout any address may result
   const bool is_guarded = read_guarded(&probe, 0, probe);
-  const std::size_t count = is_guarded ? python_places_guarded(python, thread, places, kMost) : python_places_of(python, thread, places, kMost);
+  const std::size_t count = is_guarded ? python_places_guarded(python, thread, places, kMost)
+                                       : python_places_of(python, thread, places, kMost);
   HeldFrame frame(python, python.frame_of(thread));
   std::size_t at = 0;
   for (; frame && at < count; ++at, ++compared) {
@@ -256,10 +263,14 @@ bool find_python(PythonFunctions& python) noexcept {
   if (process == nullptr || python.minor < kFirstMinor || python.minor > kLastMinor) return false;
   return find_in_python(process, "Py_IsInitialized", python.is_initialized) &&
          find_in_python(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
-         find_in_python(process, "PyInterpreterState_Get", python.interpreter) && find_in_python(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
-         find_in_python(process, "PyThreadState_Next", python.next_thread) && find_in_python(process, "PyThreadState_GetFrame", python.frame_of) &&
-         find_in_python(process, "PyFrame_GetBack", python.frame_back) && find_in_python(process, "PyFrame_GetCode", python.frame_code) &&
-         find_in_python(process, "Py_DecRef", python.release) && find_in_python(process, "PyCode_Addr2Line", python.line_of);
+         find_in_python(process, "PyInterpreterState_Get", python.interpreter) &&
+         find_in_python(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
+         find_in_python(process, "PyThreadState_Next", python.next_thread) &&
+         find_in_python(process, "PyThreadState_GetFrame", python.frame_of) &&
+         find_in_python(process, "PyFrame_GetBack", python.frame_back) &&
+         find_in_python(process, "PyFrame_GetCode", python.frame_code) &&
+         find_in_python(process, "Py_DecRef", python.release) &&
+         find_in_python(process, "PyCode_Addr2Line", python.line_of);
 }
 
 PythonPosition python_position(const PythonFunctions& python) noexcept {
@@ -268,7 +279,8 @@ PythonPosition python_position(const PythonFunctions& python) noexcept {
   const void* frame = thread == nullptr ? nullptr : innermost_frame<OwnMemory>(layout, thread);
   if (frame == nullptr) return {};
   const bool is_number = layout.bytecode == kNone;
-  return {frame, is_number ? read<std::uint32_t>(frame, layout.instruction) : read<std::uint64_t>(frame, layout.instruction)};
+  return {frame,
+          is_number ? read<std::uint32_t>(frame, layout.instruction) : read<std::uint64_t>(frame, layout.instruction)};
 }
 
 std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept {
@@ -276,19 +288,24 @@ std::size_t python_places(const PythonFunctions& python, PythonPlace* places, st
   return thread == nullptr ? 0 : python_places_of(python, thread, places, most);
 }
 
-std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept {
+std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places,
+                             std::size_t most) noexcept {
   return walk_frames<OwnMemory>(layout_of(python), thread, places, most);
 }
 
-std::size_t python_places_guarded(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept {
+std::size_t python_places_guarded(const PythonFunctions& python, const void* thread, PythonPlace* places,
+                                  std::size_t most) noexcept {
   return walk_frames<GuardedMemory>(layout_of(python), thread, places, most);
 }
 
-bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noexcept { return GuardedMemory::get(object, at, value); }
+bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noexcept {
+  return GuardedMemory::get(object, at, value);
+}
 
 bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNames& names) noexcept {
   const Layout& layout = layout_of(python);
-  const Text function = text_of(layout, pointer(place.code, layout.name)), file = text_of(layout, pointer(place.code, layout.file));
+  const Text function = text_of(layout, pointer(place.code, layout.name)),
+             file = text_of(layout, pointer(place.code, layout.file));
   if (function.width == 0 || file.width == 0) return false;
   names.function = utf8_of(function, names.room[0]);
   names.file = utf8_of(file, names.room[1]);
@@ -299,7 +316,8 @@ bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNam
 
 std::size_t names_bytes(const PythonFunctions& python, const void* code) noexcept {
   const Layout& layout = layout_of(python);
-  return most_utf8_bytes(text_of(layout, pointer(code, layout.name))) + most_utf8_bytes(text_of(layout, pointer(code, layout.file)));
+  return most_utf8_bytes(text_of(layout, pointer(code, layout.name))) +
+         most_utf8_bytes(text_of(layout, pointer(code, layout.file)));
 }
 
 bool has_code_numbers(const PythonFunctions& python) noexcept { return layout_of(python).version != kNone; }
@@ -309,9 +327,12 @@ std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexc
   const void *const name = pointer(code, layout.name), *const file = pointer(code, layout.file);
   // Numbers are unique per interpreter, whose code objects differ in their texts from another interpreter's. They are 0 after 2^32 code objects.
   const std::uint32_t version = layout.version == kNone ? 0 : read<std::uint32_t>(code, layout.version);
-  if (version != 0) return std::uint64_t{version} << 32 ^ reinterpret_cast<std::uintptr_t>(name) ^ reinterpret_cast<std::uintptr_t>(file) << 16;
+  if (version != 0)
+    return std::uint64_t{version} << 32 ^ reinterpret_cast<std::uintptr_t>(name) ^
+           reinterpret_cast<std::uintptr_t>(file) << 16;
   const auto first_line = static_cast<std::uint32_t>(read<std::int32_t>(code, layout.first_line));
-  return hash_of_bytes(pointer(code, layout.line_table), hash_text(text_of(layout, file), hash_text(text_of(layout, name), first_line)));
+  return hash_of_bytes(pointer(code, layout.line_table),
+                       hash_text(text_of(layout, file), hash_text(text_of(layout, name), first_line)));
 }
 
 const char* class_of(const void* object) noexcept {
@@ -321,7 +342,8 @@ const char* class_of(const void* object) noexcept {
 
 bool check_python_frames(const PythonFunctions& python, std::size_t& compared) noexcept {
   compared = 0;
-  for (void* thread = python.first_thread(python.interpreter()); thread != nullptr; thread = python.next_thread(thread)) {
+  for (void* thread = python.first_thread(python.interpreter()); thread != nullptr;
+       thread = python.next_thread(thread)) {
     if (!same_frames(python, thread, compared)) return false;
   }
   return true;

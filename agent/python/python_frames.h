@@ -18,7 +18,7 @@ namespace agent {
 struct PythonFunctions {
   int (*is_initialized)();
   void* (*own_thread_state)();  // PyGILState_GetThisThreadState: null on a thread unknown to Python
-  void* (*interpreter)();                  // PyInterpreterState_Get, under the GIL
+  void* (*interpreter)();       // PyInterpreterState_Get, under the GIL
   void* (*first_thread)(void* interpreter);
   void* (*next_thread)(void* thread);
   void* (*frame_of)(void* thread);         // PyThreadState_GetFrame: a new reference
@@ -43,7 +43,7 @@ struct PythonPlace {
 // The innermost frame and its current instruction. A frame that has called C code does not change until that returns,
 // nor do its callers.
 struct PythonPosition {
-  const void* frame = nullptr;  // null if there is none
+  const void* frame = nullptr;    // null if there is none
   std::uint64_t instruction = 0;  // format of this version: an address or a number
   friend bool operator==(const PythonPosition&, const PythonPosition&) = default;
 };
@@ -54,11 +54,13 @@ PythonPosition python_position(const PythonFunctions& python) noexcept;
 // no Python.
 std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept;
 // The same for another thread that does not run meanwhile (under the GIL).
-std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept;
+std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places,
+                             std::size_t most) noexcept;
 
 // The same for a thread that may run meanwhile. Unreadable memory ends the stack. The result is valid only if the
 // thread did not run.
-std::size_t python_places_guarded(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept;
+std::size_t python_places_guarded(const PythonFunctions& python, const void* thread, PythonPlace* places,
+                                  std::size_t most) noexcept;
 // Reads a value. Returns false if the address is not readable.
 bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noexcept;
 

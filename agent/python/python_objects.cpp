@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cstring>
 
-#include "common/hash.h"
 #include "agent/base/loaded_objects.h"
+#include "common/hash.h"
 
 namespace agent {
 
@@ -35,16 +35,25 @@ bool find_python_objects(PythonObjects& python) noexcept {
   constexpr int kFirstMinor = 9;
   if (python_minor() < kFirstMinor) return false;
   void* process = handle_of(nullptr);
-  return find_function(process, "Py_IsInitialized", python.is_initialized) && find_function(process, "PyGILState_Ensure", python.gil_ensure) &&
-         find_function(process, "PyGILState_Release", python.gil_release) && find_function(process, "Py_IncRef", python.keep) &&
-         find_function(process, "Py_DecRef", python.release) && find_function(process, "PyErr_Clear", python.clear_error) &&
-         find_function(process, "PyImport_ImportModule", python.import) && find_function(process, "PyObject_GetAttrString", python.attribute) &&
-         find_function(process, "PyList_Append", python.append) && find_function(process, "PyTuple_GetItem", python.element) &&
-         find_function(process, "PyDict_GetItemString", python.value_of) && find_function(process, "PyDict_Next", python.next) &&
-         find_function(process, "PyUnicode_AsUTF8AndSize", python.text) && find_function(process, "PyLong_AsLong", python.number) &&
-         find_function(process, "PyLong_FromLong", python.from_number) && find_function(process, "PyWeakref_NewRef", python.weak_reference) &&
-         find_function(process, "PyErr_Occurred", python.occurred) && find_function(process, "PyObject_Type", python.type) &&
-         find_function(process, "PyType_GetFlags", python.type_flags) && find_function(process, "PyCFunction_NewEx", python.function) &&
+  return find_function(process, "Py_IsInitialized", python.is_initialized) &&
+         find_function(process, "PyGILState_Ensure", python.gil_ensure) &&
+         find_function(process, "PyGILState_Release", python.gil_release) &&
+         find_function(process, "Py_IncRef", python.keep) && find_function(process, "Py_DecRef", python.release) &&
+         find_function(process, "PyErr_Clear", python.clear_error) &&
+         find_function(process, "PyImport_ImportModule", python.import) &&
+         find_function(process, "PyObject_GetAttrString", python.attribute) &&
+         find_function(process, "PyList_Append", python.append) &&
+         find_function(process, "PyTuple_GetItem", python.element) &&
+         find_function(process, "PyDict_GetItemString", python.value_of) &&
+         find_function(process, "PyDict_Next", python.next) &&
+         find_function(process, "PyUnicode_AsUTF8AndSize", python.text) &&
+         find_function(process, "PyLong_AsLong", python.number) &&
+         find_function(process, "PyLong_FromLong", python.from_number) &&
+         find_function(process, "PyWeakref_NewRef", python.weak_reference) &&
+         find_function(process, "PyErr_Occurred", python.occurred) &&
+         find_function(process, "PyObject_Type", python.type) &&
+         find_function(process, "PyType_GetFlags", python.type_flags) &&
+         find_function(process, "PyCFunction_NewEx", python.function) &&
          find_function(process, "PyObject_CallFunctionObjArgs", python.call) &&
          (python.none = symbol_in(process, "_Py_NoneStruct")) != nullptr;
 }
@@ -85,7 +94,9 @@ constinit KnownObject s_known_objects[kObjectPlaces]{};
 constinit std::atomic<std::uint64_t> s_last_number{0};
 constinit std::atomic<std::uint64_t> s_proof{1};
 
-std::size_t place_of(const void* object, std::size_t attempt) { return (trace::hash_bytes(&object, sizeof(object), 5) + attempt) % kObjectPlaces; }
+std::size_t place_of(const void* object, std::size_t attempt) {
+  return (trace::hash_bytes(&object, sizeof(object), 5) + attempt) % kObjectPlaces;
+}
 
 // Returns null if the object is not in the table.
 KnownObject* find_known(const void* object) {

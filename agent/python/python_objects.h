@@ -23,19 +23,19 @@ struct PythonObjects {
   void (*keep)(void* object);     // Py_IncRef
   void (*release)(void* object);  // Py_DecRef
   void (*clear_error)();
-  void* (*import)(const char* module);                     // a new reference
-  void* (*attribute)(void* object, const char* name);      // a new reference
-  int (*append)(void* list, void* object);  // 0 on success
-  void* (*element)(void* tuple, std::intptr_t at);         // borrowed
-  void* (*value_of)(void* dict, const char* key);          // borrowed
+  void* (*import)(const char* module);                                   // a new reference
+  void* (*attribute)(void* object, const char* name);                    // a new reference
+  int (*append)(void* list, void* object);                               // 0 on success
+  void* (*element)(void* tuple, std::intptr_t at);                       // borrowed
+  void* (*value_of)(void* dict, const char* key);                        // borrowed
   int (*next)(void* dict, std::intptr_t* at, void** key, void** value);  // borrowed; returns 0 at the end
-  const char* (*text)(void* object, std::intptr_t* size);  // UTF-8, valid as long as the object
+  const char* (*text)(void* object, std::intptr_t* size);                // UTF-8, valid as long as the object
   long (*number)(void* object);
-  void* (*from_number)(long number);                       // a new reference
+  void* (*from_number)(long number);  // a new reference
   // A new reference, passed to the callback when the object is destroyed
   void* (*weak_reference)(void* object, void* callback);
-  void* (*occurred)();                                     // PyErr_Occurred
-  void* (*type)(void* object);                             // a new reference
+  void* (*occurred)();          // PyErr_Occurred
+  void* (*type)(void* object);  // a new reference
   unsigned long (*type_flags)(void* type);
   void* (*function)(PythonMethod* method, void* self, void* module);  // a new reference
   void* (*call)(void* function, ...);  // its arguments, followed by null; a new reference

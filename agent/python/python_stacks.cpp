@@ -4,16 +4,16 @@
 #include <cstring>
 
 #include "agent/base/agent_settings.h"
-#include "common/hash.h"
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
-#include "agent/python/python_objects.h"
 #include "agent/python/module_names.h"
 #include "agent/python/python_door.h"
 #include "agent/python/python_frames.h"
+#include "agent/python/python_objects.h"
 #include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/thread_state.h"
+#include "common/hash.h"
 
 namespace agent {
 namespace {
@@ -47,7 +47,11 @@ std::uint64_t hash_of_class(const void* module) {
 FoundFrame look_at(const PythonPlace& place) {
   const std::uint64_t code = has_code_numbers(s_python) ? 0 : number_of_object(place.code);
   const std::uint64_t identity = code != 0 ? code : identity_of(s_python, place.code);
-  FoundFrame found{{{reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint32_t>(place.offset), 0, identity}}, nullptr, 0, false};
+  FoundFrame found{
+      {{reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint32_t>(place.offset), 0, identity}},
+      nullptr,
+      0,
+      false};
   found.is_unknown = code == 0 && !has_code_numbers(s_python);
   if (place.code != s_module_call.load(std::memory_order_relaxed) || place.first_local == nullptr) return found;
   found.module = place.first_local;
@@ -72,7 +76,8 @@ std::uint64_t proof_of(const FoundFrame& found) {
 }
 
 // Returns kNoRef if the frame was not defined so far, or in another block than `ticket`. `recent` may be null.
-std::uint32_t known_ref(const FoundFrame& found, const RecentFrames::Place& place, RecentFrames::Known* recent, std::uint64_t ticket) {
+std::uint32_t known_ref(const FoundFrame& found, const RecentFrames::Place& place, RecentFrames::Known* recent,
+                        std::uint64_t ticket) {
   if (recent != nullptr && recent->is_in(ticket) && recent->key == found.key) {
     recent->place = place;
     recent->proof = proof_of(found);
@@ -86,7 +91,9 @@ std::uint32_t known_ref(const FoundFrame& found, const RecentFrames::Place& plac
 // Returns true if this is the module call function and was unknown so far.
 bool is_first_module_call(const PythonPlace& place) {
   PythonNames names;
-  if (s_module_call.load(std::memory_order_relaxed) == place.code || !names_of(s_python, place, names) || !is_module_call(names)) return false;
+  if (s_module_call.load(std::memory_order_relaxed) == place.code || !names_of(s_python, place, names) ||
+      !is_module_call(names))
+    return false;
   s_module_call.store(place.code, std::memory_order_relaxed);
   return true;
 }
@@ -146,7 +153,8 @@ void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcep
 }
 
 const void* interpreter_code() noexcept {
-  return s_is_checked.load(std::memory_order_acquire) ? reinterpret_cast<const void*>(s_python.is_initialized) : nullptr;
+  return s_is_checked.load(std::memory_order_acquire) ? reinterpret_cast<const void*>(s_python.is_initialized)
+                                                      : nullptr;
 }
 
 PythonStack::PythonStack(const Guard&) noexcept : is_own_(s_is_checked.load(std::memory_order_acquire) && reading_) {}
@@ -157,7 +165,8 @@ void PythonStack::read() noexcept {
   if (is_own_) count_ = python_places(s_python, places_, kMost);
 }
 
-PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept : count_(reading_ && count <= kMost ? count : 0) {
+PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept
+    : count_(reading_ && count <= kMost ? count : 0) {
   std::memcpy(places_, places, count_ * sizeof(places[0]));
 }
 
@@ -200,7 +209,8 @@ std::size_t PythonStack::room() const noexcept {
     FoundFrame found = look_at(places_[i]);
     if (s_python_frames.find(found.key) != trace::kNoRef) continue;
     if (is_first_module_call(places_[i])) found = look_at(places_[i]);
-    bytes += frame_room(found.module != nullptr ? std::strlen(class_of(found.module)) : names_bytes(s_python, places_[i].code));
+    bytes += frame_room(found.module != nullptr ? std::strlen(class_of(found.module))
+                                                : names_bytes(s_python, places_[i].code));
   }
   return bytes;
 }

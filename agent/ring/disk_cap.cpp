@@ -28,7 +28,7 @@ struct Run {
   decltype(trace::FileHeader::run_id) id;
   std::int64_t newest_ns;  // of its files
   std::uint64_t bytes;     // on disk
-  bool in_use;  // known only for local rings
+  bool in_use;             // known only for local rings
 };
 
 // Static, because the thread may have a very small stack. Used by one thread at a time: the one that begins the

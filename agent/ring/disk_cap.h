@@ -14,8 +14,8 @@
 namespace agent {
 
 struct DiskLimits {
-  std::uint64_t keep_runs;  // including the current one; 0 for all
-  std::uint64_t max_bytes;  // of all runs; the current one is counted but never removed; 0 is unlimited
+  std::uint64_t keep_runs;      // including the current one; 0 for all
+  std::uint64_t max_bytes;      // of all runs; the current one is counted but never removed; 0 is unlimited
   int most_directories = 4096;  // limit of directories examined; they include the newest of all
 };
 

@@ -14,7 +14,8 @@ std::uint32_t FrameTable::find(const FrameKey& key) const noexcept {
     const std::uint32_t ref = known.ref.load(std::memory_order_relaxed);
     if (ref == 0 || turn % 2 != 0) continue;
     bool is_same = true;
-    for (std::size_t word = 0; word < FrameKey::kWords; ++word) is_same = is_same && known.words[word].load(std::memory_order_relaxed) == key.words[word];
+    for (std::size_t word = 0; word < FrameKey::kWords; ++word)
+      is_same = is_same && known.words[word].load(std::memory_order_relaxed) == key.words[word];
     std::atomic_thread_fence(std::memory_order_acquire);
     if (is_same && known.turn.load(std::memory_order_relaxed) == turn) return ref;
   }
@@ -32,9 +33,12 @@ void FrameTable::remember(const FrameKey& key, std::uint32_t ref) noexcept {
   }
   Known& known = known_[at];
   std::uint32_t turn = known.turn.load(std::memory_order_relaxed);
-  if (turn % 2 != 0 || !known.turn.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire, std::memory_order_relaxed)) return;
+  if (turn % 2 != 0 ||
+      !known.turn.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire, std::memory_order_relaxed))
+    return;
   std::atomic_thread_fence(std::memory_order_release);
-  for (std::size_t word = 0; word < FrameKey::kWords; ++word) known.words[word].store(key.words[word], std::memory_order_relaxed);
+  for (std::size_t word = 0; word < FrameKey::kWords; ++word)
+    known.words[word].store(key.words[word], std::memory_order_relaxed);
   known.ref.store(ref, std::memory_order_relaxed);
   known.turn.store(turn + 2, std::memory_order_release);
 }
@@ -99,21 +103,24 @@ std::uint32_t Interner::intern(std::uint64_t hash, trace::RecordKind kind, Write
   return ref;
 }
 
-std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::string_view text, std::size_t keep_free) noexcept {
+std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::string_view text,
+                               std::size_t keep_free) noexcept {
   text = clipped(text, longest_name(ring));
   const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 1);
   return intern(
       hash, trace::StringRecord::kKind, writer,
       [&](std::uint32_t ref) { return text_at(record_at(ring, writer, ref)) == text; },
-      [&] { return define_string(ring, keep_free, text); },
-      [&] { return define_string(writer, text); });
+      [&] { return define_string(ring, keep_free, text); }, [&] { return define_string(writer, text); });
 }
 
-std::uint32_t Interner::permanent_string(const trace::Ring& ring, std::string_view text, std::size_t keep_free) noexcept {
+std::uint32_t Interner::permanent_string(const trace::Ring& ring, std::string_view text,
+                                         std::size_t keep_free) noexcept {
   text = clipped(text, longest_name(ring));
   const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 1);
   bool seen = false;
-  const auto equal = [&](std::uint32_t ref) { return !trace::is_local(ref) && text_at(ring.definitions() + trace::ref_offset(ref)) == text; };
+  const auto equal = [&](std::uint32_t ref) {
+    return !trace::is_local(ref) && text_at(ring.definitions() + trace::ref_offset(ref)) == text;
+  };
   if (const Slot* slot = find(hash, trace::StringRecord::kKind, 0, seen, equal)) return slot->ref;
   const std::uint32_t ref = define_string(ring, keep_free, text);
   if (ref != trace::kNoRef) *victim(hash) = {hash, 0, ref, static_cast<std::uint32_t>(trace::StringRecord::kKind)};
@@ -149,7 +156,9 @@ std::uint32_t Interner::frame(const trace::Ring& ring, Writer& writer, const Fra
   trace::FrameRecord record = frame.record;
   record.name_ref = record.file_ref = trace::kNoRef;
   const std::uint64_t hash =
-      trace::hash_bytes(&record, sizeof(record), trace::hash_bytes(frame.name.data(), frame.name.size(), trace::hash_bytes(frame.file.data(), frame.file.size(), 4)));
+      trace::hash_bytes(&record, sizeof(record),
+                        trace::hash_bytes(frame.name.data(), frame.name.size(),
+                                          trace::hash_bytes(frame.file.data(), frame.file.size(), 4)));
   const auto has_text = [&](std::uint32_t ref, std::string_view text) {
     return ref == trace::kNoRef ? text.empty() : text_at(record_at(ring, writer, ref)) == text;
   };
@@ -165,7 +174,8 @@ std::uint32_t Interner::frame(const trace::Ring& ring, Writer& writer, const Fra
     const std::size_t keep_free = stacks_reserve(ring);
     if (!frame.name.empty()) record.name_ref = permanent_string(ring, frame.name, keep_free);
     if (!frame.file.empty()) record.file_ref = permanent_string(ring, frame.file, keep_free);
-    const bool has_all = (frame.name.empty() || record.name_ref != trace::kNoRef) && (frame.file.empty() || record.file_ref != trace::kNoRef);
+    const bool has_all = (frame.name.empty() || record.name_ref != trace::kNoRef) &&
+                         (frame.file.empty() || record.file_ref != trace::kNoRef);
     return has_all ? trace::append_definition(ring, keep_free, &record, sizeof(record)) : trace::kNoRef;
   };
   const auto in_block = [&] {

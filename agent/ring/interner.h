@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/hash.h"
 #include "agent/base/lock.h"
 #include "common/definitions.h"
+#include "common/hash.h"
 #include "common/record.h"
 
 namespace agent {
@@ -58,13 +58,14 @@ struct RecentFrames {
     std::uint64_t proof;
     FrameKey key;
     std::uint64_t ticket;  // of the block that defines the frame; 0 for the definitions region
-    std::uint32_t ref;  // 0 if free
+    std::uint32_t ref;     // 0 if free
 
     bool is_in(std::uint64_t block) const noexcept { return ref != 0 && (ticket == 0 || ticket == block); }
   };
 
   Known& at(const Place& place) noexcept {
-    const auto mixed = trace::spread(reinterpret_cast<std::uintptr_t>(place.code) ^ reinterpret_cast<std::uintptr_t>(place.module) * 31 ^ place.class_or_offset << 20);
+    const auto mixed = trace::spread(reinterpret_cast<std::uintptr_t>(place.code) ^
+                                     reinterpret_cast<std::uintptr_t>(place.module) * 31 ^ place.class_or_offset << 20);
     return known_[mixed >> (64 - kBits)];
   }
 
@@ -104,17 +105,21 @@ struct Frame {
   trace::FrameRecord record;
   std::string_view name, file;
 };
-constexpr std::size_t frame_room(std::size_t names_bytes) { return sizeof(trace::FrameRecord) + 2 * string_room(0) + 16 + names_bytes; }
+constexpr std::size_t frame_room(std::size_t names_bytes) {
+  return sizeof(trace::FrameRecord) + 2 * string_room(0) + 16 + names_bytes;
+}
 
 class Interner {
  public:
   // These three need room in the writer's block (string_room, plus sizeof(LaunchShapeRecord) for a shape; frame_room),
   // and the lock held. Definitions that recur in another block go to the region if at least `keep_free` bytes remain.
-  std::uint32_t string(const trace::Ring& ring, Writer& writer, std::string_view text, std::size_t keep_free = kNamesReserve) noexcept;
+  std::uint32_t string(const trace::Ring& ring, Writer& writer, std::string_view text,
+                       std::size_t keep_free = kNamesReserve) noexcept;
   std::uint32_t shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept;
   std::uint32_t frame(const trace::Ring& ring, Writer& writer, const Frame& frame) noexcept;
   // Defines the string in the region. Returns kNoRef if less than `keep_free` bytes would remain. Needs the lock.
-  std::uint32_t permanent_string(const trace::Ring& ring, std::string_view text, std::size_t keep_free = kNamesReserve) noexcept;
+  std::uint32_t permanent_string(const trace::Ring& ring, std::string_view text,
+                                 std::size_t keep_free = kNamesReserve) noexcept;
 
   Spinlock& lock() noexcept { return lock_; }
 

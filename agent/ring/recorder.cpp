@@ -65,7 +65,8 @@ void touch_next_blocks() noexcept {
   const trace::FileHeader& header = *s_ring.header;
   const std::uint64_t claimed = trace::SharedMemory::load(header.claimed_blocks);
   // As much as was written since the last call is expected until the next one, plus a margin.
-  const std::uint64_t ahead = std::min(kAheadBytes / header.block_bytes + (claimed - s_claimed) * 3 / 2, kMostAheadBytes / header.block_bytes);
+  const std::uint64_t ahead =
+      std::min(kAheadBytes / header.block_bytes + (claimed - s_claimed) * 3 / 2, kMostAheadBytes / header.block_bytes);
   s_claimed = claimed;
   const std::uint64_t wanted = std::min(header.block_count, claimed + 1 + ahead);
   if (s_touched >= wanted) return;
@@ -95,7 +96,8 @@ std::uint32_t thread_id() noexcept {
 void forget_opening() noexcept { s_opening.unlock(); }
 void forget_thread_id() noexcept { t_thread_id = 0; }
 
-HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes, std::size_t small_bytes) noexcept
+HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes,
+                       std::size_t small_bytes) noexcept
     : state_(thread_state()), kind_(kind) {
   if (state_ == nullptr || !state_->writer.enter(s_ring, thread_id(), carried_clocks)) {
     count_lost(kind);
@@ -122,11 +124,15 @@ bool HostWriter::claim_room(std::size_t bytes) noexcept {
   return false;
 }
 
-bool HostWriter::make_room(std::size_t bytes) noexcept { return ready_ && room_ + bytes <= s_ring.payload_bytes() && claim_room(room_ + bytes); }
+bool HostWriter::make_room(std::size_t bytes) noexcept {
+  return ready_ && room_ + bytes <= s_ring.payload_bytes() && claim_room(room_ + bytes);
+}
 
 std::uint64_t HostWriter::ticket() const noexcept { return state_->writer.ticket(); }
 
-HostWriter::Name HostWriter::kept(std::uint32_t ref) const noexcept { return {ref, trace::is_local(ref) ? state_->writer.ticket() : 0}; }
+HostWriter::Name HostWriter::kept(std::uint32_t ref) const noexcept {
+  return {ref, trace::is_local(ref) ? state_->writer.ticket() : 0};
+}
 
 bool HostWriter::has(const Name& name) const noexcept {
   return name.ref != trace::kNoRef && (name.ticket == 0 || name.ticket == state_->writer.ticket());

@@ -59,7 +59,8 @@ class HostWriter {
   // Reserves room for records of `bytes` and for names: two texts of `name_bytes` in total, which are cut if they do
   // not fit a block, and two of `small_bytes`, which are not cut (at most 1 KiB each). If it fails, the object is false
   // and a record of `kind` is counted as lost.
-  HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes, std::size_t small_bytes = 0) noexcept;
+  HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes,
+             std::size_t small_bytes = 0) noexcept;
   ~HostWriter();
   HostWriter(const HostWriter&) = delete;
   HostWriter& operator=(const HostWriter&) = delete;

@@ -49,7 +49,8 @@ const char* unfit_for_us(int directory) {
   if (fstat(directory, &info) != 0) return "cannot be inspected";
   const bool is_own = info.st_uid == geteuid() || info.st_uid == 0;
   const bool is_closed = (info.st_mode & kOthersWrite) == 0 || (info.st_mode & S_ISVTX) != 0;
-  if (is_own && is_closed) return faccessat(directory, ".", W_OK | X_OK, AT_EACCESS) == 0 ? nullptr : "cannot be written to";
+  if (is_own && is_closed)
+    return faccessat(directory, ".", W_OK | X_OK, AT_EACCESS) == 0 ? nullptr : "cannot be written to";
   if (looks_like_ours(directory, info)) return nullptr;
   return is_own ? "can be written to by other users" : "belongs to another user";
 }

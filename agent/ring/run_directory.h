@@ -10,8 +10,8 @@
 namespace agent {
 
 struct OpenedRun {
-  int directory = -1;  // -1 if it is not open; errno is set if `unfit` is null
-  bool made = false;  // RUN was created
+  int directory = -1;           // -1 if it is not open; errno is set if `unfit` is null
+  bool made = false;            // RUN was created
   const char* unfit = nullptr;  // problem of the existing directory, which is left unchanged
 };
 

@@ -11,8 +11,8 @@
 #include "agent/base/guard.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
-#include "agent/ring/recorder.h"
 #include "agent/ring/own_descriptor.h"
+#include "agent/ring/recorder.h"
 #include "agent/ring/spool_chunk.h"
 #include "agent/ring/spool_walk.h"
 #include "agent/ring/whole_block.h"
@@ -45,7 +45,8 @@ void set_state(trace::SourceState state, int error) {
 
 // Removes the remains of a failed write, if the disk permits; a reader finds the end without it.
 bool end_spool(int error, const char* why) {
-  if (ftruncate(s_spool_file.get(), static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with an incomplete block");
+  if (ftruncate(s_spool_file.get(), static_cast<off_t>(s_bytes)) != 0)
+    say_verbose("the spool ends with an incomplete block");
   s_spool_file.drop();
   set_state(trace::SourceState::failed, error);
   say("the spool ends after %llu MB (%s): only the ring is written from now on",

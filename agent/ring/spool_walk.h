@@ -32,7 +32,7 @@ class SpoolWalk {
 
   trace::Ring ring_;
   std::uint64_t* done_ = nullptr;  // by block: the last ticket taken
-  std::uint64_t next_ = 1;  // the first ticket that waits or was not seen yet
+  std::uint64_t next_ = 1;         // the first ticket that waits or was not seen yet
 };
 
 inline void SpoolWalk::begin(const trace::Ring& ring, std::uint64_t* done) noexcept {

@@ -87,7 +87,7 @@ constinit std::atomic<bool> s_spool_begun{false};
 constinit std::atomic<bool> s_last_copy_made{false};
 constinit std::atomic<int> s_copy_error{0};
 constinit std::uint32_t s_own_tid = 0;  // the agent's flushing thread
-constinit bool s_hangs = false;  // the disk's thread did not end
+constinit bool s_hangs = false;         // the disk's thread did not end
 
 bool is_copied() { return run_file().local_path[0] != '\0'; }
 
@@ -156,7 +156,8 @@ void keep_storage() noexcept {
   if (s_once || recording() != Recording::open) return;
   s_once = true;
   s_own_tid = thread_id();
-  if (!s_worker.start("tracetool-disk", run)) say("cannot start a thread: old runs are kept, and the ring is not copied or spooled");
+  if (!s_worker.start("tracetool-disk", run))
+    say("cannot start a thread: old runs are kept, and the ring is not copied or spooled");
 }
 
 void finish_spooling() noexcept {
@@ -168,7 +169,8 @@ void finish_spooling() noexcept {
 void finish_copying() noexcept {
   constexpr std::uint64_t kLimit_ms = 10'000;
   if (!is_copied()) return;
-  const bool ended = !s_hangs && s_last_copy.start("tracetool-copy", make_last_copy) && s_last_copy.stop(exit_ms_left(kLimit_ms));
+  const bool ended =
+      !s_hangs && s_last_copy.start("tracetool-copy", make_last_copy) && s_last_copy.stop(exit_ms_left(kLimit_ms));
   if (ended && s_last_copy_made.load(std::memory_order_acquire)) {
     unlink(run_file().local_path);
     return;

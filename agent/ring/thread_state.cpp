@@ -65,7 +65,8 @@ std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
     const std::byte* at = bytes_at(writer, name->ref);
     std::uint32_t length;
     std::memcpy(&length, at + offsetof(trace::StringRecord, length), sizeof(length));
-    if (length == text.size() && std::memcmp(at + sizeof(trace::StringRecord), text.data(), length) == 0) return name->ref;
+    if (length == text.size() && std::memcmp(at + sizeof(trace::StringRecord), text.data(), length) == 0)
+      return name->ref;
   }
   return trace::kNoRef;
 }

@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "agent/base/agent_settings.h"
 #include "agent/base/host.h"
 #include "agent/base/message.h"
-#include "agent/base/agent_settings.h"
 #include "agent/ring/ring_header.h"
 #include "agent/ring/ring_location.h"
 #include "agent/ring/run_directory.h"
@@ -40,8 +40,8 @@ void remove_ring() {
 }
 
 bool give_up(const char* what) {
-  say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local directory with enough space", s_path, what,
-      std::strerror(errno));
+  say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local directory with enough space", s_path,
+      what, std::strerror(errno));
   remove_ring();
   s_run.directory.drop();
   char* slash = std::strrchr(s_path, '/');
@@ -58,7 +58,8 @@ void name_file(char (&name)[size], int pid, int number) {
   host_name(host, sizeof(host));
   boot_id(boot, sizeof(boot));
   if (number > 0) snprintf(again, sizeof(again), "-%d", number);
-  snprintf(name, size, "%s-%.8s-%d-%llu%s.ring", host, boot, pid, static_cast<unsigned long long>(process_start_ticks(pid)), again);
+  snprintf(name, size, "%s-%.8s-%d-%llu%s.ring", host, boot, pid,
+           static_cast<unsigned long long>(process_start_ticks(pid)), again);
 }
 
 // A program that replaces itself by exec(2) keeps its pid and its start time, so its second file gets a number.
@@ -94,7 +95,8 @@ bool open_directory(const char* dir) {
     name_own_run();
     const OpenedRun other = open_run_directory(dir, s_run.run, s_other_path, sizeof(s_other_path));
     if (other.unfit != nullptr || other.directory < 0) {
-      say("%s %s: this process is not recorded; remove it, or set TRACETOOL_DIR to your own directory", s_path, opened.unfit);
+      say("%s %s: this process is not recorded; remove it, or set TRACETOOL_DIR to your own directory", s_path,
+          opened.unfit);
       return false;
     }
     if (!s_said) say("%s %s: this process is recorded in %s", s_path, opened.unfit, s_other_path);
@@ -162,8 +164,7 @@ bool move_to_local_storage(std::uint64_t bytes, const char* why) {
 bool find_room(std::uint64_t bytes) {
   const Fit fit = ring_fits(s_file.get(), bytes);
   if (fit == Fit::wrong_filesystem) return move_to_local_storage(bytes, "a network or copy-on-write filesystem");
-  if (fit == Fit::no_memory)
-    return move_to_local_storage(bytes, "the container has too little memory left");
+  if (fit == Fit::no_memory) return move_to_local_storage(bytes, "the container has too little memory left");
   if (reserve(bytes)) return true;
   if (errno == EOPNOTSUPP) return move_to_local_storage(bytes, "a filesystem without fallocate");
   return give_up("cannot reserve the space");

@@ -18,9 +18,9 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
 const char* trace_file_path() noexcept;
 
 struct RunFile {
-  OwnDescriptor directory;       // DIR/RUN; see run_directory()
-  char run[64] = "";  // name of the run
-  char name[192] = "";  // name of the file in the directory
+  OwnDescriptor directory;    // DIR/RUN; see run_directory()
+  char run[64] = "";          // name of the run
+  char name[192] = "";        // name of the file in the directory
   char local_path[256] = "";  // path of the ring if it is elsewhere; otherwise ""
 };
 // Valid once create_trace_file() returned true.

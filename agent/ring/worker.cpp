@@ -38,7 +38,8 @@ bool Worker::start(const char* name, void (*run)()) noexcept {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  running_ = pthread_create(&thread_, &attributes, enter, this) == 0 || pthread_create(&thread_, nullptr, enter, this) == 0;
+  running_ =
+      pthread_create(&thread_, &attributes, enter, this) == 0 || pthread_create(&thread_, nullptr, enter, this) == 0;
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return running_;

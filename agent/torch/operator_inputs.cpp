@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "agent/base/message.h"
 #include "agent/base/loaded_objects.h"
+#include "agent/base/message.h"
 #include "agent/torch/record_function.h"
 
 namespace agent {
@@ -25,7 +25,7 @@ constexpr std::uint64_t kFirstAddress = 1 << 16;  // smaller values are counts, 
 
 // The layout that objects of this process have confirmed.
 struct Confirmed {
-  std::uint32_t sizes_at = 0;  // 0 if not confirmed yet
+  std::uint32_t sizes_at = 0;     // 0 if not confirmed yet
   std::uint32_t boolean_tag = 0;  // 0 if not confirmed yet
 };
 constinit Confirmed s_confirmed{};
@@ -59,7 +59,9 @@ bool is_tag(std::uint32_t tag) {
 
 const std::byte* pointer(const std::byte* at) { return reinterpret_cast<const std::byte*>(word_at(at)); }
 
-OperatorInput head_of(InputKind kind, std::uint32_t count = 0) { return {static_cast<std::uint8_t>(kind), 0, 0, 0, count}; }
+OperatorInput head_of(InputKind kind, std::uint32_t count = 0) {
+  return {static_cast<std::uint8_t>(kind), 0, 0, 0, count};
+}
 
 struct Dims {
   std::size_t count = 0;
@@ -75,7 +77,8 @@ bool dims_at(const std::byte* sizes_and_strides, Dims& dims) {
   dims.sizes = is_inline ? sizes_and_strides + 8 : pointer(sizes_and_strides + 8);
   dims.strides = dims.sizes + 8 * (is_inline ? kInline : dims.count);
   if (is_inline) return true;
-  return reinterpret_cast<std::uintptr_t>(dims.sizes) % 8 == 0 && dims.sizes != nullptr && is_there(its_sizes, dims.sizes, 16 * dims.count);
+  return reinterpret_cast<std::uintptr_t>(dims.sizes) % 8 == 0 && dims.sizes != nullptr &&
+         is_there(its_sizes, dims.sizes, 16 * dims.count);
 }
 
 // Returns true if the product of the sizes is the number of elements.
@@ -189,14 +192,16 @@ bool OperatorInputs::add(const TorchValue& value) noexcept {
   if (value.tag == kTensorTag && is_object) return add_tensor(object);
   if (value.tag == kIntegerTag) return add_head(head_of(InputKind::integer)) && add_word(value.payload);
   if (value.tag == kDoubleTag) return add_head(head_of(InputKind::real)) && add_word(value.payload);
-  if (boolean != 0 && value.tag == boolean) return add_head(head_of(InputKind::boolean, static_cast<std::uint32_t>(value.payload & 1)));
+  if (boolean != 0 && value.tag == boolean)
+    return add_head(head_of(InputKind::boolean, static_cast<std::uint32_t>(value.payload & 1)));
   if (boolean != 0 && value.tag == boolean + kListBehindBoolean && is_object) return add_list(object);
   return add_head(head_of(InputKind::other));
 }
 
 bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
   const std::uint32_t known = learnt(s_confirmed.sizes_at);
-  if (!is_there(a_tensor, tensor, (known != 0 ? known : kSizesAt[2]) + kTypeBehind + sizeof(std::uint16_t))) return false;
+  if (!is_there(a_tensor, tensor, (known != 0 ? known : kSizesAt[2]) + kTypeBehind + sizeof(std::uint16_t)))
+    return false;
   const std::size_t sizes_at = sizes_place(tensor);
   Dims dims;
   // Sizes of tensors with symbolic sizes, and of nested tensors, are no numbers.
@@ -205,7 +210,8 @@ bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
   std::memcpy(&type, tensor + sizes_at + kTypeBehind, sizeof(type));
   if (type >= kMostTypes) return add_head(head_of(InputKind::other));
   const bool contiguous = is_contiguous(dims);
-  bool fits = add_head({static_cast<std::uint8_t>(InputKind::tensor), static_cast<std::uint8_t>(type), contiguous, 0, static_cast<std::uint32_t>(dims.count)});
+  bool fits = add_head({static_cast<std::uint8_t>(InputKind::tensor), static_cast<std::uint8_t>(type), contiguous, 0,
+                        static_cast<std::uint32_t>(dims.count)});
   for (std::size_t i = 0; i < dims.count; ++i) fits = fits && add_word(word_at(dims.sizes + 8 * i));
   for (std::size_t i = 0; i < dims.count && !contiguous; ++i) fits = fits && add_word(word_at(dims.strides + 8 * i));
   return fits;
@@ -218,13 +224,15 @@ bool OperatorInputs::add_list(const std::byte* list) noexcept {
   const std::uint64_t first = word_at(list + kVectorAt[0]);
   const std::byte* vector = list + kVectorAt[first == 0 || (first % 8 == 0 && first >= kFirstAddress) ? 0 : 1];
   const std::uint64_t begin = word_at(vector), end = word_at(vector + 8), room = word_at(vector + 16);
-  const bool is_vector = (begin == 0 ? end == 0 : begin >= kFirstAddress) && begin % 8 == 0 && begin <= end && end <= room;
+  const bool is_vector =
+      (begin == 0 ? end == 0 : begin >= kFirstAddress) && begin % 8 == 0 && begin <= end && end <= room;
   if (!is_vector || (end - begin) % sizeof(TorchValue) != 0) return add_head(head_of(InputKind::other));
   const auto* values = reinterpret_cast<const TorchValue*>(begin);
   const std::size_t count = (end - begin) / sizeof(TorchValue), head_at = used_;
   if (count > 0 && !is_there(an_element, values, sizeof(*values))) return false;
   const std::uint32_t tag = count > 0 ? values[0].tag : kIntegerTag, boolean = learnt(s_confirmed.boolean_tag);
-  if (tag != kTensorTag && tag != kIntegerTag && tag != kDoubleTag && tag != boolean) return add_head(head_of(InputKind::other));
+  if (tag != kTensorTag && tag != kIntegerTag && tag != kDoubleTag && tag != boolean)
+    return add_head(head_of(InputKind::other));
   OperatorInput head = head_of(tag == kTensorTag ? InputKind::tensor_list : InputKind::number_list);
   head.type = tag == boolean ? 1 : tag == kDoubleTag ? 2 : 0;
   if (!add_head(head)) return false;
@@ -232,7 +240,9 @@ bool OperatorInputs::add_list(const std::byte* list) noexcept {
     const TorchValue& value = values[head.count];
     if (!is_there(an_element, &value, sizeof(value))) return false;
     const std::size_t before = used_;
-    const bool fits = value.tag == tag && (tag == kTensorTag ? add_element(value) : add_word(tag == boolean ? value.payload & 1 : value.payload));
+    const bool fits =
+        value.tag == tag &&
+        (tag == kTensorTag ? add_element(value) : add_word(tag == boolean ? value.payload & 1 : value.payload));
     if (fits) continue;
     used_ = before;
     head.is_cut = 1;

@@ -39,7 +39,9 @@ struct alignas(64) FreeContexts {
 constinit FreeContexts s_free[kParts];
 constexpr std::uint64_t kOneChange = std::uint64_t{1} << 32;
 
-std::uint64_t changed(std::uint64_t before, std::uint32_t first) { return (before / kOneChange + 1) * kOneChange | first; }
+std::uint64_t changed(std::uint64_t before, std::uint32_t first) {
+  return (before / kOneChange + 1) * kOneChange | first;
+}
 
 void give_back(void* object) {
   auto* context = static_cast<Context*>(object);
@@ -48,7 +50,8 @@ void give_back(void* object) {
   std::uint64_t before = first.load(std::memory_order_relaxed);
   do {
     std::atomic_ref(context->next).store(static_cast<std::uint32_t>(before), std::memory_order_relaxed);
-  } while (!first.compare_exchange_weak(before, changed(before, number % kOfPart + 1), std::memory_order_release, std::memory_order_relaxed));
+  } while (!first.compare_exchange_weak(before, changed(before, number % kOfPart + 1), std::memory_order_release,
+                                        std::memory_order_relaxed));
 }
 
 void keep(void*) {}
@@ -70,7 +73,9 @@ Context* take(std::uint32_t part) {
   while (static_cast<std::uint32_t>(before) != 0) {
     Context* context = contexts + static_cast<std::uint32_t>(before) - 1;
     const std::uint32_t next = std::atomic_ref(context->next).load(std::memory_order_relaxed);
-    if (free.first.compare_exchange_weak(before, changed(before, next), std::memory_order_acquire, std::memory_order_acquire)) return context;
+    if (free.first.compare_exchange_weak(before, changed(before, next), std::memory_order_acquire,
+                                         std::memory_order_acquire))
+      return context;
   }
   std::uint32_t used = free.used.load(std::memory_order_relaxed);
   while (used < kOfPart) {
@@ -90,7 +95,9 @@ const void* new_operator_context(std::uint32_t thread) noexcept {
 
 void free_operator_context(const void* context) noexcept { give_back(const_cast<void*>(context)); }
 
-std::uint32_t number_of_context(const void* context) noexcept { return static_cast<std::uint32_t>(static_cast<const Context*>(context) - s_contexts); }
+std::uint32_t number_of_context(const void* context) noexcept {
+  return static_cast<std::uint32_t>(static_cast<const Context*>(context) - s_contexts);
+}
 
 namespace {
 
@@ -122,7 +129,9 @@ bool is_set_by_hand() {
 
 constexpr bool kRangesOnly[trace::kOperatorScopes] = {false, false, false, false, false, false, false, true};
 constexpr bool kOperators[trace::kOperatorScopes] = {true, true, true, false, false, false, false, true};
-const bool (&scopes_of(TorchLevel level))[trace::kOperatorScopes] { return level == TorchLevel::steps ? kRangesOnly : kOperators; }
+const bool (&scopes_of(TorchLevel level))[trace::kOperatorScopes] {
+  return level == TorchLevel::steps ? kRangesOnly : kOperators;
+}
 
 // The text of a notice that is not yet in the recording, or null. The recording may begin after PyTorch was examined.
 constinit std::atomic<const char*> s_unknown{nullptr};
@@ -134,7 +143,8 @@ constexpr char kOperatorsUnknown[] =
 void note_unknown(const Guard& guard) {
   if (recording() != Recording::open || s_unknown.load(std::memory_order_relaxed) == nullptr) return;
   const std::uint64_t now_ns = mono_ns();
-  if (const char* text = s_unknown.exchange(nullptr)) write_notice(guard, trace::NoticeCode::torch_unknown, 0, now_ns, now_ns, text);
+  if (const char* text = s_unknown.exchange(nullptr))
+    write_notice(guard, trace::NoticeCode::torch_unknown, 0, now_ns, now_ns, text);
 }
 
 void give_up() {
@@ -147,7 +157,7 @@ void give_up() {
 // continue, nor do its callers, so operators that it calls without Python in between have the same stack.
 struct OpenOperator {
   std::uintptr_t function = 0;  // 0 if none
-  std::uint32_t tid = 0;  // a forked child has another
+  std::uint32_t tid = 0;        // a forked child has another
   PythonPosition position;
   HostWriter::Name stack;
 };
@@ -157,7 +167,8 @@ thread_local constinit OpenOperator t_open __attribute__((tls_model("initial-exe
 // thread's control block at the far end of its stack (nptl/allocatestack.c), and that of the first thread below its
 // stack.
 bool is_on_stack(std::uintptr_t address) {
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), control_block = static_cast<std::uintptr_t>(pthread_self());
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)),
+             control_block = static_cast<std::uintptr_t>(pthread_self());
   return address > here && (control_block < here || address < control_block);
 }
 
@@ -166,17 +177,21 @@ std::uint32_t stack_of(const Guard& guard, const RecordFunction* function, HostW
   PythonStack stack(guard);
   const PythonPosition position = stack.position();
   if (position.frame == nullptr) return trace::kNoRef;
-  if (is_on_stack(t_open.function) && t_open.tid == thread_id() && t_open.position == position && writer.has(t_open.stack)) return t_open.stack.ref;
+  if (is_on_stack(t_open.function) && t_open.tid == thread_id() && t_open.position == position &&
+      writer.has(t_open.stack))
+    return t_open.stack.ref;
   stack.read();
   const std::uint32_t ref = stack.write(writer);
-  if (writer && ref == trace::kNoRef && stack.size() > 0) trace::SharedMemory::add(ring().header->operators_without_stack, 1);
+  if (writer && ref == trace::kNoRef && stack.size() > 0)
+    trace::SharedMemory::add(ring().header->operators_without_stack, 1);
   const auto address = reinterpret_cast<std::uintptr_t>(function);
   if (is_on_stack(address)) t_open = {address, thread_id(), position, writer.kept(ref)};
   return ref;
 }
 
 // Returns false if nothing was written.
-bool write_begin(const Guard& guard, const RecordFunction* function, std::uint32_t id, const OperatorCall& call, std::string_view inputs, bool has_stack) {
+bool write_begin(const Guard& guard, const RecordFunction* function, std::uint32_t id, const OperatorCall& call,
+                 std::string_view inputs, bool has_stack) {
   const char* name = s_torch.name(function);
   if (name == nullptr) {
     give_up();
@@ -191,7 +206,8 @@ bool write_begin(const Guard& guard, const RecordFunction* function, std::uint32
   record.forward_thread = call.forward_thread;
   record.sequence = (call.has & trace::kHasSequence) != 0 ? call.sequence : 0;
   const std::string_view text(name);
-  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size(), inputs.size() + (has_stack ? PythonStack::kMostBytes : 0));
+  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size(),
+                    inputs.size() + (has_stack ? PythonStack::kMostBytes : 0));
   if (!writer) return false;
   record.stack_ref = has_stack ? stack_of(guard, function, writer) : trace::kNoRef;
   if (!writer) return false;
@@ -219,7 +235,9 @@ bool is_recording(const Guard& guard) {
 // first one records it. This is the last operator begun on this thread, and the callback that recorded it.
 thread_local std::uintptr_t t_begun __attribute__((tls_model("initial-exec"))) = 0;
 
-std::uintptr_t mark_of(const RecordFunction* function, unsigned turn) { return reinterpret_cast<std::uintptr_t>(function) | turn; }
+std::uintptr_t mark_of(const RecordFunction* function, unsigned turn) {
+  return reinterpret_cast<std::uintptr_t>(function) | turn;
+}
 
 // Writes the notice during the call in which inputs were refused, because the program may end before the next one.
 void note_refused(const Guard& guard) {
@@ -296,7 +314,8 @@ void set_level(TorchLevel level) {
 // Stops PyTorch from collecting inputs that the agent no longer reads.
 void look_for_refused() {
   const TorchLevel level = s_level.load(std::memory_order_relaxed);
-  if (has_inputs(level) && inputs_are_refused()) set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
+  if (has_inputs(level) && inputs_are_refused())
+    set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
 }
 
 // Called before the first operator if its stack is requested, otherwise when something can be recorded.

@@ -38,7 +38,8 @@ namespace {
 constexpr std::size_t kThreadAt = 88, kScopeAt = 96;
 constexpr std::size_t kSequenceAt[] = {176, 200};
 constexpr std::uint32_t kVotes = 3;  // votes for one offset, and none for the other
-constexpr std::size_t kInputsAt = 8, kInputCountAt = 16, kNamedInputsAt = 24, kMapBytes = 48, kForwardThreadAt[] = {48, 104};
+constexpr std::size_t kInputsAt = 8, kInputCountAt = 16, kNamedInputsAt = 24, kMapBytes = 48,
+                      kForwardThreadAt[] = {48, 104};
 constexpr std::uint64_t kMostInputs = 1 << 20;
 constexpr std::uint32_t kTooMany = 1000;  // operators with a different number of inputs
 constexpr std::uint64_t kNoSequence = ~std::uint64_t{0};
@@ -52,8 +53,10 @@ bool may_have_inputs(const OperatorCall& call) {
 std::uint32_t forward_thread_at(const std::byte* sequence, std::uint32_t& known) {
   if (learnt(known) != 0) return learnt(known);
   const std::byte* named = sequence + kNamedInputsAt;
-  if (word_at(named) == reinterpret_cast<std::uintptr_t>(named + kMapBytes)) learn(known, kForwardThreadAt[1]);
-  else if (word_at(named) == 0 && word_at(named + 8) == 0) learn(known, kForwardThreadAt[0]);
+  if (word_at(named) == reinterpret_cast<std::uintptr_t>(named + kMapBytes))
+    learn(known, kForwardThreadAt[1]);
+  else if (word_at(named) == 0 && word_at(named + 8) == 0)
+    learn(known, kForwardThreadAt[0]);
   return learnt(known);
 }
 
@@ -94,7 +97,8 @@ RecordFunctionReader::Found RecordFunctionReader::confirm(const TorchFunctions& 
 }
 
 RecordFunctionReader::Found RecordFunctionReader::read(const TorchFunctions& torch, const RecordFunction* function,
-                                                       const bool (&scopes)[trace::kOperatorScopes], OperatorCall& call) noexcept {
+                                                       const bool (&scopes)[trace::kOperatorScopes],
+                                                       OperatorCall& call) noexcept {
   const auto* at = reinterpret_cast<const std::byte*>(function);
   const std::uint64_t thread = word_at(at + kThreadAt);
   const auto scope = static_cast<std::uint8_t>(at[kScopeAt]);
@@ -103,14 +107,16 @@ RecordFunctionReader::Found RecordFunctionReader::read(const TorchFunctions& tor
   call = {};
   call.scope = static_cast<trace::OperatorScope>(scope);
   call.thread = static_cast<std::uint32_t>(thread);
-  const bool is_forward = call.scope == trace::OperatorScope::function, is_backward = call.scope == trace::OperatorScope::backward_function;
+  const bool is_forward = call.scope == trace::OperatorScope::function,
+             is_backward = call.scope == trace::OperatorScope::backward_function;
   const std::uint64_t peeked = is_forward ? torch.sequence() : 0;
   if (!(is_forward || is_backward) || !has_sequence(at, peeked)) return Found::call;
   const std::byte* sequence = at + learnt(sequence_at_);
   call.sequence = word_at(sequence);
   if (call.sequence != kNoSequence && (is_backward || call.sequence == peeked)) call.has |= trace::kHasSequence;
   const std::uint32_t forward_thread = forward_thread_at(sequence, forward_thread_at_);
-  if (is_backward && forward_thread != 0 && (call.has & trace::kHasSequence) != 0) read_forward_thread(sequence + forward_thread, call);
+  if (is_backward && forward_thread != 0 && (call.has & trace::kHasSequence) != 0)
+    read_forward_thread(sequence + forward_thread, call);
   return Found::call;
 }
 
@@ -129,7 +135,8 @@ bool RecordFunctionReader::is_number_of_inputs(std::uint64_t count, std::uint64_
   return false;
 }
 
-bool RecordFunctionReader::read_inputs(const TorchFunctions& torch, const RecordFunction* function, OperatorCall& call) noexcept {
+bool RecordFunctionReader::read_inputs(const TorchFunctions& torch, const RecordFunction* function,
+                                       OperatorCall& call) noexcept {
   if (torch.inputs == nullptr) return false;
   if (learnt(sequence_at_) == 0 || !may_have_inputs(call)) return true;
   const std::byte* sequence = reinterpret_cast<const std::byte*>(function) + learnt(sequence_at_);

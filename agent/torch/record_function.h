@@ -29,7 +29,9 @@ inline std::uint64_t word_at(const std::byte* at) noexcept {
 }
 
 inline std::uint32_t learnt(const std::uint32_t& shared) noexcept { return __atomic_load_n(&shared, __ATOMIC_RELAXED); }
-inline void learn(std::uint32_t& shared, std::uint32_t value) noexcept { __atomic_store_n(&shared, value, __ATOMIC_RELAXED); }
+inline void learn(std::uint32_t& shared, std::uint32_t value) noexcept {
+  __atomic_store_n(&shared, value, __ATOMIC_RELAXED);
+}
 
 // PyTorch's observers of operators (ATen/record_function.h) as loaded in the process: found by name, without linking.
 // Source: PyTorch 2.1 to 2.15; names and the layout of a callback are the same in all of them.
@@ -69,8 +71,8 @@ struct TorchFunctions {
   const char* (*name)(const RecordFunction*);       // at::RecordFunction::name
   std::uint64_t (*thread)();                        // at::RecordFunction::currentThreadId: from 1 on
   std::uint64_t (*sequence)();                      // at::sequence_number::peek, of this thread
-  std::uint64_t (*inputs)(const RecordFunction*);  // at::RecordFunction::num_inputs; null if not found
-  const void* undefined_tensor;  // c10::UndefinedTensorImpl::_singleton; null if not found
+  std::uint64_t (*inputs)(const RecordFunction*);   // at::RecordFunction::num_inputs; null if not found
+  const void* undefined_tensor;                     // c10::UndefinedTensorImpl::_singleton; null if not found
 };
 
 enum class TorchFound { absent, found, unfit };  // unfit: loaded, but lacks one of the functions
@@ -104,7 +106,7 @@ class RecordFunctionReader {
   // may be a call, but no call has confirmed the offsets so far; `wrong` if it differs from the description above. For
   // any thread.
   Found read(const TorchFunctions& torch, const RecordFunction* function, const bool (&scopes)[trace::kOperatorScopes],
-            OperatorCall& call) noexcept;
+             OperatorCall& call) noexcept;
 
   // Sets the inputs of a call found by read(), once enough operators have confirmed their offset. Does not check the
   // pointers. Returns false if the layout differs from the description above, or if PyTorch has no function to compare
@@ -117,9 +119,9 @@ class RecordFunctionReader {
   bool is_number_of_inputs(std::uint64_t count, std::uint64_t expected) noexcept;
 
   // Shared by all threads; a race loses a vote.
-  std::uint32_t sequence_at_ = 0;  // 0 if not confirmed yet
-  std::uint32_t forward_thread_at_ = 0;  // relative to it; 0 if not confirmed yet
-  std::uint32_t votes_[2] = {};    // for 176, for 200
+  std::uint32_t sequence_at_ = 0;                  // 0 if not confirmed yet
+  std::uint32_t forward_thread_at_ = 0;            // relative to it; 0 if not confirmed yet
+  std::uint32_t votes_[2] = {};                    // for 176, for 200
   std::uint32_t confirmed_ = 0, unconfirmed_ = 0;  // calls of this thread, of another one
   // Operators with equal numbers of inputs, consecutive; with different ones, in total
   std::uint32_t agreed_ = 0, disagreed_ = 0;

@@ -33,11 +33,11 @@ struct LateField {
   std::size_t offset;
 };
 
-inline constexpr LateField<Cluster> kKernelCluster{18, 176};               // CUpti_ActivityKernel8::clusterX, Y, Z
+inline constexpr LateField<Cluster> kKernelCluster{18, 176};             // CUpti_ActivityKernel8::clusterX, Y, Z
 inline constexpr LateField<std::uint32_t> kOverheadCorrelation{22, 40};  // CUpti_ActivityOverhead3::correlationId
 inline constexpr LateField<std::uint32_t> kSyncResult{26, 48};           // CUpti_ActivitySynchronization2::returnValue
-inline constexpr LateField<std::uint64_t> kSyncOfEvent{26, 40};          // CUpti_ActivitySynchronization2::cudaEventSyncId
-inline constexpr LateField<std::uint64_t> kEventSync{26, 48};            // CUpti_ActivityCudaEvent2::cudaEventSyncId
+inline constexpr LateField<std::uint64_t> kSyncOfEvent{26, 40};  // CUpti_ActivitySynchronization2::cudaEventSyncId
+inline constexpr LateField<std::uint64_t> kEventSync{26, 48};    // CUpti_ActivityCudaEvent2::cudaEventSyncId
 
 // Returns 0 if the CUPTI of this process is older.
 template <typename T>

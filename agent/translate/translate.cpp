@@ -12,10 +12,9 @@ namespace agent {
 
 // Each is defined in a translate_*.cpp.
 using Translate = void(Translation& out, const CUpti_Activity* activity) noexcept;
-Translate translate_kernel, translate_memcpy, translate_memcpy_peer, translate_memset,
-    translate_runtime, translate_driver, translate_sync, translate_cuda_event,
-    translate_overhead, translate_graph_launch, translate_memory, translate_memory_pool,
-    translate_context, translate_stream;
+Translate translate_kernel, translate_memcpy, translate_memcpy_peer, translate_memset, translate_runtime,
+    translate_driver, translate_sync, translate_cuda_event, translate_overhead, translate_graph_launch,
+    translate_memory, translate_memory_pool, translate_context, translate_stream;
 
 constexpr Translator kTranslators[] = {
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, trace::KernelRecord::kKind, translate_kernel},
@@ -224,6 +223,8 @@ std::uint64_t Translation::foreign_time(std::uint64_t cupti_ns) noexcept {
   return from_foreign_cupti(cupti_ns);
 }
 
-void Translation::count_invalid_timestamps() noexcept { trace::SharedMemory::add(ring().header->invalid_timestamps, 1); }
+void Translation::count_invalid_timestamps() noexcept {
+  trace::SharedMemory::add(ring().header->invalid_timestamps, 1);
+}
 
 }  // namespace agent

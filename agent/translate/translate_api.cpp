@@ -23,7 +23,8 @@ void translate_api(Translation& out, const CUpti_Activity* activity) {
   out.name_api(Narrow::kKind, call.cbid);
   out.name_thread(call.threadId);
   const Translation::Times times = out.times(call.start, call.end);
-  const bool fits = !times.are_odd() && times.end - times.start <= UINT32_MAX && call.cbid <= UINT16_MAX && call.returnValue == 0;
+  const bool fits =
+      !times.are_odd() && times.end - times.start <= UINT32_MAX && call.cbid <= UINT16_MAX && call.returnValue == 0;
   if (!fits) return append_wide<Wide>(out, call, times);
   auto record = trace::make_record<Narrow>();
   record.cbid = static_cast<std::uint16_t>(call.cbid);

@@ -23,8 +23,8 @@ void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel, Translat
 }
 
 bool is_narrow(const CUpti_ActivityKernel5& kernel, Translation::Times times) {
-  return !times.are_odd() && times.end - times.start <= UINT32_MAX &&
-         kernel.deviceId <= UINT16_MAX && kernel.graphNodeId == 0 && kernel.graphId == 0;
+  return !times.are_odd() && times.end - times.start <= UINT32_MAX && kernel.deviceId <= UINT16_MAX &&
+         kernel.graphNodeId == 0 && kernel.graphId == 0;
 }
 
 }  // namespace

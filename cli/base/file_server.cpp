@@ -50,7 +50,8 @@ bool send_all(int connection, std::string_view bytes) {
 
 std::string random_token() {
   std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) throw Error(Exit::cannot_open, "the system provides no random numbers");
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw Error(Exit::cannot_open, "the system provides no random numbers");
   std::string token;
   for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
   return token;
@@ -66,7 +67,8 @@ FileServer::FileServer(std::uint16_t port) : token_(random_token()) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
   auto* any = reinterpret_cast<sockaddr*>(&address);
-  if (listener_ < 0 || ::bind(listener_, any, size) != 0 || ::listen(listener_, kMostWaiting) != 0 || ::getsockname(listener_, any, &size) != 0) {
+  if (listener_ < 0 || ::bind(listener_, any, size) != 0 || ::listen(listener_, kMostWaiting) != 0 ||
+      ::getsockname(listener_, any, &size) != 0) {
     throw Error(Exit::cannot_open, fmt::format("127.0.0.1:{}: {}", port, std::strerror(errno)));
   }
   port_ = ntohs(address.sin_port);
@@ -76,7 +78,8 @@ void FileServer::open(ServedFile file) {
   file_ = std::move(file);
   file_fd_ = ::open(file_.path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status {};
-  if (file_fd_ < 0 || ::fstat(file_fd_, &status) != 0) throw Error(Exit::cannot_open, fmt::format("{}: {}", file_.path, std::strerror(errno)));
+  if (file_fd_ < 0 || ::fstat(file_fd_, &status) != 0)
+    throw Error(Exit::cannot_open, fmt::format("{}: {}", file_.path, std::strerror(errno)));
   bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -90,19 +93,26 @@ std::string FileServer::address() const { return fmt::format("http://127.0.0.1:{
 std::string FileServer::answer(const std::string& request, bool& has_content) const {
   const std::size_t method_end = request.find(' ');
   const std::string method = request.substr(0, method_end);
-  const std::size_t path_end = method_end == request.npos ? request.npos : request.find_first_of(" ?\r\n", method_end + 1);
+  const std::size_t path_end =
+      method_end == request.npos ? request.npos : request.find_first_of(" ?\r\n", method_end + 1);
   const std::string path = path_end == request.npos ? "" : request.substr(method_end + 1, path_end - method_end - 1);
   const bool is_asked_right = path == fmt::format("/{}/{}", token_, file_.name);
   const bool is_known = method == "GET" || method == "HEAD" || method == "OPTIONS";
   has_content = is_asked_right && method == "GET";
-  std::string head = fmt::format("HTTP/1.1 {}\r\n", !is_known ? "405 Method Not Allowed" : !is_asked_right ? "404 Not Found" : method == "OPTIONS" ? "204 No Content" : "200 OK");
-  head += "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n";
+  std::string head = fmt::format("HTTP/1.1 {}\r\n", !is_known             ? "405 Method Not Allowed"
+                                                    : !is_asked_right     ? "404 Not Found"
+                                                    : method == "OPTIONS" ? "204 No Content"
+                                                                          : "200 OK");
+  head +=
+      "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n";
   if (is_known && is_asked_right && !file_.allowed_origin.empty()) {
     head += fmt::format("Access-Control-Allow-Origin: {}\r\n", file_.allowed_origin);
     // Chrome asks before a public page may read from the local machine.
-    if (method == "OPTIONS") head += "Access-Control-Allow-Methods: GET, HEAD\r\nAccess-Control-Allow-Private-Network: true\r\n";
+    if (method == "OPTIONS")
+      head += "Access-Control-Allow-Methods: GET, HEAD\r\nAccess-Control-Allow-Private-Network: true\r\n";
   }
-  if (is_known && is_asked_right && method != "OPTIONS") head += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", file_.type, bytes_);
+  if (is_known && is_asked_right && method != "OPTIONS")
+    head += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", file_.type, bytes_);
   if (!is_known || !is_asked_right) head += "Content-Length: 0\r\n";
   return head + "\r\n";
 }
@@ -114,7 +124,8 @@ void FileServer::serve(int connection) const {
   bool has_content = false;
   if (!request.empty() && send_all(connection, answer(request, has_content)) && has_content) {
     off_t at = 0;
-    while (static_cast<std::uint64_t>(at) < bytes_ && ::sendfile(connection, file_fd_, &at, bytes_ - static_cast<std::uint64_t>(at)) > 0) {
+    while (static_cast<std::uint64_t>(at) < bytes_ &&
+           ::sendfile(connection, file_fd_, &at, bytes_ - static_cast<std::uint64_t>(at)) > 0) {
     }
   }
   ::shutdown(connection, SHUT_WR);

@@ -96,14 +96,17 @@ static_assert(std::atomic<bool>::is_always_lock_free && decltype(s_first)::is_al
 
 extern "C" void remove_and_die(int signal_number) {
   for (const TemporaryName::Node* node = s_first; node != nullptr; node = node->next) {
-    if (node->is_used) node->is_directory ? ::rmdir(node->path.c_str()) : ::unlink(node->path.c_str());  // newest first, so a directory is empty by then
+    if (node->is_used)
+      node->is_directory ? ::rmdir(node->path.c_str())
+                         : ::unlink(node->path.c_str());  // newest first, so a directory is empty by then
   }
   ::signal(signal_number, SIG_DFL);
   ::raise(signal_number);
 }
 
 void install_handlers() {
-  for (int signal_number : {SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGBUS, SIGSEGV, SIGALRM, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU}) {
+  for (int signal_number :
+       {SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGBUS, SIGSEGV, SIGALRM, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU}) {
     struct sigaction now {};
     ::sigaction(signal_number, nullptr, &now);
     if (now.sa_handler == SIG_DFL) ::signal(signal_number, remove_and_die);
@@ -144,8 +147,8 @@ int TemporaryName::make_file() {
 
 void TemporaryName::put_in_place() {
   if (std::rename(node_->path.c_str(), target_.c_str()) != 0) {
-    throw Error(Exit::cannot_open, fmt::format("{}: cannot move the output there: {}; choose another output with -o", target_,
-                                               std::strerror(errno)));
+    throw Error(Exit::cannot_open, fmt::format("{}: cannot move the output there: {}; choose another output with -o",
+                                               target_, std::strerror(errno)));
   }
   node_->is_used = false;
 }

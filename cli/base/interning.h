@@ -38,7 +38,7 @@ class Arena {
   static constexpr std::size_t kChunkBytes = 64 << 10;
 
   std::vector<std::unique_ptr<T[]>> chunks_;
-  T* end_ = nullptr;       // end of the newest block
+  T* end_ = nullptr;      // end of the newest block
   std::size_t left_ = 0;  // free elements at its end
 };
 
@@ -170,7 +170,8 @@ class Newest {
 
   // `expected` is the number of values to come, 0 if unknown. Memory for them is allocated at the first one, so that
   // none is moved.
-  explicit Newest(std::size_t most, std::size_t expected = 0) : most_(static_cast<Place>(most)), expected_(static_cast<Place>(std::min(most, expected))) {}
+  explicit Newest(std::size_t most, std::size_t expected = 0)
+      : most_(static_cast<Place>(most)), expected_(static_cast<Place>(std::min(most, expected))) {}
 
   // Returns the slot of the value, below `most`, which is valid until another value takes it. kNone if there is none or
   // it has been replaced.

@@ -27,7 +27,8 @@ bool shows_colors() {
   if (s_color != ColorChoice::automatic) return s_color == ColorChoice::always;
   static const bool shows = [] {
     const char *no = std::getenv("NO_COLOR"), *terminal = std::getenv("TERM");
-    return ::isatty(STDOUT_FILENO) != 0 && (no == nullptr || *no == '\0') && terminal != nullptr && std::string_view(terminal) != "dumb";
+    return ::isatty(STDOUT_FILENO) != 0 && (no == nullptr || *no == '\0') && terminal != nullptr &&
+           std::string_view(terminal) != "dumb";
   }();
   return shows;
 }
@@ -76,7 +77,8 @@ std::size_t text_width() {
   if (s_unlimited_width) return 0;
   static const std::size_t width = [] {
     winsize size{};
-    return ::isatty(STDOUT_FILENO) != 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? std::size_t{size.ws_col} : 0;
+    return ::isatty(STDOUT_FILENO) != 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? std::size_t{size.ws_col}
+                                                                                          : 0;
   }();
   return width;
 }
@@ -119,7 +121,8 @@ constexpr std::size_t kLeastText = 20;
 // Cells of a numeric column are numbers, unknown or empty.
 bool is_number(const std::string& cell) {
   const std::size_t first = cell.find_first_not_of("-<");  // as in -1.5 and <0.01
-  return cell == "?" || cell == "-" || (first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
+  return cell == "?" || cell == "-" ||
+         (first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
 }
 
 // Narrows the widest text columns until a line has at most `most` columns or each text column has kLeastText. 0 means

@@ -57,7 +57,9 @@ void print_line(std::string_view text) {
 void print_error(std::string_view text) { std::fputs((visible_text(text) + '\n').c_str(), stderr); }
 
 std::string shell_word(std::string_view word) {
-  const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:@%") == std::string_view::npos;
+  const bool plain =
+      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:@%") ==
+      std::string_view::npos;
   if (plain && !word.empty()) return std::string(word);
   const bool is_visible = visible_text(word) == word;
   std::string out = is_visible ? "'" : "$'";
@@ -91,7 +93,9 @@ std::string four_digits(std::int64_t ns, std::int64_t unit_ns) {
 }  // namespace
 
 std::string duration_text(std::int64_t ns) {
-  if (ns < 0) return "-" + duration_text(ns == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<std::int64_t>::max() : -ns);
+  if (ns < 0)
+    return "-" + duration_text(ns == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<std::int64_t>::max()
+                                                                              : -ns);
   const auto value = static_cast<double>(ns);
   if (ns >= 172'800'000'000'000) return fmt::format("{:.1f} days", value / 86'400e9);
   if (ns >= 7'200'000'000'000) return fmt::format("{:.1f} h", value / 3'600e9);

@@ -13,7 +13,8 @@ namespace cli {
 
 std::size_t usable_cores() {
   cpu_set_t cores;
-  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<std::size_t>(std::max(CPU_COUNT(&cores), 1));
+  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0)
+    return static_cast<std::size_t>(std::max(CPU_COUNT(&cores), 1));
   // The machine has more cores than a cpu_set_t can represent
   return std::max(std::thread::hardware_concurrency(), 1u);
 }
@@ -26,7 +27,8 @@ void OrderedWork::run(Steps steps) {
   std::vector<std::thread> others;
   others.reserve(threads_);
   try {
-    while (others.size() + 1 < threads_) others.emplace_back([this] {
+    while (others.size() + 1 < threads_)
+      others.emplace_back([this] {
         use_large_pages_in_thread();
         loop();
       });

@@ -1,3 +1,5 @@
+#include "cli/answers/tables/analyze.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,17 +9,16 @@
 #include <numeric>
 #include <string>
 
-#include "cli/answers/tables/analyze.h"
-#include "cli/timeline/gpu/name_rules.h"
 #include "cli/answers/tables/summary.h"
 #include "cli/answers/tables/write_tables.h"
-#include "cli/commands/commands.h"
-#include "cli/commands/options.h"
-#include "cli/commands/inputs.h"
+#include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
-#include "cli/base/error.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/inputs.h"
+#include "cli/commands/options.h"
+#include "cli/timeline/gpu/name_rules.h"
 
 namespace cli {
 namespace {
@@ -37,7 +38,8 @@ struct AnalyzeOptions {
 
 // True if no analysis was chosen.
 bool wants_summary(const AnalyzeOptions& options) {
-  return options.only.empty() && options.by == GroupBy::none && options.sort.empty() && !options.limit && options.format == "text";
+  return options.only.empty() && options.by == GroupBy::none && options.sort.empty() && !options.limit &&
+         options.format == "text";
 }
 
 [[noreturn]] void refuse_analyze(const std::string& why) { throw Error(Exit::usage, why); }
@@ -55,14 +57,19 @@ std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options)
   }
   for (const std::string& name : options.only) {
     const auto& all = analyses();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const AnalysisEntry& entry) { return entry.name == name; });
-    if (found == all.end()) refuse_analyze(fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names_of_analyses()), fmt::join(names_of_analyses(), ", ")));
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const AnalysisEntry& entry) { return entry.name == name; });
+    if (found == all.end())
+      refuse_analyze(fmt::format("--only {}: no such table{}; tables: {}", name,
+                                 did_you_mean(name, names_of_analyses()), fmt::join(names_of_analyses(), ", ")));
     if (std::find(chosen.begin(), chosen.end(), &*found) == chosen.end()) chosen.push_back(&*found);
   }
   return chosen;
 }
 
-bool can(const AnalysisEntry& entry, GroupBy by) { return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end(); }
+bool can(const AnalysisEntry& entry, GroupBy by) {
+  return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end();
+}
 
 // Returns true if `name` is the key of the column or its title in text tables.
 bool is_called(const Column& column, std::string name) {
@@ -71,32 +78,42 @@ bool is_called(const Column& column, std::string name) {
   return column_title(column) == name;
 }
 
-void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen, const NameRules* class_rules) {
+void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen,
+                 const NameRules* class_rules) {
   if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
-    refuse_analyze(fmt::format("--format {}: this format has one table; choose it, as in --only {}", options.format, chosen.front()->name));
+    refuse_analyze(fmt::format("--format {}: this format has one table; choose it, as in --only {}", options.format,
+                               chosen.front()->name));
   }
-  if (options.by != GroupBy::none && std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
+  if (options.by != GroupBy::none &&
+      std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
-  if (class_rules != nullptr && !class_rules->has_class(kCommunicationClass) && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
-    refuse_analyze(fmt::format("--classes {}: no class {} in the file; all tables except classes and critical_path need it; choose one of these two, as in --only classes", options.classes, kCommunicationClass));
+  if (class_rules != nullptr && !class_rules->has_class(kCommunicationClass) &&
+      std::none_of(chosen.begin(), chosen.end(),
+                   [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
+    refuse_analyze(fmt::format(
+        "--classes {}: no class {} in the file; all tables except classes and critical_path need it; choose one of these two, as in --only classes",
+        options.classes, kCommunicationClass));
   }
   if (options.sort.empty()) return;
   std::vector<std::string_view> keys;
   const auto has = [&](const AnalysisEntry* entry) {
     const auto columns = entry->columns({can(*entry, options.by) ? options.by : entry->by.front(), true});
     for (const Column& column : columns) keys.push_back(column.key);
-    return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return is_called(column, options.sort); });
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](const Column& column) { return is_called(column, options.sort); });
   };
   if (std::none_of(chosen.begin(), chosen.end(), has)) {
-    refuse_analyze(fmt::format("--sort {}: no such column{}; `tracetool analyze --list` lists them", options.sort, did_you_mean(options.sort, keys)));
+    refuse_analyze(fmt::format("--sort {}: no such column{}; `tracetool analyze --list` lists them", options.sort,
+                               did_you_mean(options.sort, keys)));
   }
 }
 
 // Sorts numbers in descending order and names in ascending order, with unknown values last. Returns false if there is
 // no such column.
 bool sort_rows(ResultTable& table, const std::string& key) {
-  const auto column = std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return is_called(c, key); });
+  const auto column =
+      std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return is_called(c, key); });
   if (column == table.columns.end()) return false;
   const std::size_t at = static_cast<std::size_t>(column - table.columns.begin());
   const auto is_known = [](const Cell& cell) { return !std::holds_alternative<std::monostate>(cell); };
@@ -116,12 +133,16 @@ void limit_rows(ResultTable& table, std::size_t most) {
 std::string list_text() {
   std::string out;
   for (const AnalysisEntry& entry : analyses()) {
-    out += fmt::format("{}{}: {}{}\n", out.empty() ? "" : "\n", entry.name, entry.meaning, entry.on_request ? " (with --only)" : "");
+    out += fmt::format("{}{}: {}{}\n", out.empty() ? "" : "\n", entry.name, entry.meaning,
+                       entry.on_request ? " (with --only)" : "");
     Table table({"  column", "meaning"});
-    const GroupBy most = can(entry, GroupBy::step) ? GroupBy::step : can(entry, GroupBy::rank) ? GroupBy::rank : GroupBy::none;
+    const GroupBy most = can(entry, GroupBy::step)   ? GroupBy::step
+                         : can(entry, GroupBy::rank) ? GroupBy::rank
+                                                     : GroupBy::none;
     const auto columns = entry.columns({most, true});
     for (const Column& column : columns) {
-      const bool sometimes = entry.by.size() > 1 && (column.key == "step" || (column.key == "rank" && !can(entry, GroupBy::step)));
+      const bool sometimes =
+          entry.by.size() > 1 && (column.key == "step" || (column.key == "rank" && !can(entry, GroupBy::step)));
       table.add({"  " + std::string(column.key),
                  std::string(column.meaning) + (sometimes ? fmt::format(" (with --by {})", column.key) : "")});
     }
@@ -163,38 +184,53 @@ void run_analyze(AnalyzeOptions options) {
     sorted = (!options.sort.empty() && sort_rows(table, options.sort)) || sorted;
     if (options.limit) limit_rows(table, *options.limit);
   }
-  if (!sorted) print_line("tracetool: --sort {}: no printed table has this column; the tables are not sorted", options.sort);
+  if (!sorted)
+    print_line("tracetool: --sort {}: no printed table has this column; the tables are not sorted", options.sort);
   write_out(find_table_format(options.format)->write(result.tables), options.output);
 }
 
 std::function<void()> set_up_analyze(CLI::App& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "Print only these tables, in this order (default: a summary; with --by, --sort, --limit or --format: temporal, steps, kernels)")
+  app.add_option(
+         "--only", options->only,
+         "Print only these tables, in this order (default: a summary; with --by, --sort, --limit or --format: temporal, steps, kernels)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...");
   app.add_option("--by", options->by_word, "Print a row per step, rank, input shape or stack, in tables that have them")
       ->check(CLI::IsMember({"step", "rank", "shape", "stack"}).description(""))
       ->each([options = options.get()](const std::string& word) {
-        options->by = word == "step" ? GroupBy::step : word == "rank" ? GroupBy::rank : word == "shape" ? GroupBy::shape : GroupBy::stack;
+        options->by = word == "step"    ? GroupBy::step
+                      : word == "rank"  ? GroupBy::rank
+                      : word == "shape" ? GroupBy::shape
+                                        : GroupBy::stack;
       })
       ->type_name("step|rank|shape|stack");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge. Its class communication applies to all tables")
+  app.add_option(
+         "--classes", options->classes,
+         "File of kernel name rules that take precedence, or kempnerforge. Its class communication applies to all tables")
       ->check(not_empty())
       ->type_name("FILE");
   app.add_option("--format", options->format, "Output format (default: text)")
       ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
       ->type_name("text|json|csv|md");
-  app.add_option("--sort", options->sort, "Sort by this column, largest numbers first")->check(not_empty())->type_name("COLUMN");
-  app.add_option("--limit", options->limit, "Print at most N rows per table")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))->type_name("N");
-  app.add_option("--flops-per-step", options->flops_per_step, "Floating-point operations per step and rank (1.2e15), for mfu")
+  app.add_option("--sort", options->sort, "Sort by this column, largest numbers first")
+      ->check(not_empty())
+      ->type_name("COLUMN");
+  app.add_option("--limit", options->limit, "Print at most N rows per table")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
+      ->type_name("N");
+  app.add_option("--flops-per-step", options->flops_per_step,
+                 "Floating-point operations per step and rank (1.2e15), for mfu")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "List the tables and their columns");
   options->selection = add_selection(app);
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
+      ->check(not_empty())
+      ->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_analyze(*options); };
 }
@@ -202,18 +238,19 @@ std::function<void()> set_up_analyze(CLI::App& app) {
 }  // namespace
 
 Command analyze_command() {
-  return {"analyze", "Show where the time went: a summary on one screen, or tables (see --list)",
-          "Times are per rank and exact to the nanosecond. With --steps or --time, work counts only for the time that it runs in\n"
-          "the range, no matter when it was launched. Collectives are compared across ranks by aligned clocks. A collective is\n"
-          "shown with all its ranks if a selected rank takes part in it at a selected time.\n"
-          "\n"
-          "  tracetool analyze traces/\n"
-          "  tracetool analyze run.ttrace --only temporal --by step --steps 10-12\n"
-          "  tracetool analyze run.ttrace --only kernels --limit 20\n"
-          "  tracetool analyze run.ttrace --only collectives,comm\n"
-          "  tracetool analyze run.ttrace --only stragglers\n"
-          "  tracetool analyze run.ttrace --only temporal --format json | jq '.temporal[].exposed_comm_ns'",
-          set_up_analyze};
+  return {
+      "analyze", "Show where the time went: a summary on one screen, or tables (see --list)",
+      "Times are per rank and exact to the nanosecond. With --steps or --time, work counts only for the time that it runs in\n"
+      "the range, no matter when it was launched. Collectives are compared across ranks by aligned clocks. A collective is\n"
+      "shown with all its ranks if a selected rank takes part in it at a selected time.\n"
+      "\n"
+      "  tracetool analyze traces/\n"
+      "  tracetool analyze run.ttrace --only temporal --by step --steps 10-12\n"
+      "  tracetool analyze run.ttrace --only kernels --limit 20\n"
+      "  tracetool analyze run.ttrace --only collectives,comm\n"
+      "  tracetool analyze run.ttrace --only stragglers\n"
+      "  tracetool analyze run.ttrace --only temporal --format json | jq '.temporal[].exposed_comm_ns'",
+      set_up_analyze};
 }
 
 }  // namespace cli

@@ -85,7 +85,10 @@ std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fit
     if (fit.samples == 0 && fit.later.empty()) continue;
     aligned += fit.samples != 0;
     bool bounded = true;
-    const auto take = [&](std::optional<std::int64_t> error_ns) { bounded = bounded && error_ns; largest_ns = std::max(largest_ns, error_ns.value_or(0)); };
+    const auto take = [&](std::optional<std::int64_t> error_ns) {
+      bounded = bounded && error_ns;
+      largest_ns = std::max(largest_ns, error_ns.value_or(0));
+    };
     if (fit.samples != 0) take(error_of(fit));
     for (const ClockPiece& piece : fit.later) take(error_of(piece));
     unbounded += !bounded;

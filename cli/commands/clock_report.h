@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/base/output_file.h"
 #include "cli/base/json_text.h"
+#include "cli/base/output_file.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 

@@ -1,7 +1,6 @@
 #include "cli/commands/commands.h"
 
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 
 #include "cli/base/error.h"
@@ -9,22 +8,22 @@
 namespace cli {
 
 // The commands, in the order of the help.
-#define COMMANDS \
-  ENTRY(record) \
-  ENTRY(doctor) \
-  ENTRY(runs) \
-  ENTRY(info) \
-  ENTRY(merge) \
-  ENTRY(analyze) \
-  ENTRY(diff) \
-  ENTRY(check) \
+#define COMMANDS  \
+  ENTRY(record)   \
+  ENTRY(doctor)   \
+  ENTRY(runs)     \
+  ENTRY(info)     \
+  ENTRY(merge)    \
+  ENTRY(analyze)  \
+  ENTRY(diff)     \
+  ENTRY(check)    \
   ENTRY(diagnose) \
-  ENTRY(report) \
-  ENTRY(export) \
-  ENTRY(open) \
-  ENTRY(dump) \
-  ENTRY(help) \
-  ENTRY(pages) \
+  ENTRY(report)   \
+  ENTRY(export)   \
+  ENTRY(open)     \
+  ENTRY(dump)     \
+  ENTRY(help)     \
+  ENTRY(pages)    \
   ENTRY(look)
 #define ENTRY(name) Command name##_command();
 COMMANDS
@@ -70,7 +69,8 @@ std::string unexpected(const CLI::App& app) {
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = parsed(app);
   std::string what;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+      dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     what = unexpected(app);
     if (what.empty()) what = unexpected(command);
   }

@@ -22,7 +22,7 @@ struct Command {
   std::string_view help;     // one line
   std::string_view details;  // text below the options in `tracetool NAME --help`, with an example
   SetUp set_up;
-  bool is_hidden = false;    // omitted from help, manual pages and completions
+  bool is_hidden = false;  // omitted from help, manual pages and completions
 };
 
 const std::vector<Command>& commands();

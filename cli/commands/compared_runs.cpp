@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/answers/tables/analyze.h"
-#include "cli/commands/options.h"
-#include "cli/commands/inputs.h"
 #include "cli/answers/compare/step_profile.h"
-#include "cli/trace/ranks.h"
+#include "cli/answers/tables/analyze.h"
 #include "cli/base/error.h"
+#include "cli/commands/inputs.h"
+#include "cli/commands/options.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {
@@ -32,14 +32,16 @@ bool has_steps(const Steps& steps, const Selection& selection, const Catalog& ca
   const std::vector<bool> beside = beside_ranks(catalog);
   for (ProcessId id = 0; id < steps.size(); ++id) {
     const std::int64_t rank = catalog.processes[id].rank;
-    if (!beside[id] && !steps[id].empty() && (!selection.ranks || (rank >= 0 && selection.ranks->holds(rank)))) return true;
+    if (!beside[id] && !steps[id].empty() && (!selection.ranks || (rank >= 0 && selection.ranks->holds(rank))))
+      return true;
   }
   return false;
 }
 
 }  // namespace
 
-std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of, const std::string& path) {
+std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of,
+                                              const std::string& path) {
   auto run = std::make_shared<ComparedRun>();
   run->prefix = prefix;
   const auto add = [&](const std::string& name, std::string& text, const std::string& type, const std::string& help) {
@@ -47,8 +49,10 @@ std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& 
   };
   add("ranks", run->selection.ranks, "LIST", "Only these ranks of " + of + ": 0-3,7");
   add("steps", run->selection.steps, "LIST", "Only these training steps of " + of + ": 5, 10-12 or 10-");
-  add("time", run->selection.time, "A-B", "Only this time range of " + of + " and the steps entirely in it: 1.5s-2s, 300ms-, -2s");
-  add("run", run->inputs.run, "NAME", "Run of " + path + ", if it is a directory: a name from `tracetool runs` (default: latest)");
+  add("time", run->selection.time, "A-B",
+      "Only this time range of " + of + " and the steps entirely in it: 1.5s-2s, 300ms-, -2s");
+  add("run", run->inputs.run, "NAME",
+      "Run of " + path + ", if it is a directory: a name from `tracetool runs` (default: latest)");
   return run;
 }
 
@@ -67,7 +71,8 @@ comparison::RunProfile read_profile(const ComparedRun& run, const ProfileRequest
   analysis.observers = comparison::profile_observers(profile, !by_steps, request.for_diff);
   const AnalysisResult result = analyze(*trace, found.facts, found.steps_found, analysis);
   // The time is within one step
-  if (by_steps && profile.steps.empty() && profile.not_everywhere == 0 && analysis.selection.time) return read_profile(run, request, true);
+  if (by_steps && profile.steps.empty() && profile.not_everywhere == 0 && analysis.selection.time)
+    return read_profile(run, request, true);
   print_notes(result.notes);
   return profile;
 }

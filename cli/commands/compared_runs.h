@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "cli/answers/compare/run_profile.h"
 #include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
-#include "cli/answers/compare/run_profile.h"
 
 namespace CLI {
 class App;
@@ -24,7 +24,8 @@ struct ComparedRun {
 
 // Adds --PREFIXranks, --PREFIXsteps, --PREFIXtime and --PREFIXrun. `of` names the run in their help: "A". The result
 // contains the prefix.
-std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of, const std::string& path);
+std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of,
+                                              const std::string& path);
 
 struct ProfileRequest {
   std::size_t memory_mib = 0;

@@ -1,9 +1,9 @@
 #include "cli/commands/completions.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -35,7 +35,8 @@ std::string value_name(const CLI::Option& option) {
 
 std::vector<OptionWords> option_words(const CLI::App& command) {
   std::vector<OptionWords> all;
-  for (const CLI::Option* option : command.get_options([](const CLI::Option* each) { return each->nonpositional() && !each->get_group().empty(); })) {
+  for (const CLI::Option* option : command.get_options(
+           [](const CLI::Option* each) { return each->nonpositional() && !each->get_group().empty(); })) {
     const std::string value = value_name(*option);
     all.push_back({option->get_snames(), option->get_lnames(), value, split_choices(value), option->get_description()});
   }
@@ -44,7 +45,8 @@ std::vector<OptionWords> option_words(const CLI::App& command) {
 
 std::string argument_words(const CLI::App& command) {
   std::string words;
-  for (const CLI::Option* option : command.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+  for (const CLI::Option* option :
+       command.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
     const std::string name = option->get_name(true) + (option->get_items_expected_max() > 1 ? "..." : "");
     words += (words.empty() ? "" : " ") + (option->get_required() ? name : "[" + name + "]");
   }
@@ -65,7 +67,9 @@ std::vector<std::string> dashed(const OptionWords& option) {
 }
 
 // Returns the first part of a description, up to a semicolon, parenthesis, bracket, colon, line end or the end of the first sentence.
-std::string short_text(const std::string& description) { return description.substr(0, std::min(description.find_first_of(";([:\n"), description.find(". "))); }
+std::string short_text(const std::string& description) {
+  return description.substr(0, std::min(description.find_first_of(";([:\n"), description.find(". ")));
+}
 
 std::string escape(const std::string& text, std::string_view special) {
   std::string escaped;
@@ -97,9 +101,11 @@ std::string bash_case(const CLI::App& command) {
   for (const OptionWords& option : option_words(command)) {
     const std::vector<std::string> own = dashed(option);
     names.insert(names.end(), own.begin(), own.end());
-    if (!option.choices.empty()) values += fmt::format("        {}) words='{}' ;;\n", fmt::join(own, "|"), fmt::join(option.choices, " "));
+    if (!option.choices.empty())
+      values += fmt::format("        {}) words='{}' ;;\n", fmt::join(own, "|"), fmt::join(option.choices, " "));
   }
-  return fmt::format("    {})\n      options='{}'\n      case $previous in\n{}      esac ;;\n", command.get_name(), fmt::join(names, " "), values);
+  return fmt::format("    {})\n      options='{}'\n      case $previous in\n{}      esac ;;\n", command.get_name(),
+                     fmt::join(names, " "), values);
 }
 
 std::string zsh_option(const OptionWords& option) {
@@ -117,7 +123,8 @@ std::string fish_option(const std::string& condition, const OptionWords& option)
   std::string line = "complete -c tracetool -n '" + condition + "'";
   for (const std::string& name : option.short_names) line += " -s " + name;
   for (const std::string& name : option.long_names) line += " -l " + name;
-  if (!option.value.empty()) line += option.choices.empty() ? " -r" : fmt::format(" -x -a '{}'", fmt::join(option.choices, " "));
+  if (!option.value.empty())
+    line += option.choices.empty() ? " -r" : fmt::format(" -x -a '{}'", fmt::join(option.choices, " "));
   return line + " -d '" + fish_text(short_text(option.description)) + "'\n";
 }
 
@@ -182,9 +189,11 @@ std::string zsh_completion(const CLI::App& app) {
 std::string fish_completion(const CLI::App& app) {
   std::string text = "# fish completion for tracetool\n";
   for (const CLI::App* command : visible_commands(app))
-    text += fmt::format("complete -c tracetool -n __fish_use_subcommand -a {} -d '{}'\n", command->get_name(), fish_text(command->get_description()));
+    text += fmt::format("complete -c tracetool -n __fish_use_subcommand -a {} -d '{}'\n", command->get_name(),
+                        fish_text(command->get_description()));
   for (const CLI::App* command : visible_commands(app)) {
-    for (const OptionWords& option : option_words(*command)) text += fish_option("__fish_seen_subcommand_from " + command->get_name(), option);
+    for (const OptionWords& option : option_words(*command))
+      text += fish_option("__fish_seen_subcommand_from " + command->get_name(), option);
   }
   return text;
 }
@@ -212,7 +221,8 @@ std::string upper_case(std::string text) {
 }
 
 std::string head(const std::string& name, const std::string& summary) {
-  return fmt::format(".TH {} 1 \"\" \"tracetool {}\" \"tracetool manual\"\n.SH NAME\n{} \\- {}\n", upper_case(roff(name)), TRACETOOL_VERSION, roff(name), roff(summary));
+  return fmt::format(".TH {} 1 \"\" \"tracetool {}\" \"tracetool manual\"\n.SH NAME\n{} \\- {}\n",
+                     upper_case(roff(name)), TRACETOOL_VERSION, roff(name), roff(summary));
 }
 
 std::string options_section(const CLI::App& command) {
@@ -221,7 +231,8 @@ std::string options_section(const CLI::App& command) {
     std::string names;
     for (const std::string& name : option.short_names) names += (names.empty() ? "\\-" : ", \\-") + roff(name);
     for (const std::string& name : option.long_names) names += (names.empty() ? "\\-\\-" : ", \\-\\-") + roff(name);
-    text += fmt::format(".TP\n.B {}\n{}\n", names + (option.value.empty() ? "" : " \\fI" + roff(option.value) + "\\fR"), roff(option.description));
+    text += fmt::format(".TP\n.B {}\n{}\n", names + (option.value.empty() ? "" : " \\fI" + roff(option.value) + "\\fR"),
+                        roff(option.description));
   }
   return text.empty() ? "" : ".SH OPTIONS\n" + text;
 }
@@ -245,8 +256,10 @@ std::string prose(const std::string& title, const std::string& text) {
 std::string man_page(const CLI::App& app, const CLI::App& command) {
   const std::string arguments = argument_words(command);
   return head(app.get_name() + "-" + command.get_name(), command.get_description()) +
-         fmt::format(".SH SYNOPSIS\n.B {} {}\n[OPTIONS]{}\n", app.get_name(), command.get_name(), arguments.empty() ? "" : " " + roff(arguments)) +
-         prose("DESCRIPTION", command.get_footer()) + options_section(command) + fmt::format(".SH SEE ALSO\n.BR {} (1)\n", app.get_name());
+         fmt::format(".SH SYNOPSIS\n.B {} {}\n[OPTIONS]{}\n", app.get_name(), command.get_name(),
+                     arguments.empty() ? "" : " " + roff(arguments)) +
+         prose("DESCRIPTION", command.get_footer()) + options_section(command) +
+         fmt::format(".SH SEE ALSO\n.BR {} (1)\n", app.get_name());
 }
 
 std::string man_page(const CLI::App& app) {
@@ -256,8 +269,10 @@ std::string man_page(const CLI::App& app) {
     others += fmt::format("{}.BR {}\\-{} (1)", others.empty() ? "" : ",\n", app.get_name(), command->get_name());
   }
   const std::string description = app.get_description();
-  return head(app.get_name(), "see where GPU time goes in distributed training, rank by rank") + fmt::format(".SH SYNOPSIS\n.B {}\nCOMMAND [OPTIONS] [PATH...]\n", app.get_name()) +
-         prose("DESCRIPTION", description) + commands + options_section(app) + prose("EXAMPLES AND EXIT STATUS", app.get_footer()) + ".SH SEE ALSO\n" + others + "\n";
+  return head(app.get_name(), "see where GPU time goes in distributed training, rank by rank") +
+         fmt::format(".SH SYNOPSIS\n.B {}\nCOMMAND [OPTIONS] [PATH...]\n", app.get_name()) +
+         prose("DESCRIPTION", description) + commands + options_section(app) +
+         prose("EXAMPLES AND EXIT STATUS", app.get_footer()) + ".SH SEE ALSO\n" + others + "\n";
 }
 
 }  // namespace cli

@@ -1,7 +1,6 @@
 // Completion scripts for shells and manual pages, generated from the command table.
 #pragma once
 #include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
 

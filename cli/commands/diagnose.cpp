@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 
-#include "cli/commands/commands.h"
-#include "cli/commands/options.h"
-#include "cli/commands/inputs.h"
 #include "cli/answers/rules/write_findings.h"
+#include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"
-#include "cli/base/error.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/inputs.h"
+#include "cli/commands/options.h"
 
 namespace cli {
 namespace {
@@ -30,13 +30,15 @@ struct DiagnoseOptions {
 std::vector<const rules::RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
   std::vector<const rules::RuleEntry*> chosen;
   for (const rules::RuleEntry& rule : rules::rule_entries()) {
-    if (options.only.empty() || std::find(options.only.begin(), options.only.end(), rule.name) != options.only.end()) chosen.push_back(&rule);
+    if (options.only.empty() || std::find(options.only.begin(), options.only.end(), rule.name) != options.only.end())
+      chosen.push_back(&rule);
   }
   for (const std::string& name : options.only) {
     if (std::none_of(chosen.begin(), chosen.end(), [&](const rules::RuleEntry* rule) { return rule->name == name; })) {
       std::vector<std::string_view> names;
       for (const rules::RuleEntry& rule : rules::rule_entries()) names.push_back(rule.name);
-      throw Error(Exit::usage, fmt::format("--only {}: no such rule{}; `tracetool diagnose --list` lists them", name, did_you_mean(name, names)));
+      throw Error(Exit::usage, fmt::format("--only {}: no such rule{}; `tracetool diagnose --list` lists them", name,
+                                           did_you_mean(name, names)));
     }
   }
   return chosen;
@@ -44,7 +46,8 @@ std::vector<const rules::RuleEntry*> chosen_rules(const DiagnoseOptions& options
 
 std::string rules_text() {
   Table table({"rule", "fires when", "source"});
-  for (const rules::RuleEntry& rule : rules::rule_entries()) table.add({std::string(rule.name), std::string(rule.fires), std::string(rule.source)});
+  for (const rules::RuleEntry& rule : rules::rule_entries())
+    table.add({std::string(rule.name), std::string(rule.fires), std::string(rule.source)});
   return table.text();
 }
 
@@ -64,7 +67,8 @@ void run_diagnose(const DiagnoseOptions& options) {
   request.own_peaks = &own_peaks;
   const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
-  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, rules::diagnosed_events(request.rules), true);
+  const auto trace =
+      read_inputs(inputs, *options.memory_mib, options.output, rules::diagnosed_events(request.rules), true);
   const FoundFacts found = find_facts(*trace);
   const rules::Diagnosis diagnosis = rules::diagnose(*trace, found.facts, found.steps_found, request);
   make_text_for(options.output);
@@ -80,14 +84,23 @@ void run_diagnose(const DiagnoseOptions& options) {
 std::function<void()> set_up_diagnose(CLI::App& app) {
   auto options = std::make_shared<DiagnoseOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "Run only these rules. May be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
-  app.add_option("--format", options->format, "Output format (default: text)")->check(CLI::IsMember({"text", "json"}).description(""))->type_name("text|json");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")->check(not_empty())->type_name("FILE");
+  app.add_option("--only", options->only, "Run only these rules. May be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
+  app.add_option("--format", options->format, "Output format (default: text)")
+      ->check(CLI::IsMember({"text", "json"}).description(""))
+      ->type_name("text|json");
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")
+      ->check(not_empty())
+      ->type_name("FILE");
   options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "List the rules with their conditions and sources");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // rules always use all kinds
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
+      ->check(not_empty())
+      ->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_diagnose(*options); };
 }
@@ -95,16 +108,17 @@ std::function<void()> set_up_diagnose(CLI::App& app) {
 }  // namespace
 
 Command diagnose_command() {
-  return {"diagnose", "List problems with evidence, advice and the maximum time saved",
-          "Each finding contains evidence (times for `export --time`), an upper bound on the time saved, and the next command.\n"
-          "Warm-up steps are excluded. If a run hung or was killed, a finding lists the ranks that had entered a collective and\n"
-          "the ranks that had not. Prints no findings if nothing is wrong.\n"
-          "\n"
-          "  tracetool diagnose traces/\n"
-          "  tracetool diagnose run.ttrace --steps 10-20 --ranks 0-7\n"
-          "  tracetool diagnose run.ttrace --format json | jq '.findings[0].rule'\n"
-          "  tracetool diagnose --list",
-          set_up_diagnose};
+  return {
+      "diagnose", "List problems with evidence, advice and the maximum time saved",
+      "Each finding contains evidence (times for `export --time`), an upper bound on the time saved, and the next command.\n"
+      "Warm-up steps are excluded. If a run hung or was killed, a finding lists the ranks that had entered a collective and\n"
+      "the ranks that had not. Prints no findings if nothing is wrong.\n"
+      "\n"
+      "  tracetool diagnose traces/\n"
+      "  tracetool diagnose run.ttrace --steps 10-20 --ranks 0-7\n"
+      "  tracetool diagnose run.ttrace --format json | jq '.findings[0].rule'\n"
+      "  tracetool diagnose --list",
+      set_up_diagnose};
 }
 
 }  // namespace cli

@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 
+#include "cli/answers/compare/diff_tables.h"
 #include "cli/answers/tables/write_tables.h"
+#include "cli/base/error.h"
+#include "cli/base/output_file.h"
+#include "cli/base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/compared_runs.h"
 #include "cli/commands/options.h"
-#include "cli/answers/compare/diff_tables.h"
-#include "cli/base/output_file.h"
-#include "cli/base/text.h"
-#include "cli/base/error.h"
 #include "cli/show/report/diff_page.h"
 
 namespace cli {
@@ -31,22 +31,32 @@ bool has_choice(const ComparedRun& run) { return run.selection.any() || !run.inp
 
 void name_sides(DiffOptions& options) {
   if (options.paths.size() > 2) {
-    throw Error(Exit::usage, fmt::format("expected two traces, A and B, but {} are given; give a directory, or quote the glob", options.paths.size()));
+    throw Error(Exit::usage,
+                fmt::format("expected two traces, A and B, but {} are given; give a directory, or quote the glob",
+                            options.paths.size()));
   }
-  if (options.paths.empty()) throw Error(Exit::usage, "missing traces; give two, as in `tracetool diff before/ after/`");
+  if (options.paths.empty())
+    throw Error(Exit::usage, "missing traces; give two, as in `tracetool diff before/ after/`");
   options.a->inputs.paths = {options.paths.front()};
   options.b->inputs.paths = {options.paths.back()};
   if (options.paths.size() == 2 || has_choice(*options.a) || has_choice(*options.b)) return;
-  throw Error(Exit::usage, fmt::format("{} is the only trace; give a second one, or two selections of this one, as in --a-steps 0-9 --b-steps 10-19", options.paths.front()));
+  throw Error(
+      Exit::usage,
+      fmt::format(
+          "{} is the only trace; give a second one, or two selections of this one, as in --a-steps 0-9 --b-steps 10-19",
+          options.paths.front()));
 }
 
 void check_only(const DiffOptions& options) {
   const auto& names = comparison::diff_table_names();
   for (const std::string& name : options.only) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) throw Error(Exit::usage, fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw Error(Exit::usage, fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names),
+                                           fmt::join(names, ", ")));
   }
   if (!find_table_format(options.format)->holds_several && options.only.size() != 1) {
-    throw Error(Exit::usage, fmt::format("--format {}: this format has one table; choose it, as in --only kernels", options.format));
+    throw Error(Exit::usage,
+                fmt::format("--format {}: this format has one table; choose it, as in --only kernels", options.format));
   }
 }
 
@@ -54,17 +64,23 @@ std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const st
   if (only.empty()) return tables;
   std::vector<ResultTable> chosen;
   for (const std::string& name : only) {
-    const auto found = std::find_if(tables.begin(), tables.end(), [&](const ResultTable& table) { return table.name == name; });
-    if (std::none_of(chosen.begin(), chosen.end(), [&](const ResultTable& table) { return table.name == name; })) chosen.push_back(*found);
+    const auto found =
+        std::find_if(tables.begin(), tables.end(), [&](const ResultTable& table) { return table.name == name; });
+    if (std::none_of(chosen.begin(), chosen.end(), [&](const ResultTable& table) { return table.name == name; }))
+      chosen.push_back(*found);
   }
   return chosen;
 }
 
 void refuse_nothing(const comparison::RunProfile& run, std::string_view side) {
   if (run.steps.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0", side, run.source, side == "A" ? "a" : "b"));
+    throw Error(Exit::bad_content,
+                fmt::format("{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0",
+                            side, run.source, side == "A" ? "a" : "b"));
   }
-  if (run.gpus == 0) throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps; `tracetool info` prints its content", side, run.source));
+  if (run.gpus == 0)
+    throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps; `tracetool info` prints its content",
+                                               side, run.source));
 }
 
 // For text output without an explicit limit.
@@ -72,7 +88,8 @@ void limit_rows(std::vector<ResultTable>& tables) {
   constexpr std::size_t kMost = 20;
   for (ResultTable& table : tables) {
     if (table.rows.size() <= kMost) continue;
-    table.notes.insert(table.notes.begin(), fmt::format("{} more rows: --only {}", table.rows.size() - kMost, table.name));
+    table.notes.insert(table.notes.begin(),
+                       fmt::format("{} more rows: --only {}", table.rows.size() - kMost, table.name));
     table.rows.resize(kMost);
   }
 }
@@ -94,7 +111,8 @@ std::string words_of(const DiffOptions& options) {
   for (const std::string& path : options.paths) words += (words.empty() ? "" : " ") + shell_word(path);
   for (const auto& [run, prefix] : {std::pair(options.a.get(), "--a-"), std::pair(options.b.get(), "--b-")}) {
     std::string chosen = selection_text(run->selection);
-    for (std::size_t at = chosen.find(" --"); at != std::string::npos; at = chosen.find(" --", at + 1)) chosen.replace(at + 1, 2, prefix);
+    for (std::size_t at = chosen.find(" --"); at != std::string::npos; at = chosen.find(" --", at + 1))
+      chosen.replace(at + 1, 2, prefix);
     words += chosen;
     if (!run->inputs.run.empty()) words += fmt::format(" {}run {}", prefix, shell_word(run->inputs.run));
   }
@@ -105,7 +123,8 @@ void run_diff(DiffOptions options) {
   name_sides(options);
   check_only(options);
   const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.output);
-  const ProfileRequest request{*options.memory_mib, options.html.empty() ? options.output : options.html, class_rules ? &*class_rules : nullptr, true};
+  const ProfileRequest request{*options.memory_mib, options.html.empty() ? options.output : options.html,
+                               class_rules ? &*class_rules : nullptr, true};
   comparison::RunProfile a = read_profile(*options.a, request), b = read_profile(*options.b, request);
   if (a.whole && !b.whole) b = read_profile(*options.b, request, true);
   if (b.whole && !a.whole) a = read_profile(*options.a, request, true);
@@ -113,14 +132,17 @@ void run_diff(DiffOptions options) {
   refuse_nothing(b, "B");
   constexpr double kLeastShare = 0.1, kLeastShareOfFew = 1;
   const bool few = std::min(a.steps.size(), b.steps.size()) < comparison::kFewestSteps;
-  const comparison::Comparison comparison = comparison::compare_runs(a, b, options.least_share_pct.value_or(few ? kLeastShareOfFew : kLeastShare) / 100);
+  const comparison::Comparison comparison =
+      comparison::compare_runs(a, b, options.least_share_pct.value_or(few ? kLeastShareOfFew : kLeastShare) / 100);
   const TableFormat& format = *find_table_format(options.format);
   const bool for_people = options.only.empty() && !format.is_data;
   std::vector<ResultTable> tables = chosen_tables(comparison::diff_tables(a, b, comparison, options.all), options.only);
   if (!options.html.empty()) {
     const std::string inputs = words_of(options);
     const ResultTable parts = chosen_tables(comparison::diff_tables(a, b, comparison, true), {"parts"}).front();
-    const std::string page = report::diff_page_html({fmt::format("tracetool diff of {}", inputs), inputs, comparison::diff_verdict(a, b, comparison), std::move(tables), parts});
+    const std::string page =
+        report::diff_page_html({fmt::format("tracetool diff of {}", inputs), inputs,
+                                comparison::diff_verdict(a, b, comparison), std::move(tables), parts});
     OutputFile out(options.html);
     out.write(page);
     out.finish();
@@ -134,7 +156,8 @@ void run_diff(DiffOptions options) {
     tables.erase(tables.begin());  // the table of runs, which the verdict describes
     if (!options.all) limit_rows(tables);
     const std::string verdict = comparison::diff_verdict(a, b, comparison);
-    out.write((options.format == "md" ? markdown_paragraphs(verdict) : verdict) + comparison::diff_text(tables, format));
+    out.write((options.format == "md" ? markdown_paragraphs(verdict) : verdict) +
+              comparison::diff_text(tables, format));
   } else {
     out.write(format.write(tables));
   }
@@ -143,18 +166,32 @@ void run_diff(DiffOptions options) {
 
 std::function<void()> set_up_diff(CLI::App& app) {
   auto options = std::make_shared<DiffOptions>();
-  app.add_option("PATH", options->paths, "Two traces A and B, or one to compare with itself: files, directories (their newest run) or quoted globs");
+  app.add_option(
+      "PATH", options->paths,
+      "Two traces A and B, or one to compare with itself: files, directories (their newest run) or quoted globs");
   options->a = add_compared_run(app, "a-", "A", "A");
   options->b = add_compared_run(app, "b-", "B", "B");
-  app.add_option("--only", options->only, "Print only these tables, in this order. May be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
+  app.add_option("--only", options->only, "Print only these tables, in this order. May be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   app.add_flag("--all", options->all, "Also print rows that did not change");
-  app.add_option("--min-share", options->least_share_pct, "Ignore changes below PCT % of the step (default: 0.1, or 1 if A or B has fewer than 8 steps)")
+  app.add_option("--min-share", options->least_share_pct,
+                 "Ignore changes below PCT % of the step (default: 0.1, or 1 if A or B has fewer than 8 steps)")
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PCT");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")->check(not_empty())->type_name("FILE");
-  app.add_option("--format", options->format, "Output format (default: text)")->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))->type_name("text|json|csv|md");
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")->check(not_empty())->type_name("FILE");
-  app.add_option("--html", options->html, "Write an HTML page with charts to this file instead of text")->check(not_empty())->type_name("FILE");
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--format", options->format, "Output format (default: text)")
+      ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
+      ->type_name("text|json|csv|md");
+  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--html", options->html, "Write an HTML page with charts to this file instead of text")
+      ->check(not_empty())
+      ->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_diff(*options); };
 }
@@ -162,16 +199,17 @@ std::function<void()> set_up_diff(CLI::App& app) {
 }  // namespace
 
 Command diff_command() {
-  return {"diff", "Compare two runs, or two selections of one run: steps, idle time, kernels, operators, collectives",
-          "Compares medians over the training steps, averaged over the GPUs, without warm-up steps. Rows that changed by more than\n"
-          "the noise between the steps of a run are marked grew, shrank, appeared or vanished (docs/diff.md).\n"
-          "\n"
-          "  tracetool diff before/ after/\n"
-          "  tracetool diff run.ttrace --a-ranks 1 --b-ranks 3\n"
-          "  tracetool diff run.ttrace --a-steps 2-20 --b-steps 80- --only kernels\n"
-          "  tracetool diff before/ after/ --html diff.html\n"
-          "  tracetool diff before/ after/ --format json | jq '.kernels[] | select(.change == \"appeared\").name'",
-          set_up_diff};
+  return {
+      "diff", "Compare two runs, or two selections of one run: steps, idle time, kernels, operators, collectives",
+      "Compares medians over the training steps, averaged over the GPUs, without warm-up steps. Rows that changed by more than\n"
+      "the noise between the steps of a run are marked grew, shrank, appeared or vanished (docs/diff.md).\n"
+      "\n"
+      "  tracetool diff before/ after/\n"
+      "  tracetool diff run.ttrace --a-ranks 1 --b-ranks 3\n"
+      "  tracetool diff run.ttrace --a-steps 2-20 --b-steps 80- --only kernels\n"
+      "  tracetool diff before/ after/ --html diff.html\n"
+      "  tracetool diff before/ after/ --format json | jq '.kernels[] | select(.change == \"appeared\").name'",
+      set_up_diff};
 }
 
 }  // namespace cli

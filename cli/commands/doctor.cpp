@@ -8,12 +8,12 @@
 #include <memory>
 #include <string>
 
+#include "cli/base/error.h"
+#include "cli/base/output_file.h"
+#include "cli/base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/options.h"
 #include "cli/doctor/checks.h"
-#include "cli/base/output_file.h"
-#include "cli/base/text.h"
-#include "cli/base/error.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {

@@ -6,21 +6,21 @@
 #include <memory>
 #include <string>
 
-#include "cli/commands/commands.h"
-#include "cli/commands/dump_events.h"
-#include "cli/commands/options.h"
-#include "cli/commands/inputs.h"
-#include "cli/base/threads.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
-#include "cli/timeline/merge/missing_data.h"
-#include "cli/trace/losses.h"
+#include "cli/base/threads.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/dump_events.h"
+#include "cli/commands/inputs.h"
+#include "cli/commands/options.h"
 #include "cli/formats/inputs/input_formats.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/header.h"
 #include "cli/formats/ring/reader.h"
+#include "cli/timeline/merge/missing_data.h"
+#include "cli/trace/losses.h"
 
 namespace cli {
 namespace {
@@ -30,9 +30,10 @@ bool is_ring_file(const std::string& path) { return is_ring(PlainFile(path).peek
 void refuse_directory(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) return;
-  throw Error(Exit::usage, fmt::format("{} is a directory; dump prints one file, like {}, or selected events of a run (--run, "
-                                       "--ranks, ...); `tracetool info {}` summarizes all of them",
-                                       path, expand_paths({path}).front(), shell_word(path)));
+  throw Error(Exit::usage,
+              fmt::format("{} is a directory; dump prints one file, like {}, or selected events of a run (--run, "
+                          "--ranks, ...); `tracetool info {}` summarizes all of them",
+                          path, expand_paths({path}).front(), shell_word(path)));
 }
 
 struct DumpOptions {
@@ -43,10 +44,12 @@ struct DumpOptions {
 // The events that `dump` prints. Unlike in other commands, flow endpoints are kept only if their kind is selected.
 class ChosenEvents : public EventSink {
  public:
-  ChosenEvents(const Selection& selection, Selector& selector, EventSink& to) : selection_(selection), selector_(selector), to_(to) {}
+  ChosenEvents(const Selection& selection, Selector& selector, EventSink& to)
+      : selection_(selection), selector_(selector), to_(to) {}
   void event(const Event& event, const Facts& facts) override {
     if (selector_.judge(event) != LeftOut::kept) return;
-    const bool is_end = event.kind == Kind::flow && selection_.kinds && !selection_.kinds->test(static_cast<std::size_t>(Kind::flow));
+    const bool is_end =
+        event.kind == Kind::flow && selection_.kinds && !selection_.kinds->test(static_cast<std::size_t>(Kind::flow));
     if (!is_end) to_.event(event, facts);
   }
 
@@ -96,24 +99,28 @@ void dump_chosen(const DumpOptions& options) {
 
 std::function<void()> set_up_dump(CLI::App& app) {
   auto options = std::make_shared<DumpOptions>();
-  app.add_option("FILE", options->path, "Trace; - is stdin. With --run or a filter also a directory or a glob")->required();
+  app.add_option("FILE", options->path, "Trace; - is stdin. With --run or a filter also a directory or a glob")
+      ->required();
   add_run(app, options->run);
   options->selection = add_selection(app);
-  return [options] { options->run.empty() && !options->selection->any() ? dump_file(options->path) : dump_chosen(*options); };
+  return [options] {
+    options->run.empty() && !options->selection->any() ? dump_file(options->path) : dump_chosen(*options);
+  };
 }
 
 }  // namespace
 
 Command dump_command() {
-  return {"dump", "Print every record of a file as text: a raw record dump",
-          "Prints the records of a recording in file order, and any other trace as one event per line:\n"
-          "START_NS DURATION_NS PHASE KIND rank N, TRACK: NAME key=value ...    (-1: no end; docs/dump.md has the keys)\n"
-          "With --run or a filter (--ranks, --steps, --time, --kinds), prints the events of any trace in time order.\n"
-          "\n"
-          "  tracetool dump traces/RUN/FILE.ring | head -50\n"
-          "  tracetool dump run.ttrace | grep ncclAllReduce\n"
-          "  tracetool dump traces/ --ranks 3 --steps 10 --kinds kernel,nccl",
-          set_up_dump};
+  return {
+      "dump", "Print every record of a file as text: a raw record dump",
+      "Prints the records of a recording in file order, and any other trace as one event per line:\n"
+      "START_NS DURATION_NS PHASE KIND rank N, TRACK: NAME key=value ...    (-1: no end; docs/dump.md has the keys)\n"
+      "With --run or a filter (--ranks, --steps, --time, --kinds), prints the events of any trace in time order.\n"
+      "\n"
+      "  tracetool dump traces/RUN/FILE.ring | head -50\n"
+      "  tracetool dump run.ttrace | grep ncclAllReduce\n"
+      "  tracetool dump traces/ --ranks 3 --steps 10 --kinds kernel,nccl",
+      set_up_dump};
 }
 
 }  // namespace cli

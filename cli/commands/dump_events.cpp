@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/formats/export/shared_json.h"
 #include "cli/base/json_text.h"
 #include "cli/base/text.h"
+#include "cli/formats/export/shared_json.h"
 #include "cli/trace/event.h"
 #include "cli/trace/short_name.h"
 

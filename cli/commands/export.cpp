@@ -7,21 +7,21 @@
 #include <optional>
 #include <string>
 
+#include "cli/base/files.h"
+#include "cli/base/output_file.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/export_folded.h"
 #include "cli/commands/export_options.h"
 #include "cli/commands/export_text.h"
 #include "cli/commands/inputs.h"
 #include "cli/show/export/export_job.h"
-#include "cli/show/export/write_file.h"
 #include "cli/show/export/write_directory.h"
+#include "cli/show/export/write_file.h"
 #include "cli/show/export/write_manifest.h"
-#include "cli/base/output_file.h"
-#include "cli/base/files.h"
+#include "cli/timeline/collectives/joined_collectives.h"
 #include "cli/timeline/merge/align.h"
 #include "cli/timeline/merge/ordered_trace.h"
 #include "cli/trace/losses.h"
-#include "cli/timeline/collectives/joined_collectives.h"
 
 namespace cli {
 namespace {
@@ -32,7 +32,8 @@ void check_writable(const ExportTarget& target) {
   if (target.form == ExportTarget::Form::directory || target.path == "-") return;
   std::error_code error;
   const auto type = std::filesystem::status(target.path, error).type();
-  if (type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character) OutputFile probe(target.path);
+  if (type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character)
+    OutputFile probe(target.path);
 }
 
 // Processes that an exporter may mention. With files per process, those without events get no file.
@@ -82,7 +83,8 @@ JoinedCollectives join_chosen(OrderedTrace& trace, const Wanted& chosen) {
 ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, const ExportOptions& options,
                    const ExportTarget& target) {
   const Selection selection = selection_of(*options.selection);
-  const bool joins = !options.no_computed && target.format->joins_ranks && trace.catalog().processes.size() > 1 && may_have_collectives(trace.catalog());
+  const bool joins = !options.no_computed && target.format->joins_ranks && trace.catalog().processes.size() > 1 &&
+                     may_have_collectives(trace.catalog());
   std::optional<CollectiveJoin> join;
   if (joins) join.emplace(trace.catalog());
   const FoundFacts found = find_facts(trace, join ? &*join : nullptr);
@@ -150,7 +152,8 @@ std::function<void()> set_up_export(CLI::App& app) {
 
 }  // namespace
 
-ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>& inputs, const ExportOptions& options) {
+ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>& inputs,
+                       const ExportOptions& options) {
   check_writable(target);
   const auto trace = read_inputs(inputs, *options.memory_mib, target.path);
   return write(*trace, inputs, options, target);

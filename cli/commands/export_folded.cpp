@@ -11,10 +11,10 @@
 #include "cli/answers/tables/analyze.h"
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/notes.h"
-#include "cli/commands/inputs.h"
+#include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
-#include "cli/base/error.h"
+#include "cli/commands/inputs.h"
 
 namespace cli {
 namespace {
@@ -38,8 +38,11 @@ class FoldedObserver : public TablesObserver {
 };
 
 void check_folded(const ExportOptions& options) {
-  const auto refuse = [](const char* option) { throw Error(Exit::usage, fmt::format("{} cannot be combined with --folded", option)); };
-  if (options.format != nullptr) throw Error(Exit::usage, fmt::format("--folded: --{} is given too; choose one format", options.format->flag));
+  const auto refuse = [](const char* option) {
+    throw Error(Exit::usage, fmt::format("{} cannot be combined with --folded", option));
+  };
+  if (options.format != nullptr)
+    throw Error(Exit::usage, fmt::format("--folded: --{} is given too; choose one format", options.format->flag));
   if (options.manifest) refuse("--manifest");
   if (options.max_bytes) refuse("--max-size");
   if (options.json) refuse("--json");
@@ -55,11 +58,17 @@ void export_folded(const ExportOptions& options) {
   request.by = GroupBy::rank;
   request.selection = selection_of(*options.selection);
   const auto inputs = find_inputs(*options.inputs);
-  const std::string path = options.output.empty() ? output_name(options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0], ".folded") : options.output;
-  if (options.output.empty() && std::filesystem::exists(path)) throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
+  const std::string path =
+      options.output.empty()
+          ? output_name(options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0], ".folded")
+          : options.output;
+  if (options.output.empty() && std::filesystem::exists(path))
+    throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
   refuse_input_as_output(inputs, path);
   Folded folded;
-  request.observers.push_back({{false, CallPaths::kinds(), false}, [&folded](const AnalysisContext& context) { return std::make_unique<FoldedObserver>(context, folded); }});
+  request.observers.push_back({{false, CallPaths::kinds(), false}, [&folded](const AnalysisContext& context) {
+                                 return std::make_unique<FoldedObserver>(context, folded);
+                               }});
   const auto trace = read_inputs(inputs, *options.memory_mib, path, analyzed_events({}, CallPaths::kinds()), true);
   const FoundFacts found = find_facts(*trace);
   std::vector<std::string> notes = analyze(*trace, found.facts, found.steps_found, request).notes;
@@ -67,12 +76,14 @@ void export_folded(const ExportOptions& options) {
   if (!is_gpu) append_endless_note(notes, folded.endless, "call");
   for (const std::string& note : notes) print_line("tracetool: {}", note);
   const std::unique_ptr<ByteSink> out = open_output(path);
-  const std::int64_t sum_ns = write_folded(trace->catalog(), folded.nodes, *options.folded, trace->catalog().processes.size() > 1, *out);
+  const std::int64_t sum_ns =
+      write_folded(trace->catalog(), folded.nodes, *options.folded, trace->catalog().processes.size() > 1, *out);
   out->finish();
   const char* const next = sum_ns != 0 ? "; open it in speedscope.app, flamegraph.pl or inferno-flamegraph"
                            : is_gpu    ? "; --weight cpu uses host time"
                                        : "; stacks do not contain NVTX ranges, use analyze --only regions";
-  print_line("{}: {} of {}{}", path == "-" ? "stdout" : path, duration_text(sum_ns), is_gpu ? "GPU work" : "the host", next);
+  print_line("{}: {} of {}{}", path == "-" ? "stdout" : path, duration_text(sum_ns), is_gpu ? "GPU work" : "the host",
+             next);
 }
 
 }  // namespace cli

@@ -1,14 +1,14 @@
 #include "cli/commands/export_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
-#include "cli/commands/options.h"
 #include "cli/base/error.h"
+#include "cli/commands/options.h"
 #include "common/settings.h"
 
 namespace cli {
@@ -33,7 +33,8 @@ std::string take_compression(std::string& word) {
 
 std::string take_size(std::string& word) {
   std::uint64_t bytes = 0;
-  if (!trace::parse_bytes(word.c_str(), bytes)) return fmt::format("expected a size like 500MB or 2GiB, not \"{}\"", word);
+  if (!trace::parse_bytes(word.c_str(), bytes))
+    return fmt::format("expected a size like 500MB or 2GiB, not \"{}\"", word);
   word = std::to_string(bytes);
   return {};
 }
@@ -52,12 +53,15 @@ void add_formats(CLI::App& app, const Options& options) {
 }
 
 void add_folded(CLI::App& app, const Options& options) {
-  app.add_flag_callback("--folded", [options] { options->folded = options->folded.value_or(FoldedWeight::gpu); },
-                        "One line per stack of frames, operators and kernels, for flame graphs")
+  app.add_flag_callback(
+         "--folded", [options] { options->folded = options->folded.value_or(FoldedWeight::gpu); },
+         "One line per stack of frames, operators and kernels, for flame graphs")
       ->group("Formats (choose one)");
   app.add_option("--weight", "Weight of folded stacks: GPU time (default) or CPU time, in ns")
       ->check(CLI::IsMember({"gpu", "cpu"}).description(""))
-      ->each([options](const std::string& word) { options->folded = word == "cpu" ? FoldedWeight::cpu : FoldedWeight::gpu; })
+      ->each([options](const std::string& word) {
+        options->folded = word == "cpu" ? FoldedWeight::cpu : FoldedWeight::gpu;
+      })
       ->needs("--folded")
       ->type_name("gpu|cpu");
 }
@@ -67,14 +71,16 @@ void add_output(CLI::App& app, const Options& options) {
            "Output file, compressed if it ends in .gz, or a directory for formats with a file per rank; - is stdout "
            "(default: named after the input)")
       ->type_name("FILE");
-  app.add_option("--max-size", options->max_bytes,
-                 "Split the output into time segments of at most SIZE, before compression: 500MB, 2GiB; 0: unlimited (default: "
-                 "200MB for JSON, else unlimited)")
+  app.add_option(
+         "--max-size", options->max_bytes,
+         "Split the output into time segments of at most SIZE, before compression: 500MB, 2GiB; 0: unlimited (default: "
+         "200MB for JSON, else unlimited)")
       ->transform(CLI::Validator(take_size, ""))
       ->type_name("SIZE");
-  app.add_flag("--manifest", options->manifest,
-               "Write one TAR with a file per rank and Perfetto's manifest (v58): native files, or JSON with --perfetto "
-               "(compressed if it ends in .tar.gz)");
+  app.add_flag(
+      "--manifest", options->manifest,
+      "Write one TAR with a file per rank and Perfetto's manifest (v58): native files, or JSON with --perfetto "
+      "(compressed if it ends in .tar.gz)");
   app.add_flag("--gzip", options->gzip, "Also compress output to stdout");
   app.add_flag("--json", options->json, "Print a summary of the export as JSON on stdout");
 }
@@ -126,14 +132,16 @@ bool wants_manifest(const ExportOptions& options) {
 const ExportFormat& wanted_format(const ExportOptions& options) {
   if (options.format != nullptr) return *options.format;
   const bool json_tar = !options.manifest && options.output.ends_with(".tar.gz");
-  const ExportFormat* named =
-      format_by_name(!wants_manifest(options) ? options.output : json_tar ? ".json" : ".pftrace");
+  const ExportFormat* named = format_by_name(!wants_manifest(options) ? options.output
+                                             : json_tar               ? ".json"
+                                                                      : ".pftrace");
   if (named != nullptr) return *named;
   std::string flags;
   for (const ExportFormat& format : export_formats()) flags += fmt::format("--{}, ", format.flag);
-  refuse(fmt::format("missing format; give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz "
-                     "or .tar",
-                     flags));
+  refuse(
+      fmt::format("missing format; give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz "
+                  "or .tar",
+                  flags));
 }
 
 Form form_of(const ExportOptions& options, const ExportFormat& format) {
@@ -147,9 +155,10 @@ Form form_of(const ExportOptions& options, const ExportFormat& format) {
 std::string path_of(const ExportOptions& options, const std::vector<TraceInput>& inputs, Form form,
                     const ExportFormat& format) {
   if (!options.output.empty()) return options.output;
-  return default_output(*options.inputs, inputs, form == Form::manifest ? is_native(format) ? ".tar" : ".tar.gz"
-                                                 : form == Form::directory ? fmt::format(".{}", format.flag)
-                                                                           : std::string(format.extension));
+  return default_output(*options.inputs, inputs,
+                        form == Form::manifest    ? is_native(format) ? ".tar" : ".tar.gz"
+                        : form == Form::directory ? fmt::format(".{}", format.flag)
+                                                  : std::string(format.extension));
 }
 
 // Rejects an output directory that contains inputs, because its files may have the names of outputs.

@@ -59,13 +59,14 @@ void say_files(const ExportReport& report, const ExportSaid& said) {
 void print_export(const ExportReport& report, const ExportSaid& said) {
   const ExportSummary& summary = report.summary;
   say_files(report, said);
-  print_line("{}: {} events: {} slices, {} instants, {} counter values, {} flows", said.output,
-             summary.events_in, summary.slices_out, summary.instants_out, summary.counters_out, summary.flows_out);
+  print_line("{}: {} events: {} slices, {} instants, {} counter values, {} flows", said.output, summary.events_in,
+             summary.slices_out, summary.instants_out, summary.counters_out, summary.flows_out);
   if (summary.derived_slices + summary.derived_values > 0) {
-    print_line("  derived tracks: {} slices ({}), {} counter values", summary.derived_slices,
-               said.computed, summary.derived_values);
+    print_line("  derived tracks: {} slices ({}), {} counter values", summary.derived_slices, said.computed,
+               summary.derived_values);
     say(summary.collective_flows, "flows between ranks, from the last rank that starts a collective to the others");
-    say(summary.unjoined_calls, "kernels of collectives without a flow: the last rank's kernel is not written, or began after they had ended");
+    say(summary.unjoined_calls,
+        "kernels of collectives without a flow: the last rank's kernel is not written, or began after they had ended");
   }
   say_left_out(report);
   say(report.split_flows, "flows from one segment to another: not written");
@@ -76,7 +77,8 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   say(summary.one_ended_flows - report.split_flow_ends,
       fmt::format("flow endpoints are not written, because their other endpoint is not {}", where));
   say(summary.unplaced_flows, "flow endpoints are not written, because they have no slice");
-  say(summary.undrawable_flows, "flow endpoints are not written, because their GPU activity already has one or they are in its middle");
+  say(summary.undrawable_flows,
+      "flow endpoints are not written, because their GPU activity already has one or they are in its middle");
   say(summary.backward_flows, "flows to GPU activity that ended before its launch began: viewers may hide them");
   say(summary.works_without_launch - report.split_works,
       fmt::format("kernels and copies whose launch is not {}: written without a flow", where));

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "cli/show/export/export_job.h"
 #include "cli/base/output_file.h"
+#include "cli/show/export/export_job.h"
 
 namespace cli {
 

@@ -1,7 +1,7 @@
 // help: the help of a command. pages: manual pages and completions, for packages.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,8 +16,7 @@ namespace cli {
 namespace {
 
 void run_help(const CLI::App& all, const std::string& name) {
-  const auto named =
-      all.get_subcommands([&](const CLI::App* sub) { return !name.empty() && sub->get_name() == name; });
+  const auto named = all.get_subcommands([&](const CLI::App* sub) { return !name.empty() && sub->get_name() == name; });
   if (named.empty() && !name.empty()) refuse_command(name);
   OutputFile out("-");
   // App::help() of the program would print the help of the parsed command, which is this one.
@@ -35,7 +34,8 @@ std::function<void()> set_up_help(CLI::App& app) {
 }  // namespace
 
 Command help_command() {
-  return {"help", "Explain a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export", set_up_help};
+  return {"help", "Explain a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export",
+          set_up_help};
 }
 
 namespace {
@@ -43,7 +43,9 @@ namespace {
 void write_page(const std::filesystem::path& path, const std::string& text) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
-  if (error) throw Error(Exit::cannot_open, fmt::format("{}: cannot create the directory: {}", path.parent_path().string(), error.message()));
+  if (error)
+    throw Error(Exit::cannot_open,
+                fmt::format("{}: cannot create the directory: {}", path.parent_path().string(), error.message()));
   OutputFile out(path.string());
   out.write(text);
   out.finish();
@@ -69,7 +71,8 @@ std::function<void()> set_up_pages(CLI::App& app) {
 }  // namespace
 
 Command pages_command() {
-  return {"pages", "Write the manual pages and the shell completions", "For packages.\n\n  tracetool pages /usr/share", set_up_pages, true};
+  return {"pages", "Write the manual pages and the shell completions", "For packages.\n\n  tracetool pages /usr/share",
+          set_up_pages, true};
 }
 
 }  // namespace cli

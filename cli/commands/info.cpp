@@ -5,18 +5,18 @@
 #include <memory>
 #include <string>
 
+#include "cli/base/output_file.h"
+#include "cli/base/terminal.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/info_text.h"
 #include "cli/commands/options.h"
-#include "cli/base/output_file.h"
-#include "cli/base/terminal.h"
+#include "cli/formats/ttrace/reader.h"
+#include "cli/timeline/merge/catalogs.h"
 #include "cli/timeline/merge/missing_data.h"
 #include "cli/timeline/merge/ranks.h"
-#include "cli/timeline/merge/catalogs.h"
 #include "cli/timeline/merge/runs.h"
-#include "cli/trace/ranks.h"
-#include "cli/formats/ttrace/reader.h"
 #include "cli/timeline/select/step_name.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {
@@ -72,13 +72,14 @@ std::function<void()> set_up_info(CLI::App& app) {
 }  // namespace
 
 Command info_command() {
-  return {"info", "Summarize traces: ranks, hosts, GPUs, time, events by kind, losses",
-          "Prints one row per process, sorted by rank, and a line for each process without a rank, like a launcher. States: live\n"
-          "(still recording), clean (closed), recovered (the process was killed; events recorded until then are kept), unknown.\n"
-          "\n"
-          "  tracetool info traces/\n"
-          "  tracetool info run.ttrace --json | jq '.ranks[].counts.kernel'",
-          set_up_info};
+  return {
+      "info", "Summarize traces: ranks, hosts, GPUs, time, events by kind, losses",
+      "Prints one row per process, sorted by rank, and a line for each process without a rank, like a launcher. States: live\n"
+      "(still recording), clean (closed), recovered (the process was killed; events recorded until then are kept), unknown.\n"
+      "\n"
+      "  tracetool info traces/\n"
+      "  tracetool info run.ttrace --json | jq '.ranks[].counts.kernel'",
+      set_up_info};
 }
 
 }  // namespace cli

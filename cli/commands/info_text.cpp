@@ -14,11 +14,11 @@
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 #include "cli/commands/clock_report.h"
-#include "cli/trace/ranks.h"
-#include "cli/trace/words.h"
+#include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/catalog.h"
+#include "cli/trace/ranks.h"
+#include "cli/trace/words.h"
 
 namespace cli {
 
@@ -74,8 +74,9 @@ std::string beside_text(const Catalog& catalog, const std::vector<bool>& beside)
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     const Process& process = catalog.processes[id];
     if (!beside[id]) continue;
-    add_line(out, "process without a rank: {} on {}, {}, {}; it has no GPU work and appears in exports only", process_words(process),
-             or_dash(process.host), count_text(total(process.counts), "event"), word(process.state));
+    add_line(out, "process without a rank: {} on {}, {}, {}; it has no GPU work and appears in exports only",
+             process_words(process), or_dash(process.host), count_text(total(process.counts), "event"),
+             word(process.state));
   }
   return out;
 }
@@ -117,14 +118,17 @@ std::string losses(const Process& process) {
 std::string next_step(const Catalog& catalog, const InfoInput& input) {
   if (input.merged) return fmt::format("next: tracetool open {}  # in ui.perfetto.dev\n", input.inputs);
   const auto beside = static_cast<std::size_t>(std::ranges::count(beside_ranks(catalog), true));
-  const auto unknown = static_cast<std::size_t>(std::ranges::count_if(catalog.processes, [](const Process& process) { return process.rank < 0; }));
+  const auto unknown = static_cast<std::size_t>(
+      std::ranges::count_if(catalog.processes, [](const Process& process) { return process.rank < 0; }));
   const bool several = catalog.processes.size() > 1;
-  return fmt::format("next: tracetool merge {}{}\n", input.inputs, unknown > beside && several ? "  # with --rank N=FILE for files without a rank" : "");
+  return fmt::format("next: tracetool merge {}{}\n", input.inputs,
+                     unknown > beside && several ? "  # with --rank N=FILE for files without a rank" : "");
 }
 
 }  // namespace
 
-std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, const InfoInput& input) {
+std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
+                      const InfoInput& input) {
   const std::vector<bool> beside = beside_ranks(catalog);
   std::string out = ranks_table(catalog, beside) + "\n" + beside_text(catalog, beside) + summary(catalog);
   if (const std::string clocks = clocks_text(catalog, fits); !clocks.empty()) add_line(out, clocks);
@@ -147,7 +151,8 @@ std::string nccl_text(std::uint32_t version) {
 }
 
 std::string cupti_text(const Recorder& r) {
-  if (r.cupti_state == trace::SourceState::taken) return "CUPTI in use by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
+  if (r.cupti_state == trace::SourceState::taken)
+    return "CUPTI in use by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
   if (r.cupti_state == trace::SourceState::failed && r.cupti_error == 0) return "no libcupti found";
   if (r.cupti_state == trace::SourceState::failed) return fmt::format("CUPTI failed with error {}", r.cupti_error);
   return r.cupti_state == trace::SourceState::on ? fmt::format("CUPTI {}", r.cupti_version) : "CUPTI off";
@@ -250,10 +255,13 @@ std::string recorder_text(const Catalog& catalog) {
   const std::vector<bool> beside = beside_ranks(catalog);
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     const Process& process = catalog.processes[id];
-    if (!process.recorder.agent_version.empty() && !beside[id]) ranks[line_of(process.recorder)].push_back(process.rank);
+    if (!process.recorder.agent_version.empty() && !beside[id])
+      ranks[line_of(process.recorder)].push_back(process.rank);
   }
   std::string text;
-  for (auto& [line, who] : ranks) add_line(text, who == std::vector<std::int64_t>{-1} ? line : fmt::format("{}: {}", line, rank_list(std::move(who))));
+  for (auto& [line, who] : ranks)
+    add_line(text,
+             who == std::vector<std::int64_t>{-1} ? line : fmt::format("{}: {}", line, rank_list(std::move(who))));
   return text;
 }
 
@@ -277,7 +285,8 @@ std::string newest_work_text(const Process& process) {
   const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(process);
   if (r.agent_version.empty() || !age_ns.has_value()) return "";
   std::string text;
-  add_line(text, "{}: last recorded GPU activity: {} before the last heartbeat", rank_or_file(process), duration_text(*age_ns));
+  add_line(text, "{}: last recorded GPU activity: {} before the last heartbeat", rank_or_file(process),
+           duration_text(*age_ns));
   return text;
 }
 
@@ -366,7 +375,8 @@ void write_processes(JsonWriter& json, const Catalog& catalog, const std::vector
 
 }  // namespace
 
-void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, ByteSink& sink) {
+void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
+                     ByteSink& sink) {
   JsonText out(sink);
   JsonWriter json(out);
   json.open('{');
@@ -393,8 +403,8 @@ LaunchSummary launch_summary(const Catalog& catalog) {
   for (const Launch& launch : catalog.launches.all()) {
     summary.cooperative += launch.launch_type != 0;
     summary.clustered += launch.has_cluster();
-    summary.most_cluster_blocks = std::max(
-        summary.most_cluster_blocks, std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2]);
+    summary.most_cluster_blocks =
+        std::max(summary.most_cluster_blocks, std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2]);
     summary.most_local_bytes_per_thread = std::max(summary.most_local_bytes_per_thread, launch.local_bytes_per_thread);
   }
   for (const Track& track : catalog.tracks) {
@@ -405,7 +415,8 @@ LaunchSummary launch_summary(const Catalog& catalog) {
 
 std::string text_of(const LaunchSummary& s) {
   if (s.configurations == 0) return {};
-  std::string text = fmt::format("kernels: {} launch configuration{}", s.configurations, s.configurations == 1 ? "" : "s");
+  std::string text =
+      fmt::format("kernels: {} launch configuration{}", s.configurations, s.configurations == 1 ? "" : "s");
   if (s.cooperative > 0) text += fmt::format(", {} cooperative", s.cooperative);
   if (s.clustered > 0) text += fmt::format(", {} in clusters of up to {} blocks", s.clustered, s.most_cluster_blocks);
   if (s.most_local_bytes_per_thread > 0) {

@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "cli/answers/derived/lost_slices.h"
+#include "cli/base/error.h"
+#include "cli/base/files.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
-#include "cli/base/files.h"
 #include "cli/commands/runs_text.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_numbers.h"
-#include "cli/base/error.h"
 
 namespace cli {
 
@@ -45,8 +45,8 @@ class InputList {
     const auto [ranked, is_first] =
         ranked_.try_emplace(std::filesystem::path(input.path).lexically_normal().string(), *input.rank);
     if (!is_first && ranked->second != *input.rank) {
-      throw Error(Exit::usage, fmt::format("{} is given two ranks, --rank {} and --rank {}; give one",
-                                           input.path, ranked->second, *input.rank));
+      throw Error(Exit::usage, fmt::format("{} is given two ranks, --rank {} and --rank {}; give one", input.path,
+                                           ranked->second, *input.rank));
     }
     if (!is_first) return;
     const auto [place, is_new] = places_.try_emplace(real_path(input.path), traces.size());
@@ -152,7 +152,8 @@ std::string output_name(const std::string& input, const std::string& extension) 
   return same_file(name + extension, input) ? name + ".export" + extension : name + extension;
 }
 
-std::string default_output(const InputOptions& options, const std::vector<TraceInput>& inputs, const std::string& extension) {
+std::string default_output(const InputOptions& options, const std::vector<TraceInput>& inputs,
+                           const std::string& extension) {
   const std::string path = output_name(options.paths.empty() ? inputs.at(0).path : options.paths[0], extension);
   if (!std::filesystem::exists(path)) return path;
   throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));

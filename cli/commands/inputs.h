@@ -52,7 +52,8 @@ void print_warnings(const std::vector<std::string>& warnings);
 
 // Returns the output file for a command without -o: output_name() of the first input. Throws Error (usage) if that file
 // exists, because the user did not choose the name and the file may be the source of the trace.
-std::string default_output(const InputOptions& options, const std::vector<TraceInput>& inputs, const std::string& extension);
+std::string default_output(const InputOptions& options, const std::vector<TraceInput>& inputs,
+                           const std::string& extension);
 
 // Returns a name in the working directory that differs from the input: a/traces/ with ".json.gz" becomes
 // traces.json.gz. Extensions of traces are replaced.

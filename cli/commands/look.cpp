@@ -7,13 +7,13 @@
 #include <set>
 #include <string>
 
-#include "cli/answers/tables/summary.h"
-#include "cli/commands/commands.h"
-#include "cli/commands/options.h"
-#include "cli/commands/inputs.h"
 #include "cli/answers/rules/write_findings.h"
+#include "cli/answers/tables/summary.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/inputs.h"
+#include "cli/commands/options.h"
 
 namespace cli {
 namespace {
@@ -32,8 +32,9 @@ void add_head(std::string& out, const Catalog& catalog) {
   }
   hosts.erase("");
   devices.erase("");
-  add_line(out, "{}{}{}{}; {}", count_text(catalog.processes.size(), "process", "processes"), hosts.empty() ? "" : " on " + count_text(hosts.size(), "host"),
-           devices.empty() ? "" : ", ", fmt::join(devices, ", "), count_text(events, "event"));
+  add_line(out, "{}{}{}{}; {}", count_text(catalog.processes.size(), "process", "processes"),
+           hosts.empty() ? "" : " on " + count_text(hosts.size(), "host"), devices.empty() ? "" : ", ",
+           fmt::join(devices, ", "), count_text(events, "event"));
 }
 
 void add_findings(std::string& out, const rules::Diagnosis& diagnosis) {
@@ -48,7 +49,8 @@ void add_findings(std::string& out, const rules::Diagnosis& diagnosis) {
     add_line(out, "   do:      {}", finding.advice);
     add_line(out, "   next:    {}", finding.next_command);
   }
-  if (shown < diagnosis.findings.size()) add_line(out, "and {}", count_text(diagnosis.findings.size() - shown, "more finding"));
+  if (shown < diagnosis.findings.size())
+    add_line(out, "and {}", count_text(diagnosis.findings.size() - shown, "more finding"));
 }
 
 void run_look(const InputOptions& options, std::size_t memory_mib) {
@@ -57,10 +59,12 @@ void run_look(const InputOptions& options, std::size_t memory_mib) {
   rules::DiagnosisRequest diagnosed;
   diagnosed.rules = rules::all_rules();
   diagnosed.inputs = inputs_text(options);
-  const auto trace = read_inputs(find_inputs(options), memory_mib, "-", rules::diagnosed_events(diagnosed.rules, summary.analyses), true);
+  const auto trace = read_inputs(find_inputs(options), memory_mib, "-",
+                                 rules::diagnosed_events(diagnosed.rules, summary.analyses), true);
   const FoundFacts found = find_facts(*trace);
   rules::DiagnosisRun run(trace->catalog(), found.facts, diagnosed);
-  const std::vector<AnalysisResult> results = analyze_each(*trace, found.facts, found.steps_found, {summary, run.analysis()});
+  const std::vector<AnalysisResult> results =
+      analyze_each(*trace, found.facts, found.steps_found, {summary, run.analysis()});
   const rules::Diagnosis diagnosis = run.finish(results[1]);
   std::string text;
   add_head(text, trace->catalog());
@@ -83,7 +87,8 @@ std::function<void()> set_up_look(CLI::App& app) {
 }  // namespace
 
 Command look_command() {
-  return {kCommandOfPaths, "Print a summary of traces, where the time went, and what to change first", "The same as `tracetool PATH`.", set_up_look, true};
+  return {kCommandOfPaths, "Print a summary of traces, where the time went, and what to change first",
+          "The same as `tracetool PATH`.", set_up_look, true};
 }
 
 }  // namespace cli

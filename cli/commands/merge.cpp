@@ -5,14 +5,14 @@
 #include <memory>
 #include <string>
 
+#include "cli/base/error.h"
+#include "cli/base/files.h"
+#include "cli/base/output_file.h"
+#include "cli/base/text.h"
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/options.h"
-#include "cli/base/output_file.h"
-#include "cli/base/text.h"
-#include "cli/base/files.h"
 #include "cli/timeline/merge/merge_inputs.h"
-#include "cli/base/error.h"
 
 namespace cli {
 namespace {
@@ -27,7 +27,8 @@ struct MergeCommandOptions {
 
 void run_merge(const MergeCommandOptions& options) {
   auto inputs = find_inputs(*options.inputs);
-  const std::string output = options.output.empty() ? default_output(*options.inputs, inputs, ".ttrace") : options.output;
+  const std::string output =
+      options.output.empty() ? default_output(*options.inputs, inputs, ".ttrace") : options.output;
   refuse_input_as_output(inputs, output);
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
@@ -57,7 +58,8 @@ void run_merge(const MergeCommandOptions& options) {
   print_line("{}: {}, {}, {}", output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
   if (!left_out.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; it contains the others", left_out.size(), found, output));
+    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; it contains the others",
+                                               left_out.size(), found, output));
   }
   if (output == "-") return;
   if (options.partial) {
@@ -81,7 +83,8 @@ std::function<void()> set_up_merge(CLI::App& app) {
                "Merge the ranks of one node only. Their clocks are aligned when the files of all nodes are merged");
   app.add_flag("--force", options->force, "Merge inputs of unrelated runs, with a warning");
   app.add_flag("--no-align", options->no_align, "Keep each host on its own wall clock");
-  app.add_option("--clock-domain", "Unit with its own clock (default: host). A rank with an unknown host has its own clock")
+  app.add_option("--clock-domain",
+                 "Unit with its own clock (default: host). A rank with an unknown host has its own clock")
       ->check(CLI::IsMember({"host", "rank"}).description(""))
       ->each([options = options.get()](const std::string& word) { options->clock_of_each_rank = word == "rank"; })
       ->type_name("host|rank");

@@ -7,15 +7,15 @@
 #include <memory>
 #include <string>
 
+#include "cli/base/error.h"
+#include "cli/base/file_server.h"
+#include "cli/base/files.h"
+#include "cli/base/output_file.h"
+#include "cli/base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/export_options.h"
 #include "cli/commands/export_text.h"
 #include "cli/commands/options.h"
-#include "cli/base/file_server.h"
-#include "cli/base/output_file.h"
-#include "cli/base/files.h"
-#include "cli/base/text.h"
-#include "cli/base/error.h"
 
 namespace cli {
 namespace {
@@ -72,7 +72,8 @@ std::unique_ptr<FileServer> make_server(const OpenOptions& options) {
   // Fails before the work if the port is in use
   auto server = std::make_unique<FileServer>(options.is_report ? 0 : kPerfettoPort);
   ::umask(S_IRWXG | S_IRWXO);
-  const std::filesystem::path directory = std::filesystem::path(scratch_directory("-")) / ("tracetool-" + random_token());
+  const std::filesystem::path directory =
+      std::filesystem::path(scratch_directory("-")) / ("tracetool-" + random_token());
   const NewDirectory created(directory.string());
   const char* extension = options.is_report ? ".html" : ".pftrace";
   const std::string name = served_name(options, inputs, extension);
@@ -93,13 +94,16 @@ void start_browser(std::string address) {
   std::string program = "xdg-open";
   char* words[] = {program.data(), address.data(), nullptr};
   pid_t child = 0;
-  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, words, environ) != 0) print_line("tracetool: cannot start xdg-open; open the address yourself");
+  if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, words, environ) != 0)
+    print_line("tracetool: cannot start xdg-open; open the address yourself");
 }
 
 void run_open(const OpenOptions& options) {
-  if (options.is_report && !options.selection->kinds.empty()) throw Error(Exit::usage, "--kinds: a report needs events of all kinds");
+  if (options.is_report && !options.selection->kinds.empty())
+    throw Error(Exit::usage, "--kinds: a report needs events of all kinds");
   const std::unique_ptr<FileServer> server = make_server(options);
-  const std::string address = options.is_report ? server->address() : std::string(kPerfetto) + "/#!/?url=" + server->address();
+  const std::string address =
+      options.is_report ? server->address() : std::string(kPerfetto) + "/#!/?url=" + server->address();
   OutputFile out("-");
   out.write(address + "\n");
   out.finish();
@@ -121,15 +125,16 @@ std::function<void()> set_up_open(CLI::App& app) {
 }  // namespace
 
 Command open_command() {
-  return {"open", "Open a trace in Perfetto's UI, or its report, in a browser on this machine",
-          "Exports to a temporary file, prints an address and serves the file on 127.0.0.1 until Ctrl-C. Access requires the\n"
-          "random token in the address. Perfetto's UI runs in the browser, so the trace stays on this machine.\n"
-          "Perfetto reads only from port 9001, so one trace can be open at a time. For another machine: ssh -L 9001:127.0.0.1:9001.\n"
-          "\n"
-          "  tracetool open traces/\n"
-          "  tracetool open run.ttrace --steps 10-12 --browser\n"
-          "  tracetool open --report traces/",
-          set_up_open};
+  return {
+      "open", "Open a trace in Perfetto's UI, or its report, in a browser on this machine",
+      "Exports to a temporary file, prints an address and serves the file on 127.0.0.1 until Ctrl-C. Access requires the\n"
+      "random token in the address. Perfetto's UI runs in the browser, so the trace stays on this machine.\n"
+      "Perfetto reads only from port 9001, so one trace can be open at a time. For another machine: ssh -L 9001:127.0.0.1:9001.\n"
+      "\n"
+      "  tracetool open traces/\n"
+      "  tracetool open run.ttrace --steps 10-12 --browser\n"
+      "  tracetool open --report traces/",
+      set_up_open};
 }
 
 }  // namespace cli

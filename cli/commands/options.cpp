@@ -1,12 +1,12 @@
 #include "cli/commands/options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <string_view>
 
-#include "cli/base/text.h"
 #include "cli/base/terminal.h"
+#include "cli/base/text.h"
 
 namespace cli {
 
@@ -17,8 +17,9 @@ const CLI::Validator& not_empty() {
 }
 
 void add_run(CLI::App& app, std::string& run) {
-  app.add_option("--run", run, "Run in a directory: a name from `tracetool runs`, latest or all "
-                               "(default: latest)")
+  app.add_option("--run", run,
+                 "Run in a directory: a name from `tracetool runs`, latest or all "
+                 "(default: latest)")
       ->check(not_empty())
       ->type_name("NAME");
 }
@@ -35,13 +36,20 @@ std::shared_ptr<InputOptions> add_inputs(CLI::App& app) {
 
 void add_terminal_options(CLI::App& app) {
   constexpr const char* kTerminal = "On a terminal";
-  app.add_flag_callback("--wide", set_unlimited_width, "Do not shorten names to the width of the terminal")->group(kTerminal);
+  app.add_flag_callback("--wide", set_unlimited_width, "Do not shorten names to the width of the terminal")
+      ->group(kTerminal);
   app.add_option("--color", "When to color text (default: auto, on a terminal if NO_COLOR is not set)")
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
-      ->each([](const std::string& word) { set_color(word == "always" ? ColorChoice::always : word == "never" ? ColorChoice::never : ColorChoice::automatic); })
+      ->each([](const std::string& word) {
+        set_color(word == "always"  ? ColorChoice::always
+                  : word == "never" ? ColorChoice::never
+                                    : ColorChoice::automatic);
+      })
       ->type_name("auto|always|never")
       ->group(kTerminal);
-  app.add_flag_callback("-q,--quiet", set_quiet, "Print only errors on stderr: no notes, warnings, progress or next commands")->group(kTerminal);
+  app.add_flag_callback("-q,--quiet", set_quiet,
+                        "Print only errors on stderr: no notes, warnings, progress or next commands")
+      ->group(kTerminal);
 }
 
 void make_text_for(const std::string& output) {
@@ -64,14 +72,17 @@ std::shared_ptr<SelectionOptions> add_selection(CLI::App& app) {
   };
   add("--ranks", options->ranks, "LIST", "Only these ranks: 0-3,7");
   add("--steps", options->steps, "LIST", "Only these training steps and their GPU work: 5, 10-12 or 10-");
-  add("--time", options->time, "A-B", "Only this time range, measured from the start of the trace: 1.5s-2s, 300ms-, -2s");
+  add("--time", options->time, "A-B",
+      "Only this time range, measured from the start of the trace: 1.5s-2s, 300ms-, -2s");
   add("--kinds", options->kinds, "LIST",
       "Only these kinds of events: kernel,memcpy,nccl,... as in `info --json`. nccl includes the kernels of collectives");
   return options;
 }
 
 void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& options) {
-  app.add_option("--min-dur", options->min_dur, "Only slices at least this long: 5us")->check(not_empty())->type_name("TIME");
+  app.add_option("--min-dur", options->min_dur, "Only slices at least this long: 5us")
+      ->check(not_empty())
+      ->type_name("TIME");
 }
 
 std::string selection_text(const SelectionOptions& options) {

@@ -1,7 +1,6 @@
 // The options that several commands share. The returned objects must live until the command has run.
 #pragma once
 #include <CLI/CLI.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,7 +17,7 @@
 namespace CLI {
 class App;
 class Validator;
-}
+}  // namespace CLI
 
 namespace cli {
 
@@ -82,11 +81,14 @@ struct PeakOptions {
 
 inline std::shared_ptr<PeakOptions> add_peaks(CLI::App& app) {
   auto options = std::make_shared<PeakOptions>();
-  app.add_option("--peak-tflops", options->tflops, "Dense peak of the GPUs in TFLOP/s, for all types or per type: bf16=989,fp8=1979")
+  app.add_option("--peak-tflops", options->tflops,
+                 "Dense peak of the GPUs in TFLOP/s, for all types or per type: bf16=989,fp8=1979")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("[TYPE=]N,...");
-  app.add_option("--peak-gb-per-s", options->gb_per_s, "Peak memory bandwidth of the GPUs in 10^9 bytes per second")->check(CLI::PositiveNumber)->type_name("N");
+  app.add_option("--peak-gb-per-s", options->gb_per_s, "Peak memory bandwidth of the GPUs in 10^9 bytes per second")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   return options;
 }
 
@@ -102,6 +104,7 @@ struct ReportOptions {
 
 // Reads the inputs and creates the page. Scratch files go next to `output`. Throws the errors of read_inputs() and
 // make_report(), and Error (usage) if an option does not fit the trace.
-report::Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs, const std::string& output);
+report::Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs,
+                         const std::string& output);
 
 }  // namespace cli

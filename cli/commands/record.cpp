@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/base/error.h"
+#include "cli/base/terminal.h"
+#include "cli/base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/options.h"
 #include "cli/commands/run_program.h"
 #include "cli/doctor/injection.h"
-#include "cli/base/text.h"
-#include "cli/base/terminal.h"
-#include "cli/base/error.h"
 #include "common/settings.h"
 
 namespace cli {
@@ -56,7 +56,8 @@ void check_setting(const trace::Setting& setting, const std::string& value) {
   trace::Settings scratch;
   if (setting.set(scratch, value.c_str())) return;
   const std::string_view word = trace::wrong_word(setting, value.c_str());
-  throw Error(Exit::usage, fmt::format("{} {}{}{} is not allowed; allowed: {}", flag_of(setting), value, word.empty() ? "" : ": ", word, setting.allowed));
+  throw Error(Exit::usage, fmt::format("{} {}{}{} is not allowed; allowed: {}", flag_of(setting), value,
+                                       word.empty() ? "" : ": ", word, setting.allowed));
 }
 
 doctor::InjectionOptions complete(const RecordOptions& options) {
@@ -100,7 +101,8 @@ std::string shown_directory(const RecordOptions& options) {
 
 void run_record(const RecordOptions& options) {
   const std::string directory = shown_directory(options);
-  const doctor::Injection plan = doctor::plan_injection(complete(options), [](const char* name) { return std::getenv(name); });
+  const doctor::Injection plan =
+      doctor::plan_injection(complete(options), [](const char* name) { return std::getenv(name); });
   set_variables(plan);
   warn_if_disabled();
   const std::string no_room = is_further_rank() ? "" : why_no_room(directory);
@@ -118,10 +120,9 @@ void run_record(const RecordOptions& options) {
 void check_command(const std::vector<std::string>& command, std::vector<std::string> unknown) {
   unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the "--" itself
   if (!unknown.empty()) {
-    throw Error(Exit::usage,
-                fmt::format("record has no option {}; put the program's options after the program, "
-                            "as in tracetool record -- python train.py --lr 3",
-                            unknown[0]));
+    throw Error(Exit::usage, fmt::format("record has no option {}; put the program's options after the program, "
+                                         "as in tracetool record -- python train.py --lr 3",
+                                         unknown[0]));
   }
   if (command.empty()) {
     throw Error(Exit::usage, "missing command after --; example: tracetool record -- python train.py");
@@ -136,7 +137,8 @@ std::function<void()> set_up_record(CLI::App& app) {
   for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
     const trace::Setting& setting = trace::kSettings[i];
     if (*setting.type == '\0') continue;
-    app.add_option(flag_of(setting), options->values[i], fmt::format("{} [{}: {}]", setting.help, setting.name, setting.allowed))
+    app.add_option(flag_of(setting), options->values[i],
+                   fmt::format("{} [{}: {}]", setting.help, setting.name, setting.allowed))
         ->check(not_empty())
         ->type_name(setting.type);
   }

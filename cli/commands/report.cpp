@@ -6,16 +6,16 @@
 #include <set>
 #include <string>
 
+#include "cli/base/error.h"
+#include "cli/base/output_file.h"
+#include "cli/base/text.h"
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/info_text.h"
-#include "cli/commands/options.h"
 #include "cli/commands/inputs.h"
-#include "cli/base/output_file.h"
-#include "cli/base/text.h"
-#include "cli/base/error.h"
-#include "cli/trace/ranks.h"
+#include "cli/commands/options.h"
 #include "cli/timeline/select/ranges.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {
@@ -29,8 +29,10 @@ std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& ca
     if (process.rank >= 0) there.insert(process.rank);
   }
   if (const auto missing = ranges.first_missing(there)) {
-    throw Error(Exit::usage, fmt::format("--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
-                                         there.empty() ? "which has unknown ranks" : "which has " + rank_list({there.begin(), there.end()})));
+    throw Error(Exit::usage,
+                fmt::format("--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
+                            there.empty() ? "which has unknown ranks"
+                                          : "which has " + rank_list({there.begin(), there.end()})));
   }
   std::vector<std::int64_t> ranks;
   for (const std::int64_t rank : there) {
@@ -49,19 +51,27 @@ void run_report(const ReportOptions& options) {
   out.finish();
   print_notes(report.notes);
   const bool is_file = output != "-";
-  print_line("{}: {}, {} bytes", is_file ? output : "stdout", count_text(report.findings, "finding"), report.html.size());
+  print_line("{}: {}, {} bytes", is_file ? output : "stdout", count_text(report.findings, "finding"),
+             report.html.size());
   if (is_file) print_line("next: open {} in a browser", shell_word(output));
 }
 
 std::function<void()> set_up_report(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")->check(not_empty())->type_name("FILE");
-  app.add_option("--step", options->step, "Training step to show in the timeline (default: a step of median length)")->type_name("N");
-  app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). The other ranks show only how busy they are")
+  app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")
+      ->check(not_empty())
+      ->type_name("FILE");
+  app.add_option("--step", options->step, "Training step to show in the timeline (default: a step of median length)")
+      ->type_name("N");
+  app.add_option(
+         "--timeline-ranks", options->timeline_ranks,
+         "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). The other ranks show only how busy they are")
       ->check(not_empty())
       ->type_name("LIST");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")->check(not_empty())->type_name("FILE");
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")
+      ->check(not_empty())
+      ->type_name("FILE");
   options->peaks = add_peaks(app);
   app.add_option("--title", options->title, "Title of the page")->check(not_empty())->type_name("TEXT");
   options->selection = add_selection(app);
@@ -72,7 +82,8 @@ std::function<void()> set_up_report(CLI::App& app) {
 
 }  // namespace
 
-report::Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs, const std::string& output) {
+report::Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs,
+                         const std::string& output) {
   report::ReportRequest request;
   request.inputs = inputs_text(*options.inputs);
   request.selected = selection_text(*options.selection);
@@ -85,7 +96,8 @@ report::Report report_of(const ReportOptions& options, const std::vector<TraceIn
   const OwnPeaks own_peaks = options.peaks->peaks();
   request.own_peaks = &own_peaks;
   const auto trace = read_inputs(inputs, *options.memory_mib, output, report::reported_events(), true);
-  if (!options.timeline_ranks.empty()) request.timeline.ranks = ranks_in(NumberRanges("--timeline-ranks", options.timeline_ranks), trace->catalog());
+  if (!options.timeline_ranks.empty())
+    request.timeline.ranks = ranks_in(NumberRanges("--timeline-ranks", options.timeline_ranks), trace->catalog());
   const FoundFacts found = find_facts(*trace);
   request.recorder = recorder_text(trace->catalog());
   request.clocks = clocks_text(trace->catalog(), trace->fits());
@@ -93,14 +105,15 @@ report::Report report_of(const ReportOptions& options, const std::vector<TraceIn
 }
 
 Command report_command() {
-  return {"report", "Write one HTML page with charts: summary, findings, tables, timeline",
-          "The page is one file and needs no network, so you can mail it or store it with the run. It contains host names,\n"
-          "process ids and paths. It has the tables of `analyze` and the findings of `diagnose`. Only the timeline's zoom needs\n"
-          "JavaScript.\n"
-          "\n"
-          "  tracetool report traces/\n"
-          "  tracetool report run.ttrace -o report.html --step 12 --timeline-ranks 0-3,7",
-          set_up_report};
+  return {
+      "report", "Write one HTML page with charts: summary, findings, tables, timeline",
+      "The page is one file and needs no network, so you can mail it or store it with the run. It contains host names,\n"
+      "process ids and paths. It has the tables of `analyze` and the findings of `diagnose`. Only the timeline's zoom needs\n"
+      "JavaScript.\n"
+      "\n"
+      "  tracetool report traces/\n"
+      "  tracetool report run.ttrace -o report.html --step 12 --timeline-ranks 0-3,7",
+      set_up_report};
 }
 
 }  // namespace cli

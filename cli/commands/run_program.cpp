@@ -1,6 +1,5 @@
 #include "cli/commands/run_program.h"
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -9,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -103,7 +103,8 @@ void execute(const std::vector<std::string>& command) {
                                              std::strerror(error)));
 }
 
-[[noreturn]] void be_child(const std::vector<std::string>& command, const BlockedSignals& blocked, pid_t parent, int fd) {
+[[noreturn]] void be_child(const std::vector<std::string>& command, const BlockedSignals& blocked, pid_t parent,
+                           int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent ended before the line above
   set_handlers(nullptr);
@@ -217,7 +218,8 @@ Recorded find_recorded(const std::string& directory, std::int64_t start_ns) {
 
 std::string keeps_more(const Recorded& sum) {
   if (sum.spool_error != 0) return fmt::format("the spool ended early: {}", std::strerror(sum.spool_error));
-  return sum.spools ? "the spool was too slow; a larger --buffer keeps more" : "a larger --buffer keeps more, --mode spool keeps all";
+  return sum.spools ? "the spool was too slow; a larger --buffer keeps more"
+                    : "a larger --buffer keeps more, --mode spool keeps all";
 }
 
 std::string losses(const Recorded& sum) {
@@ -230,12 +232,14 @@ std::string losses(const Recorded& sum) {
 std::vector<std::string> why_nothing(const std::string& directory) {
   const std::string no_room = why_no_room(directory);
   std::vector<std::string> lines{
-      no_room.empty() ? fmt::format("{} has no new recording: no process used the GPU, or the agent printed the reason on stderr", directory)
-                      : fmt::format("{} has no new recording: {}", directory, no_room)};
+      no_room.empty()
+          ? fmt::format("{} has no new recording: no process used the GPU, or the agent printed the reason on stderr",
+                        directory)
+          : fmt::format("{} has no new recording: {}", directory, no_room)};
   for (const doctor::CheckResult& result : doctor::check_machine(directory)) {
     if (result.level == doctor::Level::ok || (result.check == "directory" && !no_room.empty())) continue;
-    lines.push_back(fmt::format("doctor: {}: {}{}{}", result.check, result.what, result.next.empty() ? "" : " -> ",
-                                result.next));
+    lines.push_back(
+        fmt::format("doctor: {}: {}{}{}", result.check, result.what, result.next.empty() ? "" : " -> ", result.next));
   }
   lines.emplace_back("next: tracetool doctor PID  # while the program runs; PID is its process id");
   return lines;
@@ -255,7 +259,8 @@ std::vector<std::string> record_summary(const std::string& directory, std::int64
   if (sum.recordings == 0) return why_nothing(directory);
   const bool one_run = sum.runs.size() == 1;
   const std::string where = one_run ? directory + "/" + *sum.runs.begin() : directory;
-  std::vector<std::string> lines{fmt::format("{} in {}: {}, {}", count_text(sum.recordings, "recording"), where, count_text(sum.records, "record"), losses(sum))};
+  std::vector<std::string> lines{fmt::format("{} in {}: {}, {}", count_text(sum.recordings, "recording"), where,
+                                             count_text(sum.records, "record"), losses(sum))};
   if (sum.removed_runs > 0) lines.push_back(removed_runs_text(sum.removed_runs));
   lines.push_back(fmt::format("next: tracetool {}", shell_word(where)));
   return lines;

@@ -9,7 +9,7 @@ namespace CLI {
 
 // Separates the options of `record` from the program's command line.
 class App;
-}
+}  // namespace CLI
 
 namespace cli {
 

@@ -1,3 +1,5 @@
+#include "cli/timeline/merge/runs.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,19 +10,18 @@
 #include <set>
 #include <string>
 
-#include "cli/commands/commands.h"
-#include "cli/commands/inputs.h"
-#include "cli/commands/runs_text.h"
-#include "cli/base/threads.h"
+#include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
-#include "cli/timeline/merge/ranks.h"
-#include "cli/timeline/merge/catalogs.h"
-#include "cli/timeline/merge/runs.h"
-#include "cli/base/error.h"
-#include "cli/trace/catalog.h"
+#include "cli/base/threads.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/inputs.h"
+#include "cli/commands/runs_text.h"
 #include "cli/formats/ring/spool_file.h"
+#include "cli/timeline/merge/catalogs.h"
+#include "cli/timeline/merge/ranks.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 namespace {
@@ -84,7 +85,8 @@ class RunSummary {
  private:
   RunRow row_;
   std::set<std::int64_t> ranks_;
-  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max(), last_ns_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max(),
+               last_ns_ = std::numeric_limits<std::int64_t>::min();
   bool live_ = false, unknown_ = false;
 };
 
@@ -117,7 +119,8 @@ void run_runs(const RunsOptions& options) {
     write_runs_json(rows, out);
   } else {
     out.write(runs_text(rows));
-    out.write(fmt::format("next: tracetool {} --run {}  # the newest of these\n", shell_word(options.directory), shell_word(rows.back().name)));
+    out.write(fmt::format("next: tracetool {} --run {}  # the newest of these\n", shell_word(options.directory),
+                          shell_word(rows.back().name)));
   }
   out.finish();
 }
@@ -132,14 +135,15 @@ std::function<void()> set_up_runs(CLI::App& app) {
 }  // namespace
 
 Command runs_command() {
-  return {"runs", "List the runs in a directory: start, ranks, span, losses, size, state",
-          "The newest run is last. Other commands read the newest run of a directory, or the run given with --run NAME.\n"
-          "A run consists of recordings with the same run id, or of torch.profiler traces in one directory. The span of a\n"
-          "recording is from its start to its last heartbeat, including events that were overwritten.\n"
-          "\n"
-          "  tracetool runs traces/\n"
-          "  tracetool runs traces/ --json | jq -r '.runs[].run'",
-          set_up_runs};
+  return {
+      "runs", "List the runs in a directory: start, ranks, span, losses, size, state",
+      "The newest run is last. Other commands read the newest run of a directory, or the run given with --run NAME.\n"
+      "A run consists of recordings with the same run id, or of torch.profiler traces in one directory. The span of a\n"
+      "recording is from its start to its last heartbeat, including events that were overwritten.\n"
+      "\n"
+      "  tracetool runs traces/\n"
+      "  tracetool runs traces/ --json | jq -r '.runs[].run'",
+      set_up_runs};
 }
 
 }  // namespace cli

@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 
-#include "cli/base/json_text.h"
-#include "cli/base/text.h"
-#include "cli/base/terminal.h"
 #include "cli/base/error.h"
+#include "cli/base/json_text.h"
+#include "cli/base/terminal.h"
+#include "cli/base/text.h"
 #include "cli/trace/losses.h"
 #include "cli/trace/ranks.h"
 
@@ -42,9 +42,10 @@ std::vector<Run> chosen(const RunList& list, const std::string& root, FoundBy by
     return named == list.runs.end() ? std::vector<Run>() : std::vector{*named};
   }
   if (list.runs.size() > 1 && run.empty()) {
-    notes.push_back(fmt::format("{}: {} runs; using the newest, {}; choose another with --run NAME, or all with --run all; "
-                                "`tracetool runs {}` lists them",
-                                root, list.runs.size(), run_text(list.runs.back()), shell_word(root)));
+    notes.push_back(
+        fmt::format("{}: {} runs; using the newest, {}; choose another with --run NAME, or all with --run all; "
+                    "`tracetool runs {}` lists them",
+                    root, list.runs.size(), run_text(list.runs.back()), shell_word(root)));
   }
   return {list.runs.back()};
 }
@@ -74,10 +75,11 @@ std::vector<std::string> skipped_text(const std::vector<SkippedFile>& skipped) {
   for (std::size_t i = 0; i < std::min(groups.size(), kReasons); ++i) {
     const auto& [first, count] = groups[i];
     said += count;
-    notes.push_back(fmt::format("skipped {}{}: {}", first->path, count > 1 ? fmt::format(" and {} more", count - 1) : "",
-                                first->reason));
+    notes.push_back(fmt::format("skipped {}{}: {}", first->path,
+                                count > 1 ? fmt::format(" and {} more", count - 1) : "", first->reason));
   }
-  if (said < skipped.size()) notes.push_back(fmt::format("skipped {} more files for other reasons", skipped.size() - said));
+  if (said < skipped.size())
+    notes.push_back(fmt::format("skipped {} more files for other reasons", skipped.size() - said));
   return notes;
 }
 

@@ -5,12 +5,12 @@
 #include <map>
 #include <set>
 
+#include "cli/base/terminal.h"
+#include "cli/base/text.h"
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"
 #include "cli/trace/ranks.h"
-#include "cli/base/text.h"
-#include "cli/base/terminal.h"
 
 namespace cli::doctor {
 namespace {
@@ -62,14 +62,15 @@ std::string states(const Run& run) {
 CheckResults check_ranks(const std::string& id, const Run& run) {
   std::int64_t expected = -1;
   for (const ReadRecording* each : run) expected = std::max(expected, each->process.world_size);
-  const std::string what = fmt::format("run {}: {} ({})", id, count_text(run.size(), "process", "processes"), states(run));
+  const std::string what =
+      fmt::format("run {}: {} ({})", id, count_text(run.size(), "process", "processes"), states(run));
   if (expected <= 0) return {ok("ranks", what)};
   const std::vector<std::int64_t> missing = missing_ranks(run, std::min<std::int64_t>(expected, 1 << 20));
   if (missing.empty()) return {ok("ranks", fmt::format("{}, all {} ranks", what, expected))};
-  return {warn("ranks",
-               fmt::format("{}: {} of {} ranks are missing: {}", what, missing.size(), expected, some(missing)),
-               "check the directories of the other hosts; a rank on this host may not have used the GPU yet, or failed to record: run `tracetool "
-               "doctor PID` for it")};
+  return {warn(
+      "ranks", fmt::format("{}: {} of {} ranks are missing: {}", what, missing.size(), expected, some(missing)),
+      "check the directories of the other hosts; a rank on this host may not have used the GPU yet, or failed to record: run `tracetool "
+      "doctor PID` for it")};
 }
 
 // Returns the runs by start time, the newest last.
@@ -101,7 +102,8 @@ void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted
   if (runs.empty()) return;
   if (wanted == kLatestRun) {
     if (runs.size() > 1) {
-      found.push_back(ok("runs", fmt::format("{} runs; checking the newest, choose another with --run NAME", runs.size())));
+      found.push_back(
+          ok("runs", fmt::format("{} runs; checking the newest, choose another with --run NAME", runs.size())));
     }
     return check_run(runs.back().first, runs.back().second, found);
   }
@@ -150,7 +152,8 @@ CheckResults check_directory(const std::string& directory, const std::string& ru
   std::vector<ReadRecording> all;
   for (const std::string& file : files) {
     if (fs::is_empty(file, error)) {
-      found.push_back(warn("file", file + " is empty: nothing was recorded in it", "skipped; check whether the disk was full"));
+      found.push_back(
+          warn("file", file + " is empty: nothing was recorded in it", "skipped; check whether the disk was full"));
       continue;
     }
     try {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/doctor/injection.h"
 #include "cli/doctor/checks.h"
+#include "cli/doctor/injection.h"
 #include "common/settings.h"
 
 namespace cli::doctor {
@@ -62,8 +62,9 @@ CheckResult check_shell(const std::string& agent) {
 CheckResult check_driver() {
   const std::string path = loaded_path(kDrivers);
   if (!path.empty()) return ok("driver", path);
-  return warn("driver", "no NVIDIA driver (libcuda.so.1)",
-              "record on a machine where nvidia-smi works; start a container with GPUs. Reading traces needs no driver");
+  return warn(
+      "driver", "no NVIDIA driver (libcuda.so.1)",
+      "record on a machine where nvidia-smi works; start a container with GPUs. Reading traces needs no driver");
 }
 
 CheckResult check_cupti_file() {

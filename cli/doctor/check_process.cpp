@@ -109,9 +109,10 @@ bool is_agent(const std::string& path) {
 CheckResult check_path(const std::string& path) {
   std::error_code error;
   if (path[0] != '/') {
-    return fail("variables",
-                fmt::format("CUDA_INJECTION64_PATH={} is not absolute; children in other directories cannot find it", path),
-                kStart);
+    return fail(
+        "variables",
+        fmt::format("CUDA_INJECTION64_PATH={} is not absolute; children in other directories cannot find it", path),
+        kStart);
   }
   if (!fs::exists(path, error)) {
     return fail("variables",
@@ -152,8 +153,9 @@ void check_other_tools(const ProcessView& process, CheckResults& found) {
     const std::string_view tool = trace::tool_of(file);
     if (tool.empty() || std::find(named.begin(), named.end(), tool) != named.end()) continue;
     named.push_back(tool);
-    found.push_back(warn("tools", fmt::format("{} is loaded in this process: {}", tool, file),
-                         "only one tool at a time can subscribe to CUPTI; run without this tool if GPU work is missing"));
+    found.push_back(
+        warn("tools", fmt::format("{} is loaded in this process: {}", tool, file),
+             "only one tool at a time can subscribe to CUPTI; run without this tool if GPU work is missing"));
   }
 }
 
@@ -165,8 +167,10 @@ void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
   const std::string asked = value(process, level->name);
   if (libraries.empty()) return;
   const bool is_valid = asked.empty() || level->set(settings, asked.c_str());
-  found.push_back(is_valid ? ok("pytorch", fmt::format("{}, TRACETOOL_TORCH={}", libraries[0], asked.empty() ? level->fallback : asked))
-                           : warn("pytorch", fmt::format("TRACETOOL_TORCH={} is not allowed", asked), fmt::format("set it to one of: {}", level->allowed)));
+  found.push_back(is_valid ? ok("pytorch", fmt::format("{}, TRACETOOL_TORCH={}", libraries[0],
+                                                       asked.empty() ? level->fallback : asked))
+                           : warn("pytorch", fmt::format("TRACETOOL_TORCH={} is not allowed", asked),
+                                  fmt::format("set it to one of: {}", level->allowed)));
 }
 
 CheckResult check_ring(const std::vector<std::string>& rings) {
@@ -195,7 +199,8 @@ void check_rings(const ProcessView& process, CheckResults& found) {
     try {
       for (CheckResult& result : check_recording(read_recording(ring), now)) found.push_back(std::move(result));
     } catch (const Error& wrong) {
-      found.push_back(warn("recording", wrong.what(), "run `tracetool doctor DIR` on the machine where the process runs"));
+      found.push_back(
+          warn("recording", wrong.what(), "run `tracetool doctor DIR` on the machine where the process runs"));
     }
   }
 }
@@ -204,7 +209,8 @@ void check_rings(const ProcessView& process, CheckResults& found) {
 
 CheckResults check_variables(const ProcessView& process, bool agent_is_mapped) {
   if (!process.environ_error.empty()) {
-    return {warn("variables", fmt::format("cannot be read: {}", process.environ_error), "run doctor as its user, or as root")};
+    return {warn("variables", fmt::format("cannot be read: {}", process.environ_error),
+                 "run doctor as its user, or as root")};
   }
   const std::string off = value(process, "TRACETOOL_DISABLE"), path = value(process, "CUDA_INJECTION64_PATH");
   if (!off.empty() && off != "0") {
@@ -224,8 +230,9 @@ CheckResults check_mapped(const ProcessView& process) {
   const std::vector<std::string> agents = files_named(process, "libagent"), driver = files_named(process, "libcuda.so");
   CheckResults found;
   if (driver.empty()) {
-    found.push_back(warn("cuda", "the CUDA driver is not loaded: nothing to record yet",
-                         "check another process if this is a launcher or a DataLoader worker: they do not use the GPU"));
+    found.push_back(
+        warn("cuda", "the CUDA driver is not loaded: nothing to record yet",
+             "check another process if this is a launcher or a DataLoader worker: they do not use the GPU"));
   } else {
     found.push_back(ok("cuda", driver[0]));
   }
@@ -234,10 +241,9 @@ CheckResults check_mapped(const ProcessView& process) {
   } else if (driver.empty()) {
     found.push_back(warn("agent", "libagent.so is not loaded yet: CUDA loads it when it starts", ""));
   } else {
-    found.push_back(
-        fail("agent", "libagent.so is not loaded, although CUDA is",
-             "set the variable before the program starts, and use a libagent.so that this machine can "
-             "load (glibc 2.34 or newer)"));
+    found.push_back(fail("agent", "libagent.so is not loaded, although CUDA is",
+                         "set the variable before the program starts, and use a libagent.so that this machine can "
+                         "load (glibc 2.34 or newer)"));
   }
   check_cupti_copies(process, found);
   check_other_tools(process, found);

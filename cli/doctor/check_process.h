@@ -10,7 +10,7 @@ namespace cli::doctor {
 struct ProcessView {
   bool exists = false;
   std::string name;                              // /proc/PID/comm
-  std::string directory;                            // working directory; "" if unknown
+  std::string directory;                         // working directory; "" if unknown
   std::map<std::string, std::string> variables;  // at process start; later setenv(3) calls are not visible
   std::vector<std::string> files;                // mapped files, each once
   std::string environ_error, maps_error;         // why these could not be read; "" if they were

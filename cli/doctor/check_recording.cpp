@@ -6,11 +6,11 @@
 #include <cstring>
 
 #include "cli/base/text.h"
-#include "cli/trace/words.h"
-#include "cli/trace/names.h"
-#include "cli/trace/catalog.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/file.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/names.h"
+#include "cli/trace/words.h"
 
 namespace cli::doctor {
 namespace {
@@ -61,9 +61,9 @@ std::string versions(const Recorder& r) {
 CheckResult check_failed(const Recorder& r) {
   constexpr int kNotInitialized = 15, kUnknown = 999;  // CUPTI's errors without a device: CUPTI 12, CUPTI 13
   if (r.cupti_error == kNotInitialized || r.cupti_error == kUnknown) {
-    return fail("cupti",
-                fmt::format("CUPTI error {}: no GPU or no driver found; GPU work is not recorded", r.cupti_error),
-                "run on a machine where nvidia-smi works; start a container with GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
+    return fail(
+        "cupti", fmt::format("CUPTI error {}: no GPU or no driver found; GPU work is not recorded", r.cupti_error),
+        "run on a machine where nvidia-smi works; start a container with GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
   }
   if (r.cupti_version == 0 && r.cupti_error == 0) {
     return fail("cupti", "no libcupti found: GPU work is not recorded",
@@ -101,25 +101,31 @@ void add_amount(CheckResults& found, CheckResult result, const std::string& seri
 }
 
 void check_losses(const Process& p, CheckResults& found) {
-  if (!p.cut.empty()) found.push_back(warn("file", p.cut, "check whether the disk is full; the rest of the file is read"));
+  if (!p.cut.empty())
+    found.push_back(warn("file", p.cut, "check whether the disk is full; the rest of the file is read"));
   const std::uint64_t kept = total(p.counts), overwritten = total(p.overwritten);
   if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0) {
-    found.push_back(warn("losses", fmt::format("{} records lost, {} of them dropped by CUPTI", lost, p.lost_unknown_kind),
+    found.push_back(warn("losses",
+                         fmt::format("{} records lost, {} of them dropped by CUPTI", lost, p.lost_unknown_kind),
                          "increase TRACETOOL_BUFFER, or record fewer TRACETOOL_EVENTS"));
   }
   if (p.recorder.discarded_buffers != 0) {
-    found.push_back(warn("losses", count_text(p.recorder.discarded_buffers, "CUPTI buffer") + " discarded or not fully readable",
+    found.push_back(warn("losses",
+                         count_text(p.recorder.discarded_buffers, "CUPTI buffer") + " discarded or not fully readable",
                          "record fewer TRACETOOL_EVENTS: records arrive faster than they can be stored"));
   }
   const auto add_missing = [&found](std::uint64_t count, const char* what) {
-    if (count != 0) found.push_back(warn("losses", fmt::format("{} {}: no space in the recording", count, what), "increase TRACETOOL_BUFFER"));
+    if (count != 0)
+      found.push_back(
+          warn("losses", fmt::format("{} {}: no space in the recording", count, what), "increase TRACETOOL_BUFFER"));
   };
   add_missing(p.recorder.operators_without_stack, "operators without a stack");
   add_missing(p.recorder.module_names_missed, "modules without a name");
   if (overwritten != 0) {
     const double pct = 100.0 * static_cast<double>(overwritten) / static_cast<double>(kept + overwritten);
     const std::string what = fmt::format(
-        "{:.0f} % overwritten, because the ring keeps the newest records (increase TRACETOOL_BUFFER to keep more)", pct);
+        "{:.0f} % overwritten, because the ring keeps the newest records (increase TRACETOOL_BUFFER to keep more)",
+        pct);
     add_amount(found, ok("losses", what), "overwritten", pct);
   }
 }
@@ -141,7 +147,8 @@ void check_spool(const Recorder& r, CheckResults& found) {
 // `seen_ns` is the time up to which the recording is known.
 void check_life(const Process& p, std::int64_t seen_ns, CheckResults& found) {
   if (p.state == RecordingState::recovered) {
-    found.push_back(warn("state", "the process was killed or crashed; its recording up to then is available", "look for the reason in the program's stderr"));
+    found.push_back(warn("state", "the process was killed or crashed; its recording up to then is available",
+                         "look for the reason in the program's stderr"));
   }
   const std::int64_t age_ns = seen_ns - p.recorder.heartbeat_ns;
   if (p.state == RecordingState::live && age_ns > kLateHeartbeat_ns) {
@@ -183,15 +190,17 @@ void check_nccl(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
   if (recording.nccl_kernels == 0 || count(p, Kind::nccl) != 0) return;
   if (p.overwritten[static_cast<std::size_t>(Kind::nccl)] != 0) return;
-  found.push_back(warn("nccl", fmt::format("{} NCCL kernels, but no NCCL call", recording.nccl_kernels),
-                       "also set NVTX_INJECTION64_PATH to libagent.so (tracetool record does), because NCCL was used before CUDA; "
-                       "or add nccl to TRACETOOL_EVENTS"));
+  found.push_back(
+      warn("nccl", fmt::format("{} NCCL kernels, but no NCCL call", recording.nccl_kernels),
+           "also set NVTX_INJECTION64_PATH to libagent.so (tracetool record does), because NCCL was used before CUDA; "
+           "or add nccl to TRACETOOL_EVENTS"));
 }
 
 // Adds nothing for a process without PyTorch.
 void check_pytorch(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
-  constexpr const char* kMore = "TRACETOOL_TORCH=ops also records operators, shapes their inputs, stacks their Python stacks, all both";
+  constexpr const char* kMore =
+      "TRACETOOL_TORCH=ops also records operators, shapes their inputs, stacks their Python stacks, all both";
   if (count(p, Kind::cpu_op) != 0) {
     std::string what = "operators are recorded";
     if (recording.with_inputs != 0) what += ", with inputs";

@@ -73,7 +73,8 @@ std::string findings_text(const CheckResults& results) {
   std::string text;
   for (const CheckResult& f : results) {
     text += colored(fmt::format("{:<4}", word(f.level)), kColors[static_cast<std::size_t>(f.level)]);
-    add_line(text, "  {:<10}  {}{}{}{}{}", f.check, f.who, f.who.empty() ? "" : ": ", f.what, f.next.empty() ? "" : " -> ", f.next);
+    add_line(text, "  {:<10}  {}{}{}{}{}", f.check, f.who, f.who.empty() ? "" : ": ", f.what,
+             f.next.empty() ? "" : " -> ", f.next);
   }
   return text;
 }

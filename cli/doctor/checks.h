@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/doctor/check_process.h"
-#include "cli/base/error.h"
 
 namespace cli::doctor {
 

@@ -180,14 +180,16 @@ std::uint64_t file_size_limit() {
 std::uint64_t ring_bytes_wanted() {
   trace::Settings settings;
   const char* text = std::getenv("TRACETOOL_BUFFER");
-  if (text != nullptr && !trace::find_setting("TRACETOOL_BUFFER")->set(settings, text)) return trace::Settings().ring_bytes;
+  if (text != nullptr && !trace::find_setting("TRACETOOL_BUFFER")->set(settings, text))
+    return trace::Settings().ring_bytes;
   return settings.ring_bytes;
 }
 
 CheckResults check_output_directory(const std::string& path, std::uint64_t ring_bytes) {
   const OutputDirectory directory = look_at(path);
   if (!directory.is_directory) {
-    return {fail("directory", fmt::format("{} is not a directory", directory.existing), "choose a directory with TRACETOOL_DIR or -o")};
+    return {fail("directory", fmt::format("{} is not a directory", directory.existing),
+                 "choose a directory with TRACETOOL_DIR or -o")};
   }
   if (!directory.writable) {
     return {fail("directory", fmt::format("you have no permission to write {}", directory.existing),
@@ -199,9 +201,12 @@ CheckResults check_output_directory(const std::string& path, std::uint64_t ring_
     found.push_back(fail("directory", fmt::format("{}: a ring needs {}", where, bytes_text(ring_bytes)),
                          "free disk space, or reduce TRACETOOL_BUFFER"));
   } else if (!directory.takes_files) {
-    found.push_back(fail("directory", fmt::format("{}, but no free inode: no file can be created", where), "delete files, or set TRACETOOL_DIR to another disk"));
+    found.push_back(fail("directory", fmt::format("{}, but no free inode: no file can be created", where),
+                         "delete files, or set TRACETOOL_DIR to another disk"));
   } else if (file_size_limit() < ring_bytes) {
-    found.push_back(fail("directory", fmt::format("files are limited to {} (ulimit -f), but a ring needs {}", bytes_text(file_size_limit()), bytes_text(ring_bytes)),
+    found.push_back(fail("directory",
+                         fmt::format("files are limited to {} (ulimit -f), but a ring needs {}",
+                                     bytes_text(file_size_limit()), bytes_text(ring_bytes)),
                          "raise the limit, or reduce TRACETOOL_BUFFER"));
   } else if (!directory.maps_in_place) {
     found.push_back(warn("directory", fmt::format("{}: this file system cannot map a ring", where),

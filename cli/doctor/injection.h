@@ -25,7 +25,7 @@ std::string wrong_with_agent(const std::string& path);
 using GetVariable = std::function<const char*(const char*)>;
 
 struct InjectionOptions {
-  std::string agent;   // absolute path
+  std::string agent;      // absolute path
   std::string directory;  // of the recordings; made absolute here. "" for $TRACETOOL_DIR, else ./traces
   bool preload = false;
   bool force = false;                                         // override variables that another tool uses

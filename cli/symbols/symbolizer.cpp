@@ -20,7 +20,8 @@ namespace {
 
 // Removes the suffix that compilers add to the names of parts or copies of functions.
 std::string plain_name(std::string name) {
-  for (const char* part : {".cold", ".part.", ".isra.", ".constprop."}) name.resize(std::min(name.find(part), name.size()));
+  for (const char* part : {".cold", ".part.", ".isra.", ".constprop."})
+    name.resize(std::min(name.find(part), name.size()));
   std::string plain = demangled(name);
   return plain.empty() ? name : plain;
 }
@@ -99,7 +100,8 @@ class SymbolizedCode {
   mutable std::map<std::uint64_t, std::pair<std::uint64_t, Unit>> units_;
 };
 
-SymbolizedCode::SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories) : debug_path_("+:.debug") {
+SymbolizedCode::SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories)
+    : debug_path_("+:.debug") {
   for (const std::string& directory : directories) debug_path_ += ":" + std::filesystem::absolute(directory).string();
   debug_path_ += ":/usr/lib/debug";
   debug_path_text_ = debug_path_.data();
@@ -124,7 +126,8 @@ bool SymbolizedCode::is_same(const std::string& build_id) const {
   const unsigned char* bytes = nullptr;
   GElf_Addr address = 0;
   const int length = dwfl_module_build_id(module_, &bytes, &address);
-  return length > 0 && std::string_view(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length)) == build_id;
+  return length > 0 &&
+         std::string_view(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length)) == build_id;
 }
 
 // Opens the file with the addresses as stored in it.
@@ -146,7 +149,8 @@ bool SymbolizedCode::ask_server(const CodeObject& object) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(object.build_id.data());
   if (module_ == nullptr || dwfl_module_report_build_id(module_, bytes, object.build_id.size(), 0) != 0) return false;
   GElf_Addr bias = 0;
-  return dwfl_report_end(dwfl_, nullptr, nullptr) == 0 && (dwfl_module_getelf(module_, &bias) != nullptr || dwfl_module_getdwarf(module_, &bias) != nullptr);
+  return dwfl_report_end(dwfl_, nullptr, nullptr) == 0 &&
+         (dwfl_module_getelf(module_, &bias) != nullptr || dwfl_module_getdwarf(module_, &bias) != nullptr);
 }
 
 std::string SymbolizedCode::symbol_at(std::uint64_t address) const {
@@ -231,7 +235,9 @@ struct Symbolizer::State {
   std::map<CodeObject, Known> objects;
 };
 
-Symbolizer::Symbolizer(std::vector<std::string> directories) : state_(std::make_unique<State>()) { state_->directories = std::move(directories); }
+Symbolizer::Symbolizer(std::vector<std::string> directories) : state_(std::make_unique<State>()) {
+  state_->directories = std::move(directories);
+}
 Symbolizer::~Symbolizer() = default;
 
 const std::vector<SourcePlace>& Symbolizer::look_up(const CodeObject& object, std::uint64_t address) {
@@ -244,7 +250,8 @@ const std::vector<SourcePlace>& Symbolizer::look_up(const CodeObject& object, st
 std::string Symbolizer::missing(const CodeObject& object) {
   if (object.path.empty()) return "no file contains it";
   if (state_->of(object).code.is_there()) return {};
-  return object.build_id.empty() ? "no file is at its path" : "no file with build id " + hex_text(object.build_id) + " was found";
+  return object.build_id.empty() ? "no file is at its path"
+                                 : "no file with build id " + hex_text(object.build_id) + " was found";
 }
 
 }  // namespace cli

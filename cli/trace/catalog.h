@@ -83,30 +83,30 @@ struct Recorder {
   std::string events;         // TRACETOOL_EVENTS as the agent parsed it
   RecordingMode mode = RecordingMode::unknown;
   trace::SourceState cupti_state{};
-  std::string cupti_holder;   // current CUPTI subscriber, if CUPTI is in use by another tool
+  std::string cupti_holder;  // current CUPTI subscriber, if CUPTI is in use by another tool
   std::string cupti_path;
   trace::SourceState nvtx_state{};
   std::int64_t cupti_error = 0;           // CUptiResult
   std::uint32_t cupti_version = 0;        // cuptiGetVersion
   std::uint32_t cuda_driver_version = 0;  // 13000 is 13.0
   std::uint32_t nccl_version = 0;         // 22809 is 2.28.9
-  std::uint64_t truncated_names = 0;        // truncated names
-  std::uint64_t discarded_buffers = 0;         // discarded CUPTI buffers; their contents are unknown
+  std::uint64_t truncated_names = 0;      // truncated names
+  std::uint64_t discarded_buffers = 0;    // discarded CUPTI buffers; their contents are unknown
   std::uint64_t definitions_missed = 0;   // written to blocks because the region was full; no name is lost
-  std::uint64_t invalid_timestamps = 0;            // records with invalid timestamps: not 0 < start <= end
+  std::uint64_t invalid_timestamps = 0;   // records with invalid timestamps: not 0 < start <= end
   // Earlier runs that the agent removed; 0 in merged files, which keep only the note
   std::uint64_t removed_runs = 0;
   // Calls without a stack: above the rate, or the native stack could not be read
   std::uint64_t stacks_left_out = 0;
   std::uint64_t operators_without_stack = 0;  // a stack was requested, but there was no room
   std::uint64_t module_names_missed = 0;      // modules whose name did not fit
-  trace::SourceState spool_state{};       // off: no spool; failed: the spool ended early
-  std::int64_t spool_error = 0;           // errno
+  trace::SourceState spool_state{};           // off: no spool; failed: the spool ended early
+  std::int64_t spool_error = 0;               // errno
   std::uint64_t spooled_bytes = 0;
   std::string local_path;  // path of the ring if it cannot be in the run's directory
   std::uint64_t agent_cpu_ns = 0;
   std::int64_t created_ns = 0;
-  std::int64_t heartbeat_ns = 0;  // time of the last heartbeat
+  std::int64_t heartbeat_ns = 0;       // time of the last heartbeat
   std::int64_t newest_gpu_end_ns = 0;  // latest end of any GPU work in the file; 0 if none
 
   bool operator==(const Recorder&) const = default;
@@ -155,24 +155,24 @@ struct Process {
   std::int64_t first_ns = 0, last_ns = 0;  // of all events, on the common axis; 0, 0 if there are none
   // Index of its ClockFit in the trace; -1 if none: its times are already on the common axis
   std::int64_t clock = -1;
-  std::int64_t first_unclamped_ns = 0;     // Kineto: first event that is not at relative time 0; 0 if there is none
+  std::int64_t first_unclamped_ns = 0;  // Kineto: first event that is not at relative time 0; 0 if there is none
   // Launch flows are events of Kind::flow; otherwise they follow from correlations
   bool explicit_flows = false;
-  std::string cut;                         // position and cause if the file is truncated; else ""
-  std::optional<Damage> damage;            // the first damage, preferably one that lost an event
-  std::uint64_t text_bytes = 0;            // damaged Kineto file: size of the uncompressed text
-  std::uint64_t unread_bytes = 0;          // bytes of it that could not be read
-  std::vector<std::string> notes;          // notes for the user: "12 blocks changed while they were read", ...
+  std::string cut;                 // position and cause if the file is truncated; else ""
+  std::optional<Damage> damage;    // the first damage, preferably one that lost an event
+  std::uint64_t text_bytes = 0;    // damaged Kineto file: size of the uncompressed text
+  std::uint64_t unread_bytes = 0;  // bytes of it that could not be read
+  std::vector<std::string> notes;  // notes for the user: "12 blocks changed while they were read", ...
   Recorder recorder;
   std::vector<Device> devices;
   std::vector<Communicator> communicators;
   std::vector<Notice> notices;
   std::vector<Overrun> overruns;  // Kineto: sorted by correlation and duration
-  std::string phase;            // phase of the run ("model_init") if a rank has several files; else ""
+  std::string phase;              // phase of the run ("model_init") if a rank has several files; else ""
   // Kineto: top-level members except the events and their base, verbatim and without braces; else ""
   std::string kineto_header;
   std::uint32_t ranks_drawn = 0;  // Kineto: number of processes with names like those in Chrome exports of tracetool
-  std::string kineto_metadata;  // Kineto: metadata events ("ph": "M"), minified, one per line; else ""
+  std::string kineto_metadata;    // Kineto: metadata events ("ph": "M"), minified, one per line; else ""
   std::optional<std::int64_t> kineto_base_ns;  // Kineto: baseTimeNanoseconds, which every ts was relative to
 };
 
@@ -180,7 +180,8 @@ struct Process {
 // was killed. Empty if unknown.
 inline std::optional<std::int64_t> newest_gpu_age_ns(const Process& process) {
   const Recorder& r = process.recorder;
-  if (r.newest_gpu_end_ns == 0 || (process.state != RecordingState::live && process.state != RecordingState::recovered)) return std::nullopt;
+  if (r.newest_gpu_end_ns == 0 || (process.state != RecordingState::live && process.state != RecordingState::recovered))
+    return std::nullopt;
   return r.heartbeat_ns > r.newest_gpu_end_ns ? r.heartbeat_ns - r.newest_gpu_end_ns : 0;
 }
 

@@ -39,10 +39,10 @@ struct ClockLine {
 
 // A change of the clock at `from_ns`: it was set, or its drift changed.
 struct ClockPiece : ClockLine {
-  std::int64_t from_ns = 0;                                           // by the clock itself
+  std::int64_t from_ns = 0;  // by the clock itself
   // On the common axis: lower bound of all times of this piece
   std::int64_t least_ns = std::numeric_limits<std::int64_t>::min();
-  std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;               // as in ClockFit
+  std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;  // as in ClockFit
 };
 
 struct ClockFit : ClockLine {
@@ -62,7 +62,8 @@ struct ClockFit : ClockLine {
 
   std::int64_t on_axis(std::int64_t ns) const {
     if (later.empty() || ns < later.front().from_ns) return ClockLine::on_axis(ns);
-    const auto next = std::upper_bound(later.begin(), later.end(), ns, [](std::int64_t at, const ClockPiece& piece) { return at < piece.from_ns; });
+    const auto next = std::upper_bound(later.begin(), later.end(), ns,
+                                       [](std::int64_t at, const ClockPiece& piece) { return at < piece.from_ns; });
     const ClockPiece& piece = *(next - 1);
     return std::max(piece.on_axis(ns), piece.least_ns);
   }
@@ -113,7 +114,9 @@ class ProcessClocks {
   ProcessClocks(const Catalog& catalog, const std::vector<ClockFit>& fits) {
     for (const Process& process : catalog.processes) {
       const bool known = process.clock >= 0 && static_cast<std::size_t>(process.clock) < fits.size();
-      of_.push_back(known && fits[static_cast<std::size_t>(process.clock)].moves() ? &fits[static_cast<std::size_t>(process.clock)] : nullptr);
+      of_.push_back(known && fits[static_cast<std::size_t>(process.clock)].moves()
+                        ? &fits[static_cast<std::size_t>(process.clock)]
+                        : nullptr);
     }
   }
 

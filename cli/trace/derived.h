@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cli/trace/event.h"
 #include "cli/trace/catalog.h"
+#include "cli/trace/event.h"
 
 namespace cli {
 
@@ -61,7 +61,7 @@ struct JoinedCollective {
   std::uint32_t group = 0;                     // index in MatchedCollectives::groups
   std::uint32_t epoch = 0;                     // 0 if unknown
   Operation operation{};
-  std::int64_t bytes = -1;      // the size for bandwidth; -1 if unknown (also below)
+  std::int64_t bytes = -1;  // the size for bandwidth; -1 if unknown (also below)
   std::int64_t ordinal = 0;
   std::int64_t last_rank = -1;  // the rank that starts last
   std::int64_t ranks = 0;
@@ -79,8 +79,8 @@ struct DerivedFacts {
   std::uint64_t short_gaps = 0;
   std::int64_t short_gaps_ns = 0;
   Loss loss = Loss::none;
-  const Notice* gap = nullptr;      // in the catalogue
-  std::int64_t gap_seen_ns = 0;     // the part of the gap before the last event
+  const Notice* gap = nullptr;                   // in the catalogue
+  std::int64_t gap_seen_ns = 0;                  // the part of the gap before the last event
   const JoinedCollective* collective = nullptr;  // collectives: the operation that this slice is a part of
   CollectivePart part = CollectivePart::wait;
 };

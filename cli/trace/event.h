@@ -39,12 +39,12 @@ enum class Kind : std::uint8_t {
   user_annotation,
   gpu_annotation,
   python_function,
-  instant,  // instant events ("i", "I", "R")
-  counter,  // "C"
-  flow,     // flow endpoint: phase "s", "t" or "f"; correlation is its id, unique within its category
+  instant,             // instant events ("i", "I", "R")
+  counter,             // "C"
+  flow,                // flow endpoint: phase "s", "t" or "f"; correlation is its id, unique within its category
   garbage_collection,  // a run of Python's garbage collector
   stack,               // instant: the stack of a thread; correlation is that of the call it was sampled at, or 0
-  other,    // any other event with a time; see its category
+  other,               // any other event with a time; see its category
   count_
 };
 

@@ -44,8 +44,10 @@ inline bool operator<(const Overrun& a, const Overrun& b) {
 inline const Event& with_cut_overrun(const Catalog& catalog, const Event& event, Event& room) {
   if (event.duration_ns <= kOverrun_ns || !is_gpu_work(event.kind)) return event;
   const auto& overruns = catalog.processes[catalog.tracks[event.track].process].overruns;
-  const auto found = std::lower_bound(overruns.begin(), overruns.end(), Overrun{event.correlation, event.duration_ns, 0});
-  if (found == overruns.end() || found->correlation != event.correlation || found->duration_ns != event.duration_ns) return event;
+  const auto found =
+      std::lower_bound(overruns.begin(), overruns.end(), Overrun{event.correlation, event.duration_ns, 0});
+  if (found == overruns.end() || found->correlation != event.correlation || found->duration_ns != event.duration_ns)
+    return event;
   room = event;
   room.duration_ns = found->cut_ns;
   return room;

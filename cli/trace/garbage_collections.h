@@ -29,8 +29,10 @@ class GarbageCollections {
   // Calls on_part(start, end) for each part of [from_ns, to_ns) in which the collector ran.
   template <typename OnPart>
   void each_within(std::int64_t from_ns, std::int64_t to_ns, OnPart&& on_part) const {
-    auto run = std::partition_point(runs_.begin(), runs_.end(), [&](const Run& each) { return each.end_ns <= from_ns; });
-    for (; run != runs_.end() && run->start_ns < to_ns; ++run) on_part(std::max(run->start_ns, from_ns), std::min(run->end_ns, to_ns));
+    auto run =
+        std::partition_point(runs_.begin(), runs_.end(), [&](const Run& each) { return each.end_ns <= from_ns; });
+    for (; run != runs_.end() && run->start_ns < to_ns; ++run)
+      on_part(std::max(run->start_ns, from_ns), std::min(run->end_ns, to_ns));
   }
 
  private:

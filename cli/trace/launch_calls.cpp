@@ -7,7 +7,8 @@ namespace cli {
 namespace {
 
 std::uint64_t calls_of(const Process& process) {
-  return process.counts[static_cast<std::size_t>(Kind::runtime)] + process.counts[static_cast<std::size_t>(Kind::driver)];
+  return process.counts[static_cast<std::size_t>(Kind::runtime)] +
+         process.counts[static_cast<std::size_t>(Kind::driver)];
 }
 
 }  // namespace
@@ -15,7 +16,9 @@ std::uint64_t calls_of(const Process& process) {
 bool records_calls(const Process& process) { return calls_of(process) > 0; }
 
 LaunchCalls::LaunchCalls(const Catalog& catalog)
-    : catalog_(catalog), most_(std::clamp((std::size_t{1} << 20) / std::max<std::size_t>(catalog.processes.size(), 1), kFewestCalls, kMostCalls)) {
+    : catalog_(catalog),
+      most_(std::clamp((std::size_t{1} << 20) / std::max<std::size_t>(catalog.processes.size(), 1), kFewestCalls,
+                       kMostCalls)) {
   for (const Process& process : catalog.processes) processes_.emplace_back(most_, calls_of(process));
 }
 

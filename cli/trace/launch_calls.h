@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "cli/base/interning.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/base/interning.h"
 
 namespace cli {
 
@@ -25,7 +25,9 @@ LaunchCall launch_call(const Event& call);
 
 // Returns a key that joins a launch and its work within a Process. It separates the correlations of several processes
 // in one file.
-inline std::uint64_t launch_key(const Track& track, std::uint64_t correlation) { return correlation ^ (std::uint64_t{track.launcher} << 40); }
+inline std::uint64_t launch_key(const Track& track, std::uint64_t correlation) {
+  return correlation ^ (std::uint64_t{track.launcher} << 40);
+}
 
 // Returns false if the trace has no CUDA calls of the process, so the launch times of its GPU work are unknown.
 bool records_calls(const Process& process);

@@ -6,9 +6,9 @@
 #include <map>
 #include <numeric>
 
-#include "cli/trace/words.h"
 #include "cli/trace/event.h"
 #include "cli/trace/ranks.h"
+#include "cli/trace/words.h"
 
 namespace cli {
 
@@ -67,7 +67,10 @@ std::string unrecorded_text(const Process& p) {
   std::string text = list(p.lost, "lost");
   if (p.lost_unknown_kind > 0) {
     const bool one = p.lost_unknown_kind == 1, file = p.format == SourceFormat::kineto;
-    join(text, with_commas(p.lost_unknown_kind) + (file ? one ? " event" : " events" : one ? " record" : " records") +
+    join(text, with_commas(p.lost_unknown_kind) +
+                   (file  ? one ? " event" : " events"
+                    : one ? " record"
+                          : " records") +
                    (file ? " of the file that could not be read" : " of unknown kind dropped by CUPTI"));
   }
   return text;
@@ -86,7 +89,8 @@ std::string loss_text(const Process& p) {
 }
 
 std::string removed_runs_text(std::uint64_t runs) {
-  return fmt::format("deleted {} earlier {} to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK", runs, runs == 1 ? "run" : "runs");
+  return fmt::format("deleted {} earlier {} to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK", runs,
+                     runs == 1 ? "run" : "runs");
 }
 
 bool overwrote(const Process& p) { return sum(p.overwritten) > 0; }
@@ -105,7 +109,8 @@ struct Noticed {
 
 // Returns true if no data is missing because of this notice.
 bool is_missing_nothing(trace::NoticeCode code) {
-  return code == trace::NoticeCode::source_on || code == trace::NoticeCode::clock_changed || code == trace::NoticeCode::hang;
+  return code == trace::NoticeCode::source_on || code == trace::NoticeCode::clock_changed ||
+         code == trace::NoticeCode::hang;
 }
 
 }  // namespace
@@ -122,8 +127,8 @@ std::vector<std::string> notice_notes(const Catalog& catalog) {
   }
   std::vector<std::string> notes;
   for (auto& [code, noticed] : all) {
-    notes.push_back(fmt::format("{}: {}{}{} (`tracetool info` prints the times)", rank_list(std::move(noticed.ranks)), word(code), noticed.text.empty() ? "" : ": ",
-                                noticed.text));
+    notes.push_back(fmt::format("{}: {}{}{} (`tracetool info` prints the times)", rank_list(std::move(noticed.ranks)),
+                                word(code), noticed.text.empty() ? "" : ": ", noticed.text));
   }
   return notes;
 }

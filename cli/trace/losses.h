@@ -40,7 +40,8 @@ inline constexpr std::string_view kOverrunsAreCut = "such work counts until then
 inline std::vector<std::string> notes_for_analyses(const Process& process) {
   std::vector<std::string> notes;
   for (const std::string& note : process.notes) {
-    if (note.starts_with(kNoKnownGpuCategory) || note.ends_with(kOverrunsAreCut)) notes.push_back(process.source + ": " + note);
+    if (note.starts_with(kNoKnownGpuCategory) || note.ends_with(kOverrunsAreCut))
+      notes.push_back(process.source + ": " + note);
   }
   return notes;
 }

@@ -83,7 +83,8 @@ constexpr CommunicationName kComputeNames[] = {
 constexpr std::string_view kGemmWords[] = {"gemm",      "gemv",       "nvjet_",      "xmma_",
                                            "triton_mm", "triton_bmm", "triton_tem_", "cijk_a"};
 
-constexpr std::string_view kNameless = "(anonymous namespace)::", kUnnamed = "<unnamed>::", kMangledNameless = "12_GLOBAL__N_1";
+constexpr std::string_view kNameless = "(anonymous namespace)::", kUnnamed = "<unnamed>::",
+                           kMangledNameless = "12_GLOBAL__N_1";
 
 // Returns the function's own name with its namespaces, except anonymous ones: the part after a template's return type,
 // or after the length in a mangled name.
@@ -110,7 +111,9 @@ std::string qualified_name(std::string_view kernel) {
   if (rest.starts_with("void ")) rest.remove_prefix(5);
   std::string qualified;
   while (!rest.empty()) {
-    const std::size_t nameless = rest.starts_with(kNameless) ? kNameless.size() : rest.starts_with(kUnnamed) ? kUnnamed.size() : 0;
+    const std::size_t nameless = rest.starts_with(kNameless)  ? kNameless.size()
+                                 : rest.starts_with(kUnnamed) ? kUnnamed.size()
+                                                              : 0;
     if (nameless == 0 && (rest[0] == '<' || rest[0] == '(')) break;
     if (nameless == 0) qualified += rest[0];
     rest.remove_prefix(std::max<std::size_t>(nameless, 1));
@@ -127,16 +130,21 @@ class ComparedName {
   }
   template <std::size_t Count>
   bool is_any_of(const CommunicationName (&names)[Count]) const {
-    return std::any_of(std::begin(names), std::end(names), [&](const CommunicationName& each) { return has_part(each); });
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](const CommunicationName& each) { return has_part(each); });
   }
 
  private:
   bool has_part(const CommunicationName& each) const {
     switch (each.part) {
-      case NamePart::library: return name_.starts_with(each.text);
-      case NamePart::inside: return has(name_, each.text);
-      case NamePart::word: return has(words_, each.text);
-      case NamePart::identifier: break;
+      case NamePart::library:
+        return name_.starts_with(each.text);
+      case NamePart::inside:
+        return has(name_, each.text);
+      case NamePart::word:
+        return has(words_, each.text);
+      case NamePart::identifier:
+        break;
     }
     for (std::size_t at = name_.find(each.text); at != name_.npos; at = name_.find(each.text, at + 1)) {
       // In a mangled name, the name follows its length
@@ -168,14 +176,16 @@ constexpr bool may_have_direction(std::string_view name) {
   }
   return false;
 }
-static_assert(std::all_of(std::begin(kDirections), std::end(kDirections), [](const Direction& direction) { return may_have_direction(direction.words); }));
+static_assert(std::all_of(std::begin(kDirections), std::end(kDirections),
+                          [](const Direction& direction) { return may_have_direction(direction.words); }));
 
 }  // namespace
 
 bool is_comm_name(std::string_view kernel) {
   const std::string_view function = function_of(kernel);
-  return std::any_of(std::begin(kCommunicationNames), std::end(kCommunicationNames),
-                     [&](const CommunicationName& each) { return each.part == NamePart::library && function.starts_with(each.text); });
+  return std::any_of(
+      std::begin(kCommunicationNames), std::end(kCommunicationNames),
+      [&](const CommunicationName& each) { return each.part == NamePart::library && function.starts_with(each.text); });
 }
 
 bool is_exchange_name(std::string_view kernel) {
@@ -185,7 +195,8 @@ bool is_exchange_name(std::string_view kernel) {
 }
 
 bool is_gemm_name(std::string_view kernel) {
-  return function_of(kernel).starts_with("bmm_") || std::any_of(std::begin(kGemmWords), std::end(kGemmWords), [&](auto word) { return contains(kernel, word); });
+  return function_of(kernel).starts_with("bmm_") ||
+         std::any_of(std::begin(kGemmWords), std::end(kGemmWords), [&](auto word) { return contains(kernel, word); });
 }
 
 std::optional<DerivedTrack> copy_track(std::string_view name) {
@@ -196,7 +207,9 @@ std::optional<DerivedTrack> copy_track(std::string_view name) {
   return std::nullopt;
 }
 
-bool is_collective_range_name(std::string_view range) { return range.starts_with("nccl:") || range.starts_with("c10d::"); }
+bool is_collective_range_name(std::string_view range) {
+  return range.starts_with("nccl:") || range.starts_with("c10d::");
+}
 
 bool is_launch_name(std::string_view call) {
   if (has(call, "HostFunc")) return false;
@@ -210,12 +223,14 @@ bool is_async_name(std::string_view call) { return has(call, "Async"); }
 bool is_graph_launch_name(std::string_view call) { return has(call, "GraphLaunch"); }
 
 bool is_allocation_name(std::string_view call) {
-  const bool any = call.starts_with("cudaMalloc") || call.starts_with("hipMalloc") || call.starts_with("cuMemAlloc") || call.starts_with("cuMemCreate");
+  const bool any = call.starts_with("cudaMalloc") || call.starts_with("hipMalloc") || call.starts_with("cuMemAlloc") ||
+                   call.starts_with("cuMemCreate");
   return any && !has(call, "Host") && !has(call, "Async") && !has(call, "Pool");
 }
 
 bool is_release_name(std::string_view call) {
-  const bool any = call.starts_with("cudaFree") || call.starts_with("hipFree") || call.starts_with("cuMemFree") || call.starts_with("cuMemRelease");
+  const bool any = call.starts_with("cudaFree") || call.starts_with("hipFree") || call.starts_with("cuMemFree") ||
+                   call.starts_with("cuMemRelease");
   return any && !has(call, "Host") && !has(call, "Async");
 }
 
@@ -224,7 +239,14 @@ bool is_launch_flow_name(std::string_view category) { return category == "ac2g" 
 const NameClasses::Class& NameClasses::learn(StringId name) {
   if (name >= classes_.size()) classes_.resize(std::max<std::size_t>(strings_->size(), name + std::size_t{1}));
   const std::string_view text = (*strings_)[name];
-  return classes_[name] = {true, is_comm_name(text), is_launch_name(text), is_graph_launch_name(text), is_async_name(text), is_sync_name(text), text == "ncclGroupEnd", copy_track(text)};
+  return classes_[name] = {true,
+                           is_comm_name(text),
+                           is_launch_name(text),
+                           is_graph_launch_name(text),
+                           is_async_name(text),
+                           is_sync_name(text),
+                           text == "ncclGroupEnd",
+                           copy_track(text)};
 }
 
 }  // namespace cli

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/trace/catalog.h"
 #include "cli/base/text.h"
+#include "cli/trace/catalog.h"
 #include "cli/trace/derived.h"
 #include "cli/trace/payload.h"
 
@@ -63,7 +63,8 @@ class NameClasses {
   explicit NameClasses(const Strings& strings) : strings_(&strings) {}
 
   struct Class {
-    bool known = false, communicates = false, launches = false, launches_graph = false, is_async = false, synchronizes = false, ends_nccl_group = false;
+    bool known = false, communicates = false, launches = false, launches_graph = false, is_async = false,
+         synchronizes = false, ends_nccl_group = false;
     std::optional<DerivedTrack> copy;
   };
   const Class& operator[](StringId name) {
@@ -78,7 +79,9 @@ class NameClasses {
 };
 
 // Returns true if the operator belongs to autograd's backward pass.
-inline bool is_backward(const OperatorFacts& op) { return (op.has & OperatorFacts::kForwardThread) != 0 && op.forward_thread != 0; }
+inline bool is_backward(const OperatorFacts& op) {
+  return (op.has & OperatorFacts::kForwardThread) != 0 && op.forward_thread != 0;
+}
 
 // The phase of a training step, from the name of a range.
 enum class TrainingPhase : std::uint8_t { forward, backward, optimizer };
@@ -96,7 +99,8 @@ inline bool begins_with_word(std::string_view name, std::string_view word) {
 // ranges of autograd's engine, DistributedDataParallel.forward) and names that begin with the word.
 inline std::optional<TrainingPhase> training_phase(std::string_view range) {
   if (begins_with_word(range, "optimizer")) return TrainingPhase::optimizer;
-  const bool is_autograd = range.starts_with("autograd::engine::evaluate_function") || range.starts_with("torch::autograd::");
+  const bool is_autograd =
+      range.starts_with("autograd::engine::evaluate_function") || range.starts_with("torch::autograd::");
   if (is_autograd || begins_with_word(range, "backward")) return TrainingPhase::backward;
   if (range.ends_with("DataParallel.forward") || begins_with_word(range, "forward")) return TrainingPhase::forward;
   return std::nullopt;

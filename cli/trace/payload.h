@@ -27,8 +27,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "cli/trace/event.h"
 #include "cli/base/interning.h"
+#include "cli/trace/event.h"
 #include "cli/trace/shapes.h"
 #include "common/records/ranges.h"
 #include "common/records/stacks.h"
@@ -50,7 +50,7 @@ using OperatorInputId = InternedId<OperatorInput>;
 using StackId = InternedId<StackFrame>;
 
 inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // no stream, event or thread
-inline constexpr std::uint8_t kNoFlags = 0xff;         // unknown flags
+inline constexpr std::uint8_t kNoFlags = 0xff;          // unknown flags
 inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
 
 // A launch configuration, and the values computed from it for a GPU with its limits (cli/formats/reading/devices.h).
@@ -63,7 +63,7 @@ struct Launch {
   std::uint32_t local_bytes_per_thread = 0;
   std::uint32_t cluster[3] = {};  // blocks; 0 if no cluster
   std::uint8_t launch_type = 0;   // CUpti_ActivityLaunchType: 0 regular, 1 cooperative, 2 on several devices
-  bool estimated = false;          // true if the next three are set
+  bool estimated = false;         // true if the next three are set
   float blocks_per_multiprocessor = 0;
   float warps_per_multiprocessor = 0;
   // Achieved, as a share of the threads that a multiprocessor can hold; -1 if unknown
@@ -74,9 +74,7 @@ struct Launch {
 };
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& l)
-  requires std::is_same_v<std::remove_const_t<T>, Launch>
-{
+constexpr void payload_fields(F& f, T& l) requires std::is_same_v<std::remove_const_t<T>, Launch> {
   f.number("grid_x", l.grid[0]);
   f.number("grid_y", l.grid[1]);
   f.number("grid_z", l.grid[2]);
@@ -106,7 +104,7 @@ struct Collective {
     kTypeAndCount = trace::kHasDataType,
     kStream = trace::kHasStream
   };
-  std::uint64_t communicator = 0;  // NCCL's hash
+  std::uint64_t communicator = 0;      // NCCL's hash
   std::uint64_t ordinal = kNoOrdinal;  // index within its class on this communicator and epoch; equal on every rank
   std::uint64_t count = 0;             // elements of one message
   std::uint64_t stream = 0;            // cudaStream_t
@@ -150,9 +148,7 @@ struct Capture {
 };
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& c)
-  requires std::is_same_v<std::remove_const_t<T>, Capture>
-{
+constexpr void payload_fields(F& f, T& c) requires std::is_same_v<std::remove_const_t<T>, Capture> {
   f.number("captured", c.known, c.known);
   f.number("has_range", c.has_range, false);
   f.number("has_domain", c.has_domain, false);
@@ -169,10 +165,10 @@ constexpr void payload_fields(F& f, T& c)
 // A collective as PyTorch describes it, on the operator that records it and on the kernels that the operator launched.
 // Source of the members: libkineto/src/output_json.cpp, torch/csrc/distributed/c10d/ParamCommsUtils.hpp.
 struct CollectiveOp {
-  StringId name = 0;                               // "_allgather_base"
-  StringId data_type = 0;                          // "BFloat16"
-  StringId group_name = 0, group_description = 0;  // of the process group: "0", "default_pg"
-  StringId group_ranks = 0;                        // verbatim and possibly abbreviated: "[0, 1, 2, 3]"
+  StringId name = 0;                                 // "_allgather_base"
+  StringId data_type = 0;                            // "BFloat16"
+  StringId group_name = 0, group_description = 0;    // of the process group: "0", "default_pg"
+  StringId group_ranks = 0;                          // verbatim and possibly abbreviated: "[0, 1, 2, 3]"
   std::int64_t in_elements = -1, out_elements = -1;  // of this rank's message; -1 if unknown (also below)
   std::int64_t group_size = -1;                      // ranks
   std::int64_t group_first_rank = -1, group_rank_stride = -1;
@@ -182,9 +178,7 @@ struct CollectiveOp {
 };
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& c)
-  requires std::is_same_v<std::remove_const_t<T>, CollectiveOp>
-{
+constexpr void payload_fields(F& f, T& c) requires std::is_same_v<std::remove_const_t<T>, CollectiveOp> {
   f.string("collective", c.name, c.name != 0);
   f.string("data_type_name", c.data_type, c.data_type != 0);
   f.string("group_name", c.group_name, c.group_name != 0);
@@ -210,9 +204,7 @@ struct Dims {
 };
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& d)
-  requires std::is_same_v<std::remove_const_t<T>, Dims>
-{
+constexpr void payload_fields(F& f, T& d) requires std::is_same_v<std::remove_const_t<T>, Dims> {
   f.id("before", d.before);
   f.number("last", d.last, false);
   f.number("count", d.count, false);
@@ -231,9 +223,7 @@ struct OperatorInput {
 };
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& i)
-  requires std::is_same_v<std::remove_const_t<T>, OperatorInput>
-{
+constexpr void payload_fields(F& f, T& i) requires std::is_same_v<std::remove_const_t<T>, OperatorInput> {
   f.id("before", i.before);
   f.number("count", i.count, false);
   f.string("type", i.type, false);
@@ -263,9 +253,7 @@ struct StackFrame {
 };
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& s)
-  requires std::is_same_v<std::remove_const_t<T>, StackFrame>
-{
+constexpr void payload_fields(F& f, T& s) requires std::is_same_v<std::remove_const_t<T>, StackFrame> {
   f.id("outer", s.outer);
   f.string("function", s.name, false);
   f.string("file", s.file, false);
@@ -280,7 +268,9 @@ using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInpu
 // Calls f(static_cast<const T*>(nullptr)) for each interned type.
 template <typename F>
 constexpr void for_each_interned(F&& f) {
-  [&]<typename... T>(std::tuple<T...>*) { (f(static_cast<const T*>(nullptr)), ...); }(static_cast<AllInterned*>(nullptr));
+  [&]<typename... T>(std::tuple<T...>*) {
+    (f(static_cast<const T*>(nullptr)), ...);
+  }(static_cast<AllInterned*>(nullptr));
 }
 
 // Position of GPU work in a CUDA graph; all 0 if it is not part of one.
@@ -310,14 +300,14 @@ struct KernelFacts {
 
 // A kernel of a profile: the facts of a recorded kernel, and the ids that join it with operators.
 struct ProfiledKernelFacts : KernelFacts {
-  std::uint64_t external_id = 0;           // id of the operator that launched it; 0 if unknown
+  std::uint64_t external_id = 0;  // id of the operator that launched it; 0 if unknown
   // Index of its collective in the process group, from the kernel or its operator
   std::uint64_t sequence = kNoOrdinal;
   CollectiveOpId collective_op = 0;
 };
 
 struct CopyFacts {
-  std::uint8_t direction = 0;                  // CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, ... 8 DtoD
+  std::uint8_t direction = 0;                   // CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, ... 8 DtoD
   std::uint8_t from_memory = 0, to_memory = 0;  // CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, ...
   std::uint8_t flags = 0;                       // CUpti_ActivityFlag: 1 = asynchronous; kNoFlags if unknown
   bool between_devices = false;                 // true if the next four are set
@@ -328,7 +318,7 @@ struct CopyFacts {
 
 struct SetFacts {
   std::uint8_t memory = 0;  // CUpti_ActivityMemoryKind
-  std::uint8_t flags = 0;  // as in CopyFacts
+  std::uint8_t flags = 0;   // as in CopyFacts
   bool value_is_known = true;
   std::uint32_t value = 0;
   std::uint32_t context = 0;
@@ -359,15 +349,15 @@ struct SyncFacts {
   std::uint32_t stream = kNoNumber;
   std::uint32_t event = kNoNumber;  // CUPTI's number of the event
   std::uint32_t return_value = 0;
-  bool producer_is_known = false;           // true if the next two are set; only for a wait for an event
-  std::uint32_t producer_stream = 0;        // stream on which the event was recorded
-  std::uint32_t producer_correlation = 0;   // correlation of the call that recorded it
+  bool producer_is_known = false;          // true if the next two are set; only for a wait for an event
+  std::uint32_t producer_stream = 0;       // stream on which the event was recorded
+  std::uint32_t producer_correlation = 0;  // correlation of the call that recorded it
 };
 
 struct OverheadFacts {
-  std::uint32_t overhead = 0;  // CUpti_ActivityOverheadKind
-  std::uint16_t object = 0;    // CUpti_ActivityObjectKind
-  std::uint32_t tid = 0;       // for objects 1 and 2; 0 if unknown
+  std::uint32_t overhead = 0;                         // CUpti_ActivityOverheadKind
+  std::uint16_t object = 0;                           // CUpti_ActivityObjectKind
+  std::uint32_t tid = 0;                              // for objects 1 and 2; 0 if unknown
   std::uint32_t device = 0, context = 0, stream = 0;  // for objects 3 to 5
 };
 
@@ -426,16 +416,16 @@ struct AllocatorFacts {
 // An operator or annotation of a profile.
 struct OperatorFacts {
   enum Has : std::uint8_t { kSequenceNumber = 1, kForwardThread = 2, kRecordFunction = 4 };
-  std::uint64_t external_id = 0;      // 0 if unknown
-  std::uint64_t sequence_number = 0;  // of autograd; the same for a forward operator and its backward operator
-  std::uint64_t forward_thread = 0;   // PyTorch's number of the thread that ran the forward operator
-  std::uint64_t record_function = 0;  // id of the call in an execution trace
+  std::uint64_t external_id = 0;        // 0 if unknown
+  std::uint64_t sequence_number = 0;    // of autograd; the same for a forward operator and its backward operator
+  std::uint64_t forward_thread = 0;     // PyTorch's number of the thread that ran the forward operator
+  std::uint64_t record_function = 0;    // id of the call in an execution trace
   std::uint64_t sequence = kNoOrdinal;  // index of its collective in the process group
   CollectiveOpId collective_op = 0;
   OperatorInputId inputs = 0;
   StackId stack = 0;         // of the call; 0 if unknown
   std::uint32_t thread = 0;  // PyTorch's thread number, as in forward_thread; 0 if unknown
-  StringId module = 0;  // call site of a TorchScript operator: "TOP(Net)::forward.SELF(Net)::conv"; 0 if unknown
+  StringId module = 0;       // call site of a TorchScript operator: "TOP(Net)::forward.SELF(Net)::conv"; 0 if unknown
   std::uint8_t has = 0;
 };
 
@@ -472,16 +462,12 @@ constexpr void kernel_fields(F& f, T& p) {
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, KernelFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, KernelFacts> {
   kernel_fields(f, p);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, ProfiledKernelFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, ProfiledKernelFacts> {
   kernel_fields(f, p);
   f.delta("external_id", p.external_id, p.external_id != 0);
   f.id("collective_op", p.collective_op);
@@ -489,9 +475,7 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, OperatorFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, OperatorFacts> {
   f.delta("external_id", p.external_id, p.external_id != 0);
   f.id("collective_op", p.collective_op);
   f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
@@ -506,35 +490,27 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, FrameFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, FrameFacts> {
   f.delta("frame", p.id, p.id != FrameFacts::kNone);
   f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
   f.number("module_id", p.module_id, p.module_id != FrameFacts::kNone);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, StackFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, StackFacts> {
   f.id("stack", p.stack);
   f.number("reason", p.reason);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, GarbageCollectionFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, GarbageCollectionFacts> {
   f.number("generation", p.generation);
   f.number("collected", p.collected);
   f.number("uncollectable", p.uncollectable);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, CopyFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, CopyFacts> {
   f.number("direction", p.direction);
   f.number("from_memory", p.from_memory);
   f.number("to_memory", p.to_memory);
@@ -549,9 +525,7 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, SetFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, SetFacts> {
   f.number("memory", p.memory);
   f.number("flags", p.flags, p.flags != kNoFlags);
   f.number("value_is_known", p.value_is_known, false);
@@ -561,34 +535,26 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, GraphLaunchFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, GraphLaunchFacts> {
   f.number("graph", p.graph);
   f.number("context", p.context);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, CallFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, CallFacts> {
   f.number("cbid", p.cbid);
   f.number("return_value", p.return_value, p.return_value != 0);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, EventRecordFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, EventRecordFacts> {
   f.number("cbid", p.cbid);
   f.number("event", p.event);
   f.number("stream", p.stream);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, SyncFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, SyncFacts> {
   f.number("type", p.type);
   f.number("device", p.device);
   f.number("context", p.context);
@@ -601,9 +567,7 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, OverheadFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, OverheadFacts> {
   f.number("overhead", p.overhead);
   f.number("object", p.object);
   f.number("tid", p.tid, p.object <= 2 && p.tid != 0);
@@ -613,9 +577,7 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, MemoryFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, MemoryFacts> {
   f.number("operation", p.operation);
   f.number("memory", p.memory);
   f.number("asynchronous", p.asynchronous, p.asynchronous);
@@ -627,9 +589,7 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, PoolFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, PoolFacts> {
   f.number("operation", p.operation);
   f.number("pool", p.pool);
   f.number("device", p.device);
@@ -639,9 +599,7 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, RangeFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, RangeFacts> {
   f.number("has_domain", p.has_domain, false);
   f.string("domain", p.domain, p.has_domain);
   f.number("category", p.category, p.category != 0);
@@ -652,25 +610,19 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, NcclFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, NcclFacts> {
   collective_fields(f, p.collective);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, NoticeFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, NoticeFacts> {
   f.number("code", p.code);
   f.number("value", p.value);
   f.string("text", p.text, p.text != 0);
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, AllocatorFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, AllocatorFacts> {
   f.number("device_type", p.device_type);
   f.number("device", p.device, (p.has & AllocatorFacts::kDeviceId) != 0);
   f.delta("total_allocated_bytes", p.allocated_bytes, (p.has & AllocatorFacts::kAllocated) != 0);
@@ -679,17 +631,16 @@ constexpr void payload_fields(F& f, T& p)
 }
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p)
-  requires std::is_same_v<std::remove_const_t<T>, CounterFacts>
-{
+constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, CounterFacts> {
   f.string("series", p.series);
   f.number("series_value", p.value);
 }
 
 // Frequent ones first. The tag of a payload is its index here + 1; tag 0 is no payload.
-using AllPayloads = std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts,
-                               GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts,
-                               EventRecordFacts, ProfiledKernelFacts, OperatorFacts, FrameFacts, CounterFacts, GarbageCollectionFacts, StackFacts>;
+using AllPayloads =
+    std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts, GraphLaunchFacts,
+               OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts, EventRecordFacts,
+               ProfiledKernelFacts, OperatorFacts, FrameFacts, CounterFacts, GarbageCollectionFacts, StackFacts>;
 inline constexpr std::size_t kPayloads = std::tuple_size_v<AllPayloads>;
 
 // Calls f(static_cast<P*>(nullptr)) for each payload type, in the order of AllPayloads.
@@ -719,9 +670,8 @@ bool with_payload(std::uint8_t tag, F&& f) {
 // Calls f(payload) for the payload with this tag at `data`. Returns false if the tag is 0 or unknown.
 template <typename Data, typename F>
 bool visit_payload(std::uint8_t tag, Data* data, F&& f) {
-  return with_payload(tag, [&]<typename P>(P*) {
-    f(*static_cast<std::conditional_t<std::is_const_v<Data>, const P, P>*>(data));
-  });
+  return with_payload(
+      tag, [&]<typename P>(P*) { f(*static_cast<std::conditional_t<std::is_const_v<Data>, const P, P>*>(data)); });
 }
 
 // Indexed by tag.
@@ -744,8 +694,8 @@ class Facts {
   Facts(const std::string& foreign) : args(foreign) {}
   Facts(const char* foreign) : args(foreign) {}
   template <typename P>
-    requires(payload_tag<std::remove_cv_t<P>>() != 0)
-  Facts(const P& payload, std::string_view foreign = {}) : args(foreign), data_(&payload), tag_(payload_tag<P>()) {}
+  requires(payload_tag<std::remove_cv_t<P>>() != 0) Facts(const P& payload, std::string_view foreign = {})
+      : args(foreign), data_(&payload), tag_(payload_tag<P>()) {}
   Facts(std::uint8_t tag, const void* data, std::string_view foreign) : args(foreign), data_(data), tag_(tag) {}
 
   // Null if the payload is of another type. A ProfiledKernelFacts is also a KernelFacts.
@@ -787,8 +737,7 @@ class KeptFacts {
     if (tag_ != 0) std::memcpy(words_, facts.data(), kPayloadBytes[tag_]);
   }
   template <typename P>
-    requires(payload_tag<P>() != 0)
-  KeptFacts(const P& payload) : KeptFacts(Facts(payload)) {}
+  requires(payload_tag<P>() != 0) KeptFacts(const P& payload) : KeptFacts(Facts(payload)) {}
   KeptFacts(std::string text) : args(std::move(text)) {}
   KeptFacts(const char* text) : args(text) {}
 

@@ -52,9 +52,12 @@ bool is_profile(const Process& process) { return process.format == SourceFormat:
 // A profile lists all devices of the machine, including unused ones.
 bool used_gpu(const Process& process) {
   const auto any = [](const KindCounts& counts) {
-    return std::any_of(kKinds.begin(), kKinds.end(), [&](const KindInfo& each) { return is_gpu_work(each.kind) && counts[static_cast<std::size_t>(each.kind)] != 0; });
+    return std::any_of(kKinds.begin(), kKinds.end(), [&](const KindInfo& each) {
+      return is_gpu_work(each.kind) && counts[static_cast<std::size_t>(each.kind)] != 0;
+    });
   };
-  return any(process.counts) || any(process.overwritten) || any(process.lost) || (!is_profile(process) && !process.devices.empty());
+  return any(process.counts) || any(process.overwritten) || any(process.lost) ||
+         (!is_profile(process) && !process.devices.empty());
 }
 
 bool is_recorded(const Process& process) { return process.format == SourceFormat::ring && !process.run_id.empty(); }
@@ -64,9 +67,12 @@ bool is_recorded(const Process& process) { return process.format == SourceFormat
 std::vector<bool> beside_ranks(const Catalog& catalog) {
   std::set<std::string_view> runs;  // runs that have ranks
   for (const Process& process : catalog.processes) {
-    if (is_recorded(process) && process.rank >= 0 && process.rank_source == RankSource::content) runs.insert(process.run_id);
+    if (is_recorded(process) && process.rank >= 0 && process.rank_source == RankSource::content)
+      runs.insert(process.run_id);
   }
-  const bool has_ranks = std::any_of(catalog.processes.begin(), catalog.processes.end(), [](const Process& each) { return is_profile(each) && each.rank >= 0 && used_gpu(each); });
+  const bool has_ranks = std::any_of(catalog.processes.begin(), catalog.processes.end(), [](const Process& each) {
+    return is_profile(each) && each.rank >= 0 && used_gpu(each);
+  });
   std::vector<bool> found;
   for (const Process& process : catalog.processes) {
     const bool of_their_run = is_profile(process) ? has_ranks : is_recorded(process) && runs.contains(process.run_id);

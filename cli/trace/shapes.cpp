@@ -23,7 +23,8 @@ std::uint8_t slot_of(std::string_view before) {
   const std::size_t begin = end == 0 ? before.npos : before.rfind('"', end - 1);
   std::uint32_t hash = 2166136261u;
   if (begin == before.npos || end == before.size()) return static_cast<std::uint8_t>(hash % kShapeSlots);
-  for (const char c : before.substr(begin + 1, end - begin - 1)) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  for (const char c : before.substr(begin + 1, end - begin - 1))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return static_cast<std::uint8_t>(hash % kShapeSlots);
 }
 
@@ -44,7 +45,10 @@ void Shape::put_together(const std::int64_t* integers, std::string& out) const {
 }
 
 Shapes::Shapes(const Shapes& from)
-    : texts_(from.texts_), shapes_(from.shapes_), text_bytes_(from.text_bytes_), most_text_bytes_(from.most_text_bytes_) {
+    : texts_(from.texts_),
+      shapes_(from.shapes_),
+      text_bytes_(from.text_bytes_),
+      most_text_bytes_(from.most_text_bytes_) {
   for (Shape& shape : shapes_) {
     shape.text = texts_[shape.id];
     shape.holes = {holes_.keep(shape.holes.data(), shape.holes.size()), shape.holes.size()};

@@ -20,9 +20,9 @@ namespace cli {
 
 using ShapeId = std::uint32_t;  // index in Shapes; 0 is "" without holes
 
-inline constexpr char kHole = '\1';               // placeholder of an integer; this byte never occurs in JSON text
-inline constexpr std::size_t kMostHoles = 64;     // per shape
-inline constexpr std::size_t kShapeSlots = 256;   // integers that are usually close in value share a slot
+inline constexpr char kHole = '\1';              // placeholder of an integer; this byte never occurs in JSON text
+inline constexpr std::size_t kMostHoles = 64;    // per shape
+inline constexpr std::size_t kShapeSlots = 256;  // integers that are usually close in value share a slot
 inline constexpr std::size_t kMostShapeText = 16 << 10;
 inline constexpr std::size_t kMostTextOfShapes = 64 << 20;  // of all shapes together, which stay in memory
 

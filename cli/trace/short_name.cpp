@@ -297,7 +297,8 @@ std::string frame_text(const Catalog& catalog, const StackFrame& frame) {
     const std::string_view of_class = text_of_module(catalog, frame);
     return frame.path != 0 ? fmt::format("{} ({})", catalog.strings[frame.path], of_class) : std::string(of_class);
   }
-  if (frame.what == StackFrame::kNative && frame.name == 0) return fmt::format("{}+{:#x}", file.substr(file.rfind('/') + 1), frame.instance);
+  if (frame.what == StackFrame::kNative && frame.name == 0)
+    return fmt::format("{}+{:#x}", file.substr(file.rfind('/') + 1), frame.instance);
   const bool is_placed = frame.file != 0 && (frame.what == StackFrame::kPython || frame.line != 0);
   return is_placed ? fmt::format("{}({}): {}", file, frame.line, name) : std::string(name);
 }

@@ -12,10 +12,10 @@ namespace cli {
 // devices of a process share this time.
 struct Step {
   std::int64_t number = 0;
-  std::int64_t start_ns = 0, end_ns = 0;          // host range [start_ns, end_ns)
+  std::int64_t start_ns = 0, end_ns = 0;  // host range [start_ns, end_ns)
   // On the GPU; both 0 if unknown; equal if the step launched no GPU work
   std::int64_t gpu_start_ns = 0, gpu_end_ns = 0;
-  std::int64_t kernels = 0;                       // kernels launched in the step
+  std::int64_t kernels = 0;  // kernels launched in the step
 
   bool knows_gpu_time() const { return gpu_start_ns != 0 || gpu_end_ns != 0; }
   // The time range of the step: on the GPU if known, else on the host.
@@ -39,7 +39,7 @@ using Steps = std::vector<std::vector<Step>>;
 
 // The period with which the kernels of a process repeat (select/step_period.h).
 struct KernelPeriod {
-  std::uint64_t kernels = 0;  // kernels per period; 0 if there are too few kernels to look for a period
+  std::uint64_t kernels = 0;                // kernels per period; 0 if there are too few kernels to look for a period
   std::uint64_t matched = 0, compared = 0;  // kernels equal to the kernel one period before, and all compared ones
   bool by_names = false;                    // kernels are compared by name only: their grids differ
 
@@ -55,8 +55,8 @@ struct ProcessSteps {
   std::int64_t first_ns = 0, last_ns = 0;  // of all its events except flow endpoints; 0, 0 if it has none
   std::vector<Step> steps;                 // sorted by start
   LaunchShare launches;
-  KernelPeriod period;                     // only if the program names no steps
-  bool alike = false;                      // only with `period`: step numbers agree with those of the other ranks
+  KernelPeriod period;  // only if the program names no steps
+  bool alike = false;   // only with `period`: step numbers agree with those of the other ranks
   // If a period was found: kernels in repeating parts, and all kernels launched in the trace
   std::int64_t repeated = 0, launched = 0;
   // Number of repeats of the period, and the range that contains them (or kWholeTrace), if the repeats are parts of one

@@ -28,9 +28,9 @@ constexpr std::string_view kOverhead[] = {"Unknown",
 constexpr std::string_view kMemoryOperation[] = {"Memory operation", "Allocate", "Release"};
 constexpr std::string_view kPoolOperation[] = {"Memory pool operation", "Memory pool created", "Memory pool destroyed",
                                                "Memory pool trimmed"};
-constexpr std::string_view kNotice[] = {"notice",    "gap",           "fatal",          "reduced_to_light",
-                                        "source_on", "clock_changed", "graphs_unknown", "spool_ended",
-                                        "stalled",   "reduced_to_steps", "hang",       "torch_unknown"};
+constexpr std::string_view kNotice[] = {
+    "notice",         "gap",         "fatal",   "reduced_to_light", "source_on", "clock_changed",
+    "graphs_unknown", "spool_ended", "stalled", "reduced_to_steps", "hang",      "torch_unknown"};
 constexpr std::string_view kState[] = {"off", "on", "failed", "taken"};
 // Indexed by ncclRedOp_t and ncclDataType_t.
 constexpr std::string_view kReduction[] = {"sum", "prod", "max", "min", "avg"};

@@ -41,9 +41,9 @@ constexpr std::string_view word(RecordingMode mode) { return words::of(words::kM
 namespace cli {
 
 // Codes of CUPTI, NVTX and NCCL, spelled as Kineto and NCCL's users do.
-constexpr bool is_host_memory(std::uint8_t memory) { return memory == 1 || memory == 2; }    // CUpti_ActivityMemoryKind
+constexpr bool is_host_memory(std::uint8_t memory) { return memory == 1 || memory == 2; }  // CUpti_ActivityMemoryKind
 constexpr bool is_device_memory(std::uint8_t memory) { return memory == 3 || memory == 4 || memory == 6; }
-std::string_view memory_name(std::uint8_t memory);                             // CUpti_ActivityMemoryKind
+std::string_view memory_name(std::uint8_t memory);  // CUpti_ActivityMemoryKind
 // "HtoD"; takes a CUpti_ActivityMemcpyKind
 std::string_view copy_direction(std::uint8_t copy);
 std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to);  // "Memcpy HtoD (Pinned -> Device)"
@@ -57,6 +57,6 @@ std::string_view word(trace::NoticeCode code);                                 /
 std::string_view word(trace::SourceState state);                               // "taken": spelled as in SourceState
 // "avg"; takes a ncclRedOp_t; "" if unknown
 std::string_view reduction_name(std::uint32_t reduction);
-std::string_view nccl_type_name(std::uint32_t type);                           // "ncclFloat32"; "" if unknown
+std::string_view nccl_type_name(std::uint32_t type);  // "ncclFloat32"; "" if unknown
 
 }  // namespace cli

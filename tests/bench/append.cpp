@@ -127,7 +127,9 @@ const Alone kRingAlone{"ring", [](const std::string& words) {
                          for (std::size_t done = 0; done < kernels; done += source.activities().size()) {
                            std::vector<Activity> some = source.activities();
                            some.resize(std::min(some.size(), kernels - done));
-                           for (Activity& a : some) a.start += done * 3000, a.end += done * 3000, a.correlationId += static_cast<std::uint32_t>(done);
+                           for (Activity& a : some)
+                             a.start += done * 3000, a.end += done * 3000,
+                                 a.correlationId += static_cast<std::uint32_t>(done);
                            translate_all(translation, some);
                          }
                          _exit(0);

@@ -60,8 +60,8 @@ Figures json_read(bool small) {
        fmt::format("{:.0f} MB/s, {:.2f}x that of one", static_cast<double>(bytes) / all_s / 1e6, one_s / all_s), true},
       {"peak memory of that", "<= 0.1x the JSON",
        fmt::format("{:.2f}x ({:.1f} MB)", share, static_cast<double>(peak) / 1e6), share <= 0.1},
-      {"time of it against a tenth of the events", "<= 10.5x", fmt::format("{:.2f}x for {:.2f}x the bytes", times, size_times),
-       times <= 1.05 * size_times},
+      {"time of it against a tenth of the events", "<= 10.5x",
+       fmt::format("{:.2f}x for {:.2f}x the bytes", times, size_times), times <= 1.05 * size_times},
   };
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "cli/show/export/export_job.h"
 #include "cli/answers/derived/overlay.h"
+#include "cli/show/export/export_job.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"
 
@@ -71,8 +71,8 @@ Figure overlay_rate(double seconds, std::uint64_t events, std::uint64_t items) {
 Figure rate(const char* what, bool alone, double seconds, const Result& result) {
   const double slices = static_cast<double>(result.summary.slices_out);
   return {what, alone ? ">= 5 M slices/s" : "none; printed",
-          fmt::format("{:.2f} M slices/s, {} flows, {:.0f} B a slice", slices / seconds / 1e6,
-                      result.summary.flows_out, static_cast<double>(result.bytes) / slices),
+          fmt::format("{:.2f} M slices/s, {} flows, {:.0f} B a slice", slices / seconds / 1e6, result.summary.flows_out,
+                      static_cast<double>(result.bytes) / slices),
           !alone || slices / seconds >= 5e6};
 }
 

@@ -54,7 +54,8 @@ std::uint64_t peak_bytes(const Alone& what, const std::string& argument) {
 
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--peak") == 0) {
-    for (const bench::Alone* what : {&bench::kJsonReadAlone, &bench::kMergeAlone, &bench::kPftraceWriteAlone, &bench::kRingAlone}) {
+    for (const bench::Alone* what :
+         {&bench::kJsonReadAlone, &bench::kMergeAlone, &bench::kPftraceWriteAlone, &bench::kRingAlone}) {
       if (std::strcmp(argv[2], what->name) == 0) what->run(argv[3]);
     }
     return 0;
@@ -71,8 +72,9 @@ int main(int argc, char** argv) {
     }
     std::fflush(stdout);
   }
-  fmt::print("Measured elsewhere: tables against HTA (>= 40x faster, <= 1/4 of its memory) by tests/bench/beside.py; what a killed process\n"
-             "keeps by tests/integration/test_kill.py; step time on a GPU by scripts/gpu_check; the error of\n"
-             "aligned clocks by tests/unit/cli/timeline/clocks.\n");
+  fmt::print(
+      "Measured elsewhere: tables against HTA (>= 40x faster, <= 1/4 of its memory) by tests/bench/beside.py; what a killed process\n"
+      "keeps by tests/integration/test_kill.py; step time on a GPU by scripts/gpu_check; the error of\n"
+      "aligned clocks by tests/unit/cli/timeline/clocks.\n");
   return 0;
 }

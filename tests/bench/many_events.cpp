@@ -23,7 +23,8 @@ void one_launch(std::string& out, std::int64_t ns, int id) {
       "External id": {}, "Record function id": 0, "Concrete Inputs": ["", ""], "Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Strides": [[768, 1], [768, 1]], "Input Dims": [[48, 768], [{}, 768]], "Ev Idx": {}
     }}
   }},
-)~", us(ns), id, 1024 + layer, id);
+)~",
+                 us(ns), id, 1024 + layer, id);
   fmt::format_to(at, R"~(  {{
     "ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 4242, "tid": 4242,
     "ts": {}, "dur": 4.567,
@@ -35,7 +36,8 @@ void one_launch(std::string& out, std::int64_t ns, int id) {
     "ph": "s", "id": {}, "pid": 4242, "tid": 4242, "ts": {},
     "cat": "ac2g", "name": "ac2g"
   }},
-)~", us(ns + 2000), id, id, id, us(ns + 2000));
+)~",
+                 us(ns + 2000), id, id, id, us(ns + 2000));
   fmt::format_to(at, R"~(  {{
     "ph": "X", "cat": "kernel", "name": "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_{}<c10::BFloat16> >(int, at::native::CUDAFunctor_add<c10::BFloat16>)", "pid": 0, "tid": 7,
     "ts": {}, "dur": 8.192,
@@ -47,7 +49,8 @@ void one_launch(std::string& out, std::int64_t ns, int id) {
     "ph": "f", "id": {}, "pid": 0, "tid": 7, "ts": {},
     "cat": "ac2g", "name": "ac2g", "bp": "e"
   }},
-)~", layer, us(ns + 9000), id, id, 288 + layer, id, us(ns + 9000));
+)~",
+                 layer, us(ns + 9000), id, id, 288 + layer, id, us(ns + 9000));
 }
 
 }  // namespace

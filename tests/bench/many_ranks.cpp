@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "cli/base/output_file.h"
-#include "cli/timeline/merge/align.h"
-#include "cli/formats/ttrace/writer.h"
-#include "cli/trace/catalog.h"
-#include "cli/formats/ttrace/walk.h"
 #include "cli/formats/ttrace/reader.h"
+#include "cli/formats/ttrace/walk.h"
+#include "cli/formats/ttrace/writer.h"
+#include "cli/timeline/merge/align.h"
+#include "cli/trace/catalog.h"
 #include "common/record.h"
 #include "tests/unit/cli/formats/reading/made_rings.h"
 
@@ -53,13 +53,16 @@ struct Rank {
 class Host {
  public:
   Host(const std::string& path, std::size_t number, std::size_t hosts, std::size_t ranks)
-      : number_(number), ahead_ns_(static_cast<std::int64_t>(noise(number, 7, 2'000'000'000)) * (number > 0)),
-        drift_(number == 0 ? 0 : (static_cast<double>(noise(number, 8, 40'000)) - 20'000) * 1e-9), file_(path) {
+      : number_(number),
+        ahead_ns_(static_cast<std::int64_t>(noise(number, 7, 2'000'000'000)) * (number > 0)),
+        drift_(number == 0 ? 0 : (static_cast<double>(noise(number, 8, 40'000)) - 20'000) * 1e-9),
+        file_(path) {
     for (std::size_t place = 0; place < ranks; ++place) add_rank(place, hosts, ranks);
     launch_ = catalog_.strings.intern("cudaLaunchKernel"), call_ = catalog_.strings.intern("ncclAllReduce");
     reduce_ = catalog_.strings.intern("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
     for (int i = 0; i < kKernels; ++i) {
-      kernels_.push_back(catalog_.strings.intern(fmt::format("void at::native::vectorized_elementwise_kernel<{}, at::native::CUDAFunctor_add<c10::BFloat16>>(int)", i)));
+      kernels_.push_back(catalog_.strings.intern(fmt::format(
+          "void at::native::vectorized_elementwise_kernel<{}, at::native::CUDAFunctor_add<c10::BFloat16>>(int)", i)));
     }
     writer_ = std::make_unique<MergedWriter>(file_, catalog_, kHeld);
   }
@@ -81,7 +84,8 @@ class Host {
       KernelFacts facts;
       facts.context = 1;
       const auto took = static_cast<std::int64_t>(4'000 + 500 * static_cast<std::uint64_t>(i) + noise(id, at + 1, 600));
-      put(Kind::kernel, rank.compute, kernels_[static_cast<std::size_t>(i)], rank.gpu_ns, took, rank.correlation, facts);
+      put(Kind::kernel, rank.compute, kernels_[static_cast<std::size_t>(i)], rank.gpu_ns, took, rank.correlation,
+          facts);
       rank.gpu_ns += took;
     }
   }
@@ -98,7 +102,8 @@ class Host {
     NcclFacts facts;
     Collective& c = facts.collective;
     c.communicator = communicator, c.ordinal = ordinal, c.epoch = 1;
-    c.nccl_class = static_cast<std::uint8_t>(trace::NcclClass::collective), c.has = Collective::kCommunicator | Collective::kBytes;
+    c.nccl_class = static_cast<std::uint8_t>(trace::NcclClass::collective),
+    c.has = Collective::kCommunicator | Collective::kBytes;
     Event event = made(Kind::nccl, rank.thread, call_, rank.host_ns + 500, 9'000, 0);
     event.bytes = 1 << 20, event.has_bytes = true;
     write(event, facts);
@@ -113,7 +118,8 @@ class Host {
   void end_step(std::size_t place, int step) {
     Rank& rank = ranks_[place];
     rank.host_ns = std::max(rank.host_ns, rank.gpu_ns - 200'000);
-    put(Kind::nvtx, rank.thread, catalog_.strings.intern(fmt::format("step {}", step)), rank.step_begin_ns, rank.host_ns - rank.step_begin_ns, 0, RangeFacts{});
+    put(Kind::nvtx, rank.thread, catalog_.strings.intern(fmt::format("step {}", step)), rank.step_begin_ns,
+        rank.host_ns - rank.step_begin_ns, 0, RangeFacts{});
     flush(place, on_clock(rank.host_ns));  // the next step begins there
   }
 
@@ -141,14 +147,18 @@ class Host {
     process.run_id = "many_ranks", process.format = SourceFormat::ring, process.state = RecordingState::clean;
     process.first_ns = INT64_MAX;
     const auto tell = [&](std::uint64_t communicator, std::size_t rank, std::size_t of) {
-      process.communicators.push_back({.communicator = communicator, .rank = static_cast<std::int64_t>(rank), .ranks = static_cast<std::int64_t>(of), .epoch = 1});
+      process.communicators.push_back({.communicator = communicator,
+                                       .rank = static_cast<std::int64_t>(rank),
+                                       .ranks = static_cast<std::int64_t>(of),
+                                       .epoch = 1});
     };
     tell(1, number_ * ranks + place, hosts * ranks);
     tell(1'000 + number_, place, ranks);
     tell(1'000'000 + place, number_, hosts);
     const ProcessId id = catalog_.add_process(process);
     Rank rank{};
-    rank.thread = catalog_.track(id, TrackKind::thread, 4242, 4242), rank.compute = catalog_.track(id, TrackKind::stream, 0, 7);
+    rank.thread = catalog_.track(id, TrackKind::thread, 4242, 4242),
+    rank.compute = catalog_.track(id, TrackKind::stream, 0, 7);
     rank.communication = catalog_.track(id, TrackKind::stream, 0, 9);
     rank.host_ns = rank.gpu_ns = kBegin_ns + static_cast<std::int64_t>(noise(number_, place, 1'000'000));
     ranks_.push_back(rank);
@@ -159,36 +169,42 @@ class Host {
     rank.host_ns += static_cast<std::int64_t>(took) + 1'000;
     CallFacts facts;
     facts.cbid = 211;
-    put(Kind::runtime, rank.thread, launch_, rank.host_ns - static_cast<std::int64_t>(took), static_cast<std::int64_t>(took), ++rank.correlation, facts);
+    put(Kind::runtime, rank.thread, launch_, rank.host_ns - static_cast<std::int64_t>(took),
+        static_cast<std::int64_t>(took), ++rank.correlation, facts);
   }
 
   std::int64_t on_clock(std::int64_t ns) const {
     return ns + ahead_ns_ + static_cast<std::int64_t>(drift_ * static_cast<double>(ns - kBegin_ns));
   }
 
-  Event made(Kind kind, TrackId track, StringId name, std::int64_t start_ns, std::int64_t duration_ns, std::uint64_t correlation) const {
+  Event made(Kind kind, TrackId track, StringId name, std::int64_t start_ns, std::int64_t duration_ns,
+             std::uint64_t correlation) const {
     Event event;
     event.kind = kind, event.track = track, event.name = name, event.correlation = correlation;
     event.start_ns = on_clock(start_ns);
     event.duration_ns = duration_ns;
     return event;
   }
-  void put(Kind kind, TrackId track, StringId name, std::int64_t start_ns, std::int64_t duration_ns, std::uint64_t correlation, const Facts& facts) {
+  void put(Kind kind, TrackId track, StringId name, std::int64_t start_ns, std::int64_t duration_ns,
+           std::uint64_t correlation, const Facts& facts) {
     write(made(kind, track, name, start_ns, duration_ns, correlation), facts);
   }
   void write(const Event& event, const Facts& facts) {
     Process& process = catalog_.processes[catalog_.tracks[event.track].process];
     ++process.counts[static_cast<std::size_t>(event.kind)];
-    process.first_ns = std::min(process.first_ns, event.start_ns), process.last_ns = std::max(process.last_ns, event.start_ns + event.duration_ns);
+    process.first_ns = std::min(process.first_ns, event.start_ns),
+    process.last_ns = std::max(process.last_ns, event.start_ns + event.duration_ns);
     waiting_[static_cast<std::size_t>(&process - catalog_.processes.data())].emplace_back(event, facts);
   }
 
   // In their order, those that begin before `until_ns`.
   void flush(std::size_t place, std::int64_t until_ns) {
     auto& waiting = waiting_[place];
-    std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return key_of(a.first, 0) < key_of(b.first, 0); });
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [](const auto& a, const auto& b) { return key_of(a.first, 0) < key_of(b.first, 0); });
     std::size_t done = 0;
-    for (; done < waiting.size() && waiting[done].first.start_ns < until_ns; ++done) writer_->event(waiting[done].first, waiting[done].second);
+    for (; done < waiting.size() && waiting[done].first.start_ns < until_ns; ++done)
+      writer_->event(waiting[done].first, waiting[done].second);
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(done));
     events_ += done;
   }
@@ -201,13 +217,15 @@ class Host {
   StringId launch_ = 0, call_ = 0, reduce_ = 0;
   std::vector<StringId> kernels_;
   std::vector<Rank> ranks_;
-  std::vector<std::vector<std::pair<Event, KeptFacts>>> waiting_;  // by rank: events come as they are made, a file has them in order
+  std::vector<std::vector<std::pair<Event, KeptFacts>>>
+      waiting_;  // by rank: events come as they are made, a file has them in order
   std::unique_ptr<MergedWriter> writer_;
   std::uint64_t events_ = 0;
 };
 
 // All ranks of a communicator meet: each comes when its GPU has done what was before.
-void meet(std::deque<Host>& hosts, const std::vector<std::pair<std::size_t, std::size_t>>& members, std::uint64_t communicator, std::uint64_t ordinal) {
+void meet(std::deque<Host>& hosts, const std::vector<std::pair<std::size_t, std::size_t>>& members,
+          std::uint64_t communicator, std::uint64_t ordinal) {
   std::int64_t last_ns = 0;
   for (const auto& [host, place] : members) last_ns = std::max(last_ns, hosts[host].come(place));
   for (const auto& [host, place] : members) {

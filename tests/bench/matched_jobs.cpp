@@ -18,8 +18,8 @@ namespace {
 std::string class_of(const cli::ParallelJob& job) {
   const char* const names[] = {"names and numbers", "names", "some names", "no names"};
   const char* const troubles[] = {"healthy", "one slow rank", "late in turn"};
-  return fmt::format("{}, {}, {}", names[static_cast<std::size_t>(job.names)], troubles[static_cast<std::size_t>(job.trouble)],
-                     job.lost > 0 ? "losses" : "no losses");
+  return fmt::format("{}, {}, {}", names[static_cast<std::size_t>(job.names)],
+                     troubles[static_cast<std::size_t>(job.trouble)], job.lost > 0 ? "losses" : "no losses");
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
     longest_s = std::max(longest_s, took_s);
     all_s += took_s;
     const cli::ParallelScore got = judge(job, matched);
-    if (got.wrong > 0 || got.false_complete > 0) fmt::print("job {}: {} wrong, {} falsely complete\n", seed, got.wrong, got.false_complete);
+    if (got.wrong > 0 || got.false_complete > 0)
+      fmt::print("job {}: {} wrong, {} falsely complete\n", seed, got.wrong, got.false_complete);
     sum += got;
     classes[class_of(drawn)] += got;
   }
@@ -58,10 +59,11 @@ int main(int argc, char** argv) {
   };
   const bool is_good = sum.wrong == 0 && sum.false_complete == 0 && is_enough(sum);
   for (const auto& [name, score] : classes) {
-    fmt::print("{:45} {:8} pairs matched, {} wrongly, {:6.2f} % of {} that times prove{}\n", name, score.right, score.wrong, percent(score), score.provable,
-               is_enough(score) ? "" : " (below 95 %)");
+    fmt::print("{:45} {:8} pairs matched, {} wrongly, {:6.2f} % of {} that times prove{}\n", name, score.right,
+               score.wrong, percent(score), score.provable, is_enough(score) ? "" : " (below 95 %)");
   }
-  fmt::print("{} jobs: {} pairs of calls matched, {} wrongly, {} collectives falsely complete\n", jobs, sum.right, sum.wrong, sum.false_complete);
+  fmt::print("{} jobs: {} pairs of calls matched, {} wrongly, {} collectives falsely complete\n", jobs, sum.right,
+             sum.wrong, sum.false_complete);
   fmt::print("{:.2f} % of the {} pairs that times prove\n", percent(sum), sum.provable);
   fmt::print("{:.1f} s, {:.2f} s for the longest\n", all_s, longest_s);
   return is_good ? 0 : 1;

@@ -20,7 +20,8 @@ class Rings {
  public:
   Rings(int ranks, std::size_t kernels, const char* buffer) : folder_("/tmp/tracetool-bench-rings-XXXXXX") {
     if (mkdtemp(folder_.data()) == nullptr) std::abort();
-    for (int rank = 0; rank < ranks; ++rank) peak_bytes(kRingAlone, fmt::format("{} {} {} {}", rank, kernels, buffer, folder_));
+    for (int rank = 0; rank < ranks; ++rank)
+      peak_bytes(kRingAlone, fmt::format("{} {} {} {}", rank, kernels, buffer, folder_));
   }
   ~Rings() { std::filesystem::remove_all(folder_); }
   const std::string& folder() const { return folder_; }
@@ -74,15 +75,18 @@ Figures merge(bool small) {
   const Rings eight(8, small ? 5'000 : 200'000, "16M"), twice(8, small ? 10'000 : 400'000, "16M");
   const int many_ranks = small ? 32 : 1024;
   const Rings many(many_ranks, small ? 100 : 8'000, "1M");
-  const std::uint64_t peak = peak_bytes(kMergeAlone, eight.folder()), of_twice = peak_bytes(kMergeAlone, twice.folder());
+  const std::uint64_t peak = peak_bytes(kMergeAlone, eight.folder()),
+                      of_twice = peak_bytes(kMergeAlone, twice.folder());
   const std::uint64_t of_many = peak_bytes(kMergeAlone, many.folder());
   const auto mb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
   return {
       rate(8, 6, " (goal 10)", eight, small ? 1 : 5),
-      {"... peak memory, and with twice the events", "flat beyond 256 MiB of events", fmt::format("{:.0f} MB, {:.0f} MB", mb(peak), mb(of_twice)),
+      {"... peak memory, and with twice the events", "flat beyond 256 MiB of events",
+       fmt::format("{:.0f} MB, {:.0f} MB", mb(peak), mb(of_twice)),
        of_twice > 0 && mb(of_twice) <= 1.1 * mb(peak) + 64},
       rate(many_ranks, 3, "", many, small ? 1 : 2),
-      {"... peak memory", "<= 1 GiB", fmt::format("{:.0f} MB", mb(of_many)), of_many > 0 && of_many <= std::uint64_t{1} << 30},
+      {"... peak memory", "<= 1 GiB", fmt::format("{:.0f} MB", mb(of_many)),
+       of_many > 0 && of_many <= std::uint64_t{1} << 30},
   };
 }
 

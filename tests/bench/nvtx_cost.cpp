@@ -27,9 +27,10 @@ class Folder {
   ~Folder() { std::filesystem::remove_all(path_); }
   std::string environment(bool with_agent) const {
     if (!with_agent) return "env -u LD_PRELOAD -u NVTX_INJECTION64_PATH -u CUDA_INJECTION64_PATH -u TRACETOOL_ACTIVE ";
-    return fmt::format("env -u NVTX_INJECTION64_PATH -u CUDA_INJECTION64_PATH -u TRACETOOL_ACTIVE LD_PRELOAD={} "
-                       "TRACETOOL_DIR={} TRACETOOL_BUFFER=64M ",
-                       AGENT_LIBRARY, path_);
+    return fmt::format(
+        "env -u NVTX_INJECTION64_PATH -u CUDA_INJECTION64_PATH -u TRACETOOL_ACTIVE LD_PRELOAD={} "
+        "TRACETOOL_DIR={} TRACETOOL_BUFFER=64M ",
+        AGENT_LIBRARY, path_);
   }
 
  private:
@@ -84,7 +85,8 @@ Figures nvtx_cost(bool small) {
   const double start_ms = start_up_ms(small ? 5 : 300);
   return {
       {"an NVTX range (push and pop)", "none; printed", fmt::format("+{:.0f} ns", ours.range_ns - none.range_ns), true},
-      {"a call of NCCL, from its payload", "none; printed", fmt::format("+{:.0f} ns", ours.nccl_ns - none.nccl_ns), true},
+      {"a call of NCCL, from its payload", "none; printed", fmt::format("+{:.0f} ns", ours.nccl_ns - none.nccl_ns),
+       true},
       {"start of a process without CUDA", "< 1 ms", fmt::format("+{:.3f} ms (median)", start_ms), start_ms < 1},
   };
 }

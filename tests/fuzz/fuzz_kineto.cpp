@@ -12,14 +12,15 @@
 #include <string>
 
 #include "cli/base/error.h"
+#include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/kineto/fields.h"
 #include "cli/formats/kineto/reader.h"
-#include "cli/formats/json/byte_source.h"
 
 namespace {
 
-constexpr std::size_t kWholeInput = 1 << 16;  // a window that any input lies in; the usual one is cleared many times a second
+constexpr std::size_t kWholeInput =
+    1 << 16;  // a window that any input lies in; the usual one is cleared many times a second
 
 struct Checked : cli::EventSink {
   void event(const cli::Event& event, const cli::Facts& facts) override {
@@ -27,11 +28,13 @@ struct Checked : cli::EventSink {
     good += event.start_ns == 1234567 && event.duration_ns == 7654321 && good == events;
     ++events;
     for (const std::uint64_t field :
-         {static_cast<std::uint64_t>(event.start_ns), static_cast<std::uint64_t>(event.duration_ns), event.correlation, event.bytes,
-          std::uint64_t{event.track}, std::uint64_t{event.name}, std::uint64_t{event.category}, static_cast<std::uint64_t>(event.kind),
-          static_cast<std::uint64_t>(event.phase), static_cast<std::uint64_t>(event.json.scope),
-          std::uint64_t{event.has_bytes} << 4 | std::uint64_t{event.json.no_category} << 3 | std::uint64_t{event.json.encloses} << 2 |
-              std::uint64_t{event.json.second_ids} << 1 | std::uint64_t{event.json.args_complete},
+         {static_cast<std::uint64_t>(event.start_ns), static_cast<std::uint64_t>(event.duration_ns), event.correlation,
+          event.bytes, std::uint64_t{event.track}, std::uint64_t{event.name}, std::uint64_t{event.category},
+          static_cast<std::uint64_t>(event.kind), static_cast<std::uint64_t>(event.phase),
+          static_cast<std::uint64_t>(event.json.scope),
+          std::uint64_t{event.has_bytes} << 4 | std::uint64_t{event.json.no_category} << 3 |
+              std::uint64_t{event.json.encloses} << 2 | std::uint64_t{event.json.second_ids} << 1 |
+              std::uint64_t{event.json.args_complete},
           std::uint64_t{facts.tag()}, std::hash<std::string>{}(cli::KeptFacts(facts).args)}) {
       hash = (hash ^ field) * 0x100000001b3u;
     }
@@ -45,7 +48,8 @@ struct Checked : cli::EventSink {
 void check(const cli::Process& process, const Checked& sink, std::size_t size) {
   const auto counted = std::accumulate(process.counts.begin(), process.counts.end(), std::uint64_t{0});
   if (counted != sink.events || counted + process.lost_unknown_kind > size) std::abort();
-  if (process.lost_unknown_kind > 0 && (process.state != cli::RecordingState::recovered || process.notes.empty())) std::abort();
+  if (process.lost_unknown_kind > 0 && (process.state != cli::RecordingState::recovered || process.notes.empty()))
+    std::abort();
   if (process.notes.size() > 64) std::abort();
 }
 

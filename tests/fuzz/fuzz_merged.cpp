@@ -21,7 +21,8 @@ struct Ignore : cli::EventSink {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   cli::ttrace::EventBatch batch;
-  if (size > 0) (void)cli::ttrace::decode_events(bytes.substr(1), data[0], {}, batch);  // the checksum hides them from the rest
+  if (size > 0)
+    (void)cli::ttrace::decode_events(bytes.substr(1), data[0], {}, batch);  // the checksum hides them from the rest
 
   const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
   if (fd < 0) return 0;

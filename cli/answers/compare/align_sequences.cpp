@@ -41,15 +41,21 @@ class ReachSearch {
 
  private:
   static SequencePosition size(KernelSequence elements) { return static_cast<SequencePosition>(elements.size()); }
-  SequencePosition at(SequencePosition d, SequencePosition k) const { return reached_[static_cast<std::size_t>(d)][static_cast<std::size_t>(k + d)]; }
+  SequencePosition at(SequencePosition d, SequencePosition k) const {
+    return reached_[static_cast<std::size_t>(d)][static_cast<std::size_t>(k + d)];
+  }
   // Returns true if the last difference on this diagonal is an addition.
-  bool adds(SequencePosition d, SequencePosition k) const { return k == -d || (k != d && at(d - 1, k - 1) < at(d - 1, k + 1)); }
+  bool adds(SequencePosition d, SequencePosition k) const {
+    return k == -d || (k != d && at(d - 1, k - 1) < at(d - 1, k + 1));
+  }
 
   bool step(SequencePosition d) {
     DiagonalReach& reach = reached_.emplace_back(static_cast<std::size_t>(2 * d + 1), SequencePosition{0});
     for (SequencePosition k = -d; k <= d; k += 2) {
       SequencePosition x = d == 0 ? 0 : adds(d, k) ? at(d - 1, k + 1) : at(d - 1, k - 1) + 1;
-      while (x < size(a_) && x - k < size(b_) && x >= 0 && x - k >= 0 && a_[static_cast<std::size_t>(x)] == b_[static_cast<std::size_t>(x - k)]) ++x;
+      while (x < size(a_) && x - k < size(b_) && x >= 0 && x - k >= 0 &&
+             a_[static_cast<std::size_t>(x)] == b_[static_cast<std::size_t>(x - k)])
+        ++x;
       reach[static_cast<std::size_t>(k + d)] = x;
       if (x >= size(a_) && x - k >= size(b_)) return true;
     }
@@ -67,14 +73,16 @@ std::optional<std::vector<SequenceChange>> align_sequences(KernelSequence a, Ker
   const std::size_t shorter = std::min(a.size(), b.size());
   while (same_begin < shorter && a[same_begin] == b[same_begin]) ++same_begin;
   while (same_end < shorter - same_begin && a[a.size() - 1 - same_end] == b[b.size() - 1 - same_end]) ++same_end;
-  const KernelSequence middle_a = a.subspan(same_begin, a.size() - same_begin - same_end), middle_b = b.subspan(same_begin, b.size() - same_begin - same_end);
+  const KernelSequence middle_a = a.subspan(same_begin, a.size() - same_begin - same_end),
+                       middle_b = b.subspan(same_begin, b.size() - same_begin - same_end);
   ReachSearch search(middle_a, middle_b);
   if (!search.run(most)) return std::nullopt;
   std::vector<SequenceChange> changes;  // in reverse order
   search.trace_back([&](SequencePosition x, SequencePosition y, bool added) {
     const std::size_t at_a = same_begin + static_cast<std::size_t>(x), at_b = same_begin + static_cast<std::size_t>(y);
     const std::size_t of_a = added ? 0 : 1, of_b = added ? 1 : 0;
-    if (changes.empty() || changes.back().at_a != at_a + of_a || changes.back().at_b != at_b + of_b) changes.push_back({at_a + of_a, 0, at_b + of_b, 0});
+    if (changes.empty() || changes.back().at_a != at_a + of_a || changes.back().at_b != at_b + of_b)
+      changes.push_back({at_a + of_a, 0, at_b + of_b, 0});
     SequenceChange& change = changes.back();
     change = {at_a, change.count_a + of_a, at_b, change.count_b + of_b};
   });

@@ -19,6 +19,8 @@ struct SequenceChange {
 inline constexpr std::size_t kMostDifferences = 3000;
 
 // Returns the changes in order. Empty if there are more than `most` differences.
-std::optional<std::vector<SequenceChange>> align_sequences(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b, std::size_t most = kMostDifferences);
+std::optional<std::vector<SequenceChange>> align_sequences(std::span<const std::uint32_t> a,
+                                                           std::span<const std::uint32_t> b,
+                                                           std::size_t most = kMostDifferences);
 
 }  // namespace cli::comparison

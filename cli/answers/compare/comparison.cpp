@@ -7,15 +7,17 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/answers/tables/percentile.h"
 #include "cli/answers/compare/align_sequences.h"
+#include "cli/answers/tables/percentile.h"
 
 namespace cli::comparison {
 namespace {
 
 using Values = std::vector<std::int64_t>;
 
-double per_gpu(double value, const RunProfile& run) { return value / static_cast<double>(std::max<std::int64_t>(run.gpus, 1)); }
+double per_gpu(double value, const RunProfile& run) {
+  return value / static_cast<double>(std::max<std::int64_t>(run.gpus, 1));
+}
 
 StepSample sample_of(const StepSums& sums, const RunProfile& run, QuantityGroup group) {
   Values ns = sums.ns(run.steps.size());
@@ -25,24 +27,35 @@ StepSample sample_of(const StepSums& sums, const RunProfile& run, QuantityGroup 
   const Values counts = sums.counts(run.steps.size());
   Values means;
   for (std::size_t step = 0; step < ns.size(); ++step) {
-    if (counts[step] > 0) means.push_back(ns[step] / counts[step] * kFraction + ns[step] % counts[step] * kFraction / counts[step]);
+    if (counts[step] > 0)
+      means.push_back(ns[step] / counts[step] * kFraction + ns[step] % counts[step] * kFraction / counts[step]);
   }
   return {means, kFraction};
 }
 
-Change change_of(const Quantity& quantity, const StepSums& a, const StepSums& b, const RunProfile& run_a, const RunProfile& run_b, QuantityGroup group) {
+Change change_of(const Quantity& quantity, const StepSums& a, const StepSums& b, const RunProfile& run_a,
+                 const RunProfile& run_b, QuantityGroup group) {
   const auto count = [](const StepSums& sums, const RunProfile& run) {
     Values counts = sums.counts(run.steps.size());
     return per_gpu(static_cast<double>(median(counts)), run);
   };
-  Change change{&quantity, sample_of(a, run_a, group), sample_of(b, run_b, group), count(a, run_a), count(b, run_b), 1, std::nullopt, ChangeWord::same};
+  Change change{&quantity,
+                sample_of(a, run_a, group),
+                sample_of(b, run_b, group),
+                count(a, run_a),
+                count(b, run_b),
+                1,
+                std::nullopt,
+                ChangeWord::same};
   // Number of launches over which rounding errors average out
-  const double in_one_value = group == QuantityGroup::launch ? std::max(1.0, std::min(change.count_a, change.count_b)) : 1;
+  const double in_one_value =
+      group == QuantityGroup::launch ? std::max(1.0, std::min(change.count_a, change.count_b)) : 1;
   change.resolution_ns = static_cast<double>(std::max(run_a.resolution_ns, run_b.resolution_ns)) / in_one_value;
   return change;
 }
 
-std::vector<Change> changes_of(QuantityGroup group, const Quantities& a, const Quantities& b, const RunProfile& run_a, const RunProfile& run_b) {
+std::vector<Change> changes_of(QuantityGroup group, const Quantities& a, const Quantities& b, const RunProfile& run_a,
+                               const RunProfile& run_b) {
   const StepSums none;
   std::vector<Change> changes;
   for (const auto& [quantity, sums] : a) {
@@ -81,7 +94,9 @@ std::vector<PartChange> parts_of(const RunProfile& a, const RunProfile& b) {
     sum_b += mean.second;
     parts.push_back({name, std::llround(sum_a) - before_a, std::llround(sum_b) - before_b});
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const PartChange& x, const PartChange& y) { return std::abs(x.b_ns - x.a_ns) > std::abs(y.b_ns - y.a_ns); });
+  std::stable_sort(parts.begin(), parts.end(), [](const PartChange& x, const PartChange& y) {
+    return std::abs(x.b_ns - x.a_ns) > std::abs(y.b_ns - y.a_ns);
+  });
   return parts;
 }
 
@@ -93,7 +108,9 @@ class KernelNumbers {
   Numbers of(const RunProfile& run, const StepSequence& sequence) {
     Numbers numbers;
     for (const SequenceKernel& kernel : sequence.kernels) {
-      numbers.push_back(numbers_.try_emplace({run.names[kernel.name], kernel.grid}, static_cast<std::uint32_t>(numbers_.size())).first->second);
+      numbers.push_back(
+          numbers_.try_emplace({run.names[kernel.name], kernel.grid}, static_cast<std::uint32_t>(numbers_.size()))
+              .first->second);
     }
     return numbers;
   }
@@ -126,37 +143,51 @@ std::pair<const StepSequence*, const StepSequence*> most_alike(const RunProfile&
 
 std::string_view change_text(ChangeWord word) {
   switch (word) {
-    case ChangeWord::grew: return "grew";
-    case ChangeWord::shrank: return "shrank";
-    case ChangeWord::appeared: return "appeared";
-    case ChangeWord::vanished: return "vanished";
-    case ChangeWord::same: break;
+    case ChangeWord::grew:
+      return "grew";
+    case ChangeWord::shrank:
+      return "shrank";
+    case ChangeWord::appeared:
+      return "appeared";
+    case ChangeWord::vanished:
+      return "vanished";
+    case ChangeWord::same:
+      break;
   }
   return "";
 }
 
 const Change& Comparison::step() const {
   const std::vector<Change>& changes = group(QuantityGroup::step);
-  return *std::find_if(changes.begin(), changes.end(), [](const Change& change) { return change.quantity->name == kStepTime; });
+  return *std::find_if(changes.begin(), changes.end(),
+                       [](const Change& change) { return change.quantity->name == kStepTime; });
 }
 
 Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_share) {
   Comparison comparison;
-  for (std::size_t i = 0; i < a.groups.size(); ++i) comparison.groups.push_back(changes_of(static_cast<QuantityGroup>(i), a.groups[i], b.groups[i], a, b));
+  for (std::size_t i = 0; i < a.groups.size(); ++i)
+    comparison.groups.push_back(changes_of(static_cast<QuantityGroup>(i), a.groups[i], b.groups[i], a, b));
   const Change& step = comparison.step();
   comparison.has_noise = step.a.has_noise() && step.b.has_noise();
   comparison.compute_classes = a.compute_classes;
   comparison.compute_classes.insert(b.compute_classes.begin(), b.compute_classes.end());
   comparison.least_ns = least_share * std::max(step.a.median, step.b.median);
-  const auto is_judged = [&](const Change& change) { return std::max(change.a.median, change.b.median) >= comparison.least_ns; };
-  for (const auto& group : comparison.groups) comparison.judged += static_cast<std::size_t>(std::count_if(group.begin(), group.end(), is_judged));
+  const auto is_judged = [&](const Change& change) {
+    return std::max(change.a.median, change.b.median) >= comparison.least_ns;
+  };
+  for (const auto& group : comparison.groups)
+    comparison.judged += static_cast<std::size_t>(std::count_if(group.begin(), group.end(), is_judged));
   for (auto& group : comparison.groups) {
     for (Change& change : group) {
-      change.noise_ns = noise_of(change.a, change.b, kFalseWord / static_cast<double>(std::max<std::size_t>(comparison.judged, 1)), change.resolution_ns);
+      change.noise_ns =
+          noise_of(change.a, change.b, kFalseWord / static_cast<double>(std::max<std::size_t>(comparison.judged, 1)),
+                   change.resolution_ns);
       const bool is_enough = std::abs(change.difference_ns()) >= comparison.least_ns && change.difference_ns() != 0;
       if (is_enough && differ(change.a, change.b, change.noise_ns)) change.word = word_of(change);
     }
-    std::stable_sort(group.begin(), group.end(), [](const Change& x, const Change& y) { return std::abs(x.difference_ns()) > std::abs(y.difference_ns()); });
+    std::stable_sort(group.begin(), group.end(), [](const Change& x, const Change& y) {
+      return std::abs(x.difference_ns()) > std::abs(y.difference_ns());
+    });
   }
   comparison.parts = parts_of(a, b);
   return comparison;
@@ -173,11 +204,18 @@ std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const R
   std::map<std::pair<Numbers, Numbers>, std::size_t> known;  // index in `changes`
   std::vector<KernelChange>& changes = comparison.changes.emplace();
   for (const SequenceChange& each : *aligned) {
-    const auto [place, is_new] = known.try_emplace({part_of(sequence_a, each.at_a, each.count_a), part_of(sequence_b, each.at_b, each.count_b)}, changes.size());
+    const auto [place, is_new] = known.try_emplace(
+        {part_of(sequence_a, each.at_a, each.count_a), part_of(sequence_b, each.at_b, each.count_b)}, changes.size());
     if (is_new) {
-      KernelChange change{part_of(of_a->kernels, each.at_a, each.count_a), part_of(of_b->kernels, each.at_b, each.count_b), 0, each.at_a, each.at_b, false};
-      change.grid_alone = std::equal(change.removed.begin(), change.removed.end(), change.added.begin(), change.added.end(),
-                                     [&](const SequenceKernel& x, const SequenceKernel& y) { return a.names[x.name] == b.names[y.name]; });
+      KernelChange change{part_of(of_a->kernels, each.at_a, each.count_a),
+                          part_of(of_b->kernels, each.at_b, each.count_b),
+                          0,
+                          each.at_a,
+                          each.at_b,
+                          false};
+      change.grid_alone = std::equal(
+          change.removed.begin(), change.removed.end(), change.added.begin(), change.added.end(),
+          [&](const SequenceKernel& x, const SequenceKernel& y) { return a.names[x.name] == b.names[y.name]; });
       changes.push_back(std::move(change));
     }
     ++changes[place->second].times;

@@ -38,10 +38,10 @@ struct Comparison {
   std::vector<std::vector<Change>> groups;  // by QuantityGroup; largest difference first
   // Largest difference first; rounded so that they sum to the rounded means of the step
   std::vector<PartChange> parts;
-  std::size_t judged = 0;                   // number of quantities among which the false-verdict chance is shared
-  bool has_noise = false;                   // both sides have kFewestSteps
-  std::set<std::string> compute_classes;    // of either run
-  double least_ns = 0;                      // smaller differences are reported as `same`
+  std::size_t judged = 0;                 // number of quantities among which the false-verdict chance is shared
+  bool has_noise = false;                 // both sides have kFewestSteps
+  std::set<std::string> compute_classes;  // of either run
+  double least_ns = 0;                    // smaller differences are reported as `same`
 
   const std::vector<Change>& group(QuantityGroup which) const { return groups[static_cast<std::size_t>(which)]; }
   const Change& step() const;

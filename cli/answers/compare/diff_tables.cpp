@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "cli/answers/tables/cells.h"
 #include "cli/answers/compare/align_sequences.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
@@ -28,30 +28,42 @@ constexpr std::array<GroupTable, 6> kGroupTables{{{QuantityGroup::step, "step", 
                                                   {QuantityGroup::collective, "collectives", true}}};
 constexpr std::string_view kRuns = "runs", kParts = "parts", kSequence = "sequence";
 
-constexpr Column kChange{"change", Unit::text, "grew, shrank, appeared (in no step of A) or vanished; empty if unchanged"};
+constexpr Column kChange{"change", Unit::text,
+                         "grew, shrank, appeared (in no step of A) or vanished; empty if unchanged"};
 constexpr Column kOld{"old_ns", Unit::ns, "Value in A: median over the steps of the mean over the GPUs"};
 constexpr Column kNew{"new_ns", Unit::ns, "Value in B: median over the steps of the mean over the GPUs"};
 constexpr Column kDifference{"difference_ns", Unit::ns, "new_ns - old_ns"};
-constexpr Column kNoise{"noise_ns", Unit::ns, "Largest difference expected between identical runs; an upper bound for 3 to 7 steps; empty for fewer"};
+constexpr Column kNoise{
+    "noise_ns", Unit::ns,
+    "Largest difference expected between identical runs; an upper bound for 3 to 7 steps; empty for fewer"};
 constexpr Column kRelative{"relative_pct", Unit::percent, "Difference relative to old_ns"};
 
 Cell rounded(double value) { return Cell(static_cast<std::int64_t>(std::llround(value))); }
 
 // An integer if the count is the same on all GPUs.
-Cell count_cell(double count) { return count == std::floor(count) ? Cell(static_cast<std::int64_t>(count)) : Cell(count); }
+Cell count_cell(double count) {
+  return count == std::floor(count) ? Cell(static_cast<std::int64_t>(count)) : Cell(count);
+}
 
 std::vector<Column> change_columns(const GroupTable& table) {
   std::vector<Column> columns{kChange, kOld, kNew, kDifference, kNoise, kRelative};
   if (table.has_counts) {
-    columns.push_back({"old_count", Unit::count, "Number per step of A: median over the steps of the mean over the GPUs"});
-    columns.push_back({"new_count", Unit::count, "Number per step of B: median over the steps of the mean over the GPUs"});
+    columns.push_back(
+        {"old_count", Unit::count, "Number per step of A: median over the steps of the mean over the GPUs"});
+    columns.push_back(
+        {"new_count", Unit::count, "Number per step of B: median over the steps of the mean over the GPUs"});
   }
   if (table.group == QuantityGroup::collective) {
-    columns.push_back({"measure", Unit::text, "time (on the GPU), wait (for the last rank) or transfer (after it), over all such collectives of a step"});
-    columns.push_back({"from_bytes", Unit::bytes, "Smallest size in the row; the largest is less than twice as much; empty if unknown"});
+    columns.push_back(
+        {"measure", Unit::text,
+         "time (on the GPU), wait (for the last rank) or transfer (after it), over all such collectives of a step"});
+    columns.push_back({"from_bytes", Unit::bytes,
+                       "Smallest size in the row; the largest is less than twice as much; empty if unknown"});
   }
   if (table.group == QuantityGroup::operation) {
-    columns.push_back({"measure", Unit::text, "host (time without nested calls, like cpu_self_ns of operators) or gpu (time of GPU work that it launched itself)"});
+    columns.push_back(
+        {"measure", Unit::text,
+         "host (time without nested calls, like cpu_self_ns of operators) or gpu (time of GPU work that it launched itself)"});
   }
   columns.push_back({"name", Unit::text, "Name of the kernel, class, cause or operation"});
   return columns;
@@ -66,10 +78,14 @@ ResultTable group_table(const GroupTable& entry, const Comparison& comparison, b
       continue;
     }
     std::vector<Cell>& cells = table.rows.emplace_back();
-    append(cells, change.word == ChangeWord::same ? Cell() : Cell(std::string(change_text(change.word))), rounded(change.a.median), rounded(change.b.median), rounded(change.difference_ns()),
-           change.noise_ns ? rounded(std::ceil(*change.noise_ns)) : Cell(), change.a.median > 0 ? Cell(100 * change.difference_ns() / change.a.median) : Cell());
+    append(cells, change.word == ChangeWord::same ? Cell() : Cell(std::string(change_text(change.word))),
+           rounded(change.a.median), rounded(change.b.median), rounded(change.difference_ns()),
+           change.noise_ns ? rounded(std::ceil(*change.noise_ns)) : Cell(),
+           change.a.median > 0 ? Cell(100 * change.difference_ns() / change.a.median) : Cell());
     if (entry.has_counts) append(cells, count_cell(change.count_a), count_cell(change.count_b));
-    if (entry.group == QuantityGroup::collective) append(cells, std::string(change.quantity->measure), change.quantity->from_bytes >= 0 ? Cell(change.quantity->from_bytes) : Cell());
+    if (entry.group == QuantityGroup::collective)
+      append(cells, std::string(change.quantity->measure),
+             change.quantity->from_bytes >= 0 ? Cell(change.quantity->from_bytes) : Cell());
     if (entry.group == QuantityGroup::operation) cells.emplace_back(std::string(change.quantity->measure));
     cells.emplace_back(change.quantity->name);
   }
@@ -78,7 +94,9 @@ ResultTable group_table(const GroupTable& entry, const Comparison& comparison, b
 }
 
 // "" if no rank is known.
-std::string ranks_text(const RunProfile& run) { return run.ranks == std::vector<std::int64_t>{-1} ? "" : rank_list(run.ranks); }
+std::string ranks_text(const RunProfile& run) {
+  return run.ranks == std::vector<std::int64_t>{-1} ? "" : rank_list(run.ranks);
+}
 
 ResultTable runs_table(const RunProfile& a, const RunProfile& b, const Comparison& comparison) {
   ResultTable table{kRuns,
@@ -93,8 +111,11 @@ ResultTable runs_table(const RunProfile& a, const RunProfile& b, const Compariso
                     {},
                     {}};
   const auto add = [&](std::string_view side, const RunProfile& run, const StepSample& step) {
-    append(table.rows.emplace_back(), std::string(side), run.gpus, ranks_text(run).empty() ? Cell() : Cell(ranks_text(run)), run.whole ? Cell() : Cell(static_cast<std::int64_t>(run.steps.size())),
-           run.warm_up.empty() ? Cell() : Cell(number_list(run.warm_up)), rounded(step.median), step.has_noise() ? rounded(step.error) : Cell(), run.source);
+    append(table.rows.emplace_back(), std::string(side), run.gpus,
+           ranks_text(run).empty() ? Cell() : Cell(ranks_text(run)),
+           run.whole ? Cell() : Cell(static_cast<std::int64_t>(run.steps.size())),
+           run.warm_up.empty() ? Cell() : Cell(number_list(run.warm_up)), rounded(step.median),
+           step.has_noise() ? rounded(step.error) : Cell(), run.source);
   };
   add("A", a, comparison.step().a);
   add("B", b, comparison.step().b);
@@ -102,14 +123,16 @@ ResultTable runs_table(const RunProfile& a, const RunProfile& b, const Compariso
 }
 
 ResultTable parts_table(const Comparison& comparison, bool all) {
-  ResultTable table{kParts,
-                    {{"old_ns", Unit::ns, "Time per step of A: mean over steps and GPUs"},
-                     {"new_ns", Unit::ns, "Time per step of B: mean over steps and GPUs"},
-                     {"difference_ns", Unit::ns, "new_ns - old_ns"},
-                     {"share_pct", Unit::percent, "Share of the difference of the mean step"},
-                     {"name", Unit::text, "Part of the step: compute by class, exposed communication, copies and memsets alone, idle by cause"}},
-                    {},
-                    {}};
+  ResultTable table{
+      kParts,
+      {{"old_ns", Unit::ns, "Time per step of A: mean over steps and GPUs"},
+       {"new_ns", Unit::ns, "Time per step of B: mean over steps and GPUs"},
+       {"difference_ns", Unit::ns, "new_ns - old_ns"},
+       {"share_pct", Unit::percent, "Share of the difference of the mean step"},
+       {"name", Unit::text,
+        "Part of the step: compute by class, exposed communication, copies and memsets alone, idle by cause"}},
+      {},
+      {}};
   std::int64_t whole_a = 0, whole_b = 0;
   std::size_t small = 0;
   for (const PartChange& part : comparison.parts) whole_a += part.a_ns, whole_b += part.b_ns;
@@ -120,9 +143,12 @@ ResultTable parts_table(const Comparison& comparison, bool all) {
       continue;
     }
     append(table.rows.emplace_back(), part.a_ns, part.b_ns, difference,
-           whole_a != whole_b ? Cell(100.0 * static_cast<double>(difference) / static_cast<double>(whole_b - whole_a)) : Cell(), part.name);
+           whole_a != whole_b ? Cell(100.0 * static_cast<double>(difference) / static_cast<double>(whole_b - whole_a))
+                              : Cell(),
+           part.name);
   }
-  table.notes.push_back(fmt::format("{}the mean step takes {} in A and {} in B, the sum of all parts", small > 0 ? count_text(small, "small row is", "small rows are") + " skipped; " : "",
+  table.notes.push_back(fmt::format("{}the mean step takes {} in A and {} in B, the sum of all parts",
+                                    small > 0 ? count_text(small, "small row is", "small rows are") + " skipped; " : "",
                                     duration_text(whole_a), duration_text(whole_b)));
   return table;
 }
@@ -138,29 +164,38 @@ std::string kernel_names(const std::vector<SequenceKernel>& kernels, const RunPr
 }
 
 ResultTable sequence_table(const RunProfile& a, const RunProfile& b) {
-  ResultTable table{kSequence,
-                    {{"change", Unit::text, "replaced, removed, added, or grid (the same kernels with other grids)"},
-                     {"times", Unit::count, "Number of places in the step"},
-                     {"at_old", Unit::number, "Position of the first of these places among the kernels of the step of A, from 1"},
-                     {"at_new", Unit::number, "Position of the first of these places among the kernels of the step of B, from 1"},
-                     {"old_count", Unit::count, "Number of kernels of A that are removed"},
-                     {"new_count", Unit::count, "Number of kernels of B that replace them"},
-                     {"old_kernels", Unit::text, "Names of the removed kernels, at most 8"},
-                     {"new_kernels", Unit::text, "Names of the kernels of B, at most 8"}},
-                    {},
-                    {}};
+  ResultTable table{
+      kSequence,
+      {{"change", Unit::text, "replaced, removed, added, or grid (the same kernels with other grids)"},
+       {"times", Unit::count, "Number of places in the step"},
+       {"at_old", Unit::number, "Position of the first of these places among the kernels of the step of A, from 1"},
+       {"at_new", Unit::number, "Position of the first of these places among the kernels of the step of B, from 1"},
+       {"old_count", Unit::count, "Number of kernels of A that are removed"},
+       {"new_count", Unit::count, "Number of kernels of B that replace them"},
+       {"old_kernels", Unit::text, "Names of the removed kernels, at most 8"},
+       {"new_kernels", Unit::text, "Names of the kernels of B, at most 8"}},
+      {},
+      {}};
   const auto compared = compare_sequences(a, b);
   if (!compared) return table;
-  table.notes.push_back(fmt::format("compares {} of step {}{} in A with {} of step {}{} in B, by name and grid, in launch order", count_text(compared->kernels_a, "kernel"), compared->step_a,
-                                    of_rank(a.sequence_rank), count_text(compared->kernels_b, "kernel"), compared->step_b, of_rank(b.sequence_rank)));
+  table.notes.push_back(
+      fmt::format("compares {} of step {}{} in A with {} of step {}{} in B, by name and grid, in launch order",
+                  count_text(compared->kernels_a, "kernel"), compared->step_a, of_rank(a.sequence_rank),
+                  count_text(compared->kernels_b, "kernel"), compared->step_b, of_rank(b.sequence_rank)));
   if (!compared->changes) {
-    table.notes.push_back(fmt::format("the sequences differ in more than {} places and are not aligned", kMostDifferences));
+    table.notes.push_back(
+        fmt::format("the sequences differ in more than {} places and are not aligned", kMostDifferences));
     return table;
   }
   for (const KernelChange& change : *compared->changes) {
-    const std::string_view word = change.grid_alone ? "grid" : change.added.empty() ? "removed" : change.removed.empty() ? "added" : "replaced";
-    append(table.rows.emplace_back(), std::string(word), static_cast<std::int64_t>(change.times), static_cast<std::int64_t>(change.at_a + 1), static_cast<std::int64_t>(change.at_b + 1),
-           static_cast<std::int64_t>(change.removed.size()), static_cast<std::int64_t>(change.added.size()), kernel_names(change.removed, a, change.grid_alone), kernel_names(change.added, b, change.grid_alone));
+    const std::string_view word = change.grid_alone        ? "grid"
+                                  : change.added.empty()   ? "removed"
+                                  : change.removed.empty() ? "added"
+                                                           : "replaced";
+    append(table.rows.emplace_back(), std::string(word), static_cast<std::int64_t>(change.times),
+           static_cast<std::int64_t>(change.at_a + 1), static_cast<std::int64_t>(change.at_b + 1),
+           static_cast<std::int64_t>(change.removed.size()), static_cast<std::int64_t>(change.added.size()),
+           kernel_names(change.removed, a, change.grid_alone), kernel_names(change.added, b, change.grid_alone));
   }
   return table;
 }
@@ -185,7 +220,9 @@ std::string parts_text(const Comparison& comparison) {
 
 std::size_t changed_rows(const Comparison& comparison) {
   std::size_t changed = 0;
-  for (const auto& group : comparison.groups) changed += static_cast<std::size_t>(std::count_if(group.begin(), group.end(), [](const Change& change) { return change.word != ChangeWord::same; }));
+  for (const auto& group : comparison.groups)
+    changed += static_cast<std::size_t>(std::count_if(
+        group.begin(), group.end(), [](const Change& change) { return change.word != ChangeWord::same; }));
   return changed;
 }
 
@@ -198,10 +235,14 @@ std::string ratio_text(double a, double b) {
 }
 
 std::string run_text(std::string_view side, const RunProfile& run) {
-  std::string text = fmt::format("{}: {}{}{}, {}", side, run.source, ranks_text(run).empty() ? "" : ", ", ranks_text(run), count_text(static_cast<std::uint64_t>(run.gpus), "GPU"));
+  std::string text = fmt::format("{}: {}{}{}, {}", side, run.source, ranks_text(run).empty() ? "" : ", ",
+                                 ranks_text(run), count_text(static_cast<std::uint64_t>(run.gpus), "GPU"));
   if (!run.whole) text += ", " + count_text(run.steps.size(), "step");
-  if (!run.warm_up.empty()) text += fmt::format("; without warm-up {} {}", run.warm_up.size() == 1 ? "step" : "steps", number_list(run.warm_up));
-  if (run.not_everywhere > 0) text += fmt::format("; without {} missing on some ranks", count_text(run.not_everywhere, "step"));
+  if (!run.warm_up.empty())
+    text +=
+        fmt::format("; without warm-up {} {}", run.warm_up.size() == 1 ? "step" : "steps", number_list(run.warm_up));
+  if (run.not_everywhere > 0)
+    text += fmt::format("; without {} missing on some ranks", count_text(run.not_everywhere, "step"));
   for (const std::string& note : run.notes) text += "; " + note;
   return text;
 }
@@ -209,8 +250,8 @@ std::string run_text(std::string_view side, const RunProfile& run) {
 std::string method_text(const RunProfile& a, const Comparison& comparison) {
   if (a.whole) return "no steps: comparing totals, without a noise model\n";
   if (comparison.has_noise) return "";
-  return fmt::format("fewer than {} steps on a side: {}; showing rows whose values in A and B do not overlap\n", kFewestSteps,
-                     comparison.step().noise_ns ? "noise is an upper bound" : "noise is unknown");
+  return fmt::format("fewer than {} steps on a side: {}; showing rows whose values in A and B do not overlap\n",
+                     kFewestSteps, comparison.step().noise_ns ? "noise is an upper bound" : "noise is unknown");
 }
 
 }  // namespace
@@ -226,14 +267,16 @@ const std::vector<std::string_view>& diff_table_names() {
 }
 
 std::vector<ResultTable> diff_tables(const RunProfile& a, const RunProfile& b, const Comparison& comparison, bool all) {
-  std::vector<ResultTable> tables{runs_table(a, b, comparison), group_table(kGroupTables[0], comparison, all), parts_table(comparison, all)};
+  std::vector<ResultTable> tables{runs_table(a, b, comparison), group_table(kGroupTables[0], comparison, all),
+                                  parts_table(comparison, all)};
   for (std::size_t i = 1; i < kGroupTables.size(); ++i) tables.push_back(group_table(kGroupTables[i], comparison, all));
   tables.push_back(sequence_table(a, b));
   return tables;
 }
 
 std::string change_summary(std::string_view what, const Change& change) {
-  std::string text = fmt::format("{} {} -> {}", what, duration_text(std::llround(change.a.median)), duration_text(std::llround(change.b.median)));
+  std::string text = fmt::format("{} {} -> {}", what, duration_text(std::llround(change.a.median)),
+                                 duration_text(std::llround(change.b.median)));
   if (change.a.median <= 0) return text;
   text += fmt::format(" ({:+.1f} %", 100 * change.difference_ns() / change.a.median);
   if (change.noise_ns) text += fmt::format(" +- {:.1f} %", 100 * *change.noise_ns / change.a.median);
@@ -246,11 +289,14 @@ std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Compari
   const std::string summary = change_summary(a.whole ? "the whole trace" : "step", step);
   std::string out;
   if (!comparison.has_noise) {
-    const std::string why = a.whole ? "no steps to estimate the noise" : fmt::format("too few steps to estimate the noise: {} and {}", a.steps.size(), b.steps.size());
+    const std::string why =
+        a.whole ? "no steps to estimate the noise"
+                : fmt::format("too few steps to estimate the noise: {} and {}", a.steps.size(), b.steps.size());
     add_line(out, "{}; {}{}", why, summary, parts_text(comparison));
   } else if (step.word == ChangeWord::same) {
     const std::size_t changed = changed_rows(comparison);
-    add_line(out, "no significant difference: {}{}", summary, changed == 0 ? "" : fmt::format("; {} changed", count_text(changed, "component")));
+    add_line(out, "no significant difference: {}{}", summary,
+             changed == 0 ? "" : fmt::format("; {} changed", count_text(changed, "component")));
   } else {
     add_line(out, "{}: {}{}", ratio_text(step.a.median, step.b.median), summary, parts_text(comparison));
   }
@@ -270,7 +316,9 @@ std::string diff_text(const std::vector<ResultTable>& tables, const TableFormat&
     }
   }
   std::string out;
-  if (!changed.empty()) out += fmt::format("\n{}{}", changed.size() == 1 ? std::string(changed[0].name) + "\n" : std::string(), format.write(changed));
+  if (!changed.empty())
+    out += fmt::format("\n{}{}", changed.size() == 1 ? std::string(changed[0].name) + "\n" : std::string(),
+                       format.write(changed));
   return unchanged.empty() ? out : out + fmt::format("\nunchanged: {}\n", unchanged);
 }
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/answers/compare/comparison.h"
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/write_tables.h"
-#include "cli/answers/compare/comparison.h"
 
 namespace cli::comparison {
 

@@ -28,8 +28,11 @@ std::set<std::int64_t> warm_up_numbers(const AnalysisContext& context) {
 }  // namespace
 
 KeptSteps::KeptSteps(const AnalysisContext& context, bool whole, RunProfile& profile)
-    : whole_(whole), windows_(whole ? context.windows : whole_steps(context)), takes_part_(context.catalog.processes.size()) {
-  for (ProcessId id = 0; id < takes_part_.size(); ++id) takes_part_[id] = context.chosen[id] && (whole || !windows_.of(id).empty());
+    : whole_(whole),
+      windows_(whole ? context.windows : whole_steps(context)),
+      takes_part_(context.catalog.processes.size()) {
+  for (ProcessId id = 0; id < takes_part_.size(); ++id)
+    takes_part_[id] = context.chosen[id] && (whole || !windows_.of(id).empty());
   if (profile.steps.empty()) choose(context, profile);
   std::map<std::int64_t, std::size_t> place_of;
   for (std::size_t place = 0; place < profile.steps.size(); ++place) place_of[profile.steps[place]] = place;
@@ -58,7 +61,8 @@ void KeptSteps::choose(const AnalysisContext& context, RunProfile& profile) cons
     ++processes;
     std::set<std::int64_t> numbers;
     for (const AnalysisWindow& window : windows_.of(id)) numbers.insert(window.step.value_or(0));
-    for (const std::int64_t number : numbers) warm_up.contains(number) ? void(left_out.insert(number)) : void(++having[number]);
+    for (const std::int64_t number : numbers)
+      warm_up.contains(number) ? void(left_out.insert(number)) : void(++having[number]);
   }
   profile.warm_up.assign(left_out.begin(), left_out.end());
   for (const auto& [number, count] : having) {
@@ -99,7 +103,8 @@ double alikeness(const std::vector<std::int64_t>& sums, std::int64_t median_sum)
     if (i > 0) product += sign(i) * sign(i - 1);
   }
   if (square == 0) return 1;
-  const double of_neighbours = std::clamp(product / square - 1 / std::sqrt(static_cast<double>(sums.size())), 0.0, kMostDependence);
+  const double of_neighbours =
+      std::clamp(product / square - 1 / std::sqrt(static_cast<double>(sums.size())), 0.0, kMostDependence);
   return (1 + of_neighbours) / (1 - of_neighbours);
 }
 
@@ -114,7 +119,8 @@ double dependence_of(const std::vector<std::int64_t>& sums) {
   std::vector<double> rank(steps);  // relative to their mean; equal values have equal ranks
   for (std::size_t i = 0, end = 0; i < steps; i = end) {
     while (end < steps && sums[order[end]] == sums[order[i]]) ++end;
-    for (std::size_t k = i; k < end; ++k) rank[order[k]] = (static_cast<double>(i + end) - static_cast<double>(steps)) / 2;
+    for (std::size_t k = i; k < end; ++k)
+      rank[order[k]] = (static_cast<double>(i + end) - static_cast<double>(steps)) / 2;
   }
   double product = 0, square = 0;
   for (std::size_t i = 0; i < steps; ++i) {
@@ -213,11 +219,14 @@ double widening(std::size_t steps, double dependence) {
   const auto count = static_cast<double>(steps);
   if (steps < 2 || dependence <= 0) return 1;
   // The mean correlation of two different steps.
-  const double mean = 2 * dependence * (count * (1 - dependence) - (1 - std::pow(dependence, count))) / ((1 - dependence) * (1 - dependence) * count * (count - 1));
+  const double mean = 2 * dependence * (count * (1 - dependence) - (1 - std::pow(dependence, count))) /
+                      ((1 - dependence) * (1 - dependence) * count * (count - 1));
   return std::sqrt((1 + (count - 1) * mean) / (1 - mean));
 }
 
-double difference_of(const StepSample& a, const StepSample& b) { return by_means(a, b) ? b.mean - a.mean : b.median - a.median; }
+double difference_of(const StepSample& a, const StepSample& b) {
+  return by_means(a, b) ? b.mean - a.mean : b.median - a.median;
+}
 
 std::optional<double> noise_of(const StepSample& a, const StepSample& b, double chance, double resolution_ns) {
   if (std::min(a.steps, b.steps) < kFewestBounded) return std::nullopt;
@@ -230,7 +239,8 @@ std::optional<double> noise_of(const StepSample& a, const StepSample& b, double 
   }
   const MeanError joint = error_of_medians(a, b, a.widest_error, b.widest_error);
   const bool more = b.median > a.median;
-  return std::max({joint.error * student_quantile(chance, joint.freedom), more ? a.above : a.below, more ? b.below : b.above, resolution_ns});
+  return std::max({joint.error * student_quantile(chance, joint.freedom), more ? a.above : a.below,
+                   more ? b.below : b.above, resolution_ns});
 }
 
 std::optional<double> margin_of(const StepSample& a, const StepSample& b, double resolution_ns) {
@@ -241,7 +251,8 @@ std::optional<double> margin_of(const StepSample& a, const StepSample& b, double
 }
 
 bool differ(const StepSample& a, const StepSample& b, const std::optional<double>& noise) {
-  if (a.has_noise() && b.has_noise() && noise) return std::abs(difference_of(a, b)) > *noise && (difference_of(a, b) > 0) == (b.median > a.median);
+  if (a.has_noise() && b.has_noise() && noise)
+    return std::abs(difference_of(a, b)) > *noise && (difference_of(a, b) > 0) == (b.median > a.median);
   return a.most < b.least || b.most < a.least;
 }
 

@@ -70,10 +70,10 @@ struct StepSample {
   double least = 0, most = 0;
   // Standard error of the median, widened by the correlation of consecutive steps; from kFewestSteps steps on
   double error = 0, freedom = 0;
-  double widest_error = 0;               // the same, widened by `dependence`
-  double dependence = kMostDependence;   // upper estimate of the correlation of neighbouring steps
-  bool never = true;                     // 0 in all steps
-  double below = 0, above = 0;           // distance from the median to the ends of its interval
+  double widest_error = 0;              // the same, widened by `dependence`
+  double dependence = kMostDependence;  // upper estimate of the correlation of neighbouring steps
+  bool never = true;                    // 0 in all steps
+  double below = 0, above = 0;          // distance from the median to the ends of its interval
 
   // `sums` has one value per step, in order.
   StepSample(const std::vector<std::int64_t>& sums, std::int64_t gpus);

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/compare/comparison.h"
+#include "cli/answers/tables/analysis_table.h"
 
 namespace cli::comparison {
 

@@ -38,7 +38,8 @@ constexpr std::string_view kTime = "time", kWait = "wait", kTransfer = "transfer
 // if the starts of some ranks are unknown.
 class CollectiveProfile : public TablesObserver {
  public:
-  CollectiveProfile(const AnalysisContext& context, RunProfile& profile, bool whole) : context_(context), profile_(profile), kept_(context, whole, profile) {}
+  CollectiveProfile(const AnalysisContext& context, RunProfile& profile, bool whole)
+      : context_(context), profile_(profile), kept_(context, whole, profile) {}
 
   void finish(const std::vector<ResultTable>&) override {
     const auto& [calls, matched, clocks] = *context_.collectives;
@@ -46,16 +47,23 @@ class CollectiveProfile : public TablesObserver {
       const CollectiveTimes times = times_of(matched, calls, each);
       const auto size = size_of(matched, calls, each);
       const Operation operation = calls.whats[each.what].operation;
-      Quantity quantity{std::string(operation_name(operation)), size && *size > 0 ? static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*size))) : size.value_or(-1), {}};
-      for (const MatchedCall& which : matched.calls_of(each)) add(quantity, times, operation, which.process, call_of(calls, which));
+      Quantity quantity{std::string(operation_name(operation)),
+                        size && *size > 0 ? static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*size)))
+                                          : size.value_or(-1),
+                        {}};
+      for (const MatchedCall& which : matched.calls_of(each))
+        add(quantity, times, operation, which.process, call_of(calls, which));
     }
   }
 
  private:
-  void add(Quantity& quantity, const CollectiveTimes& times, Operation operation, ProcessId process, const CollectiveCall& call) {
+  void add(Quantity& quantity, const CollectiveTimes& times, Operation operation, ProcessId process,
+           const CollectiveCall& call) {
     if (!context_.chosen[process] || call.gpu_start_ns == kNoTime || call.gpu_end_ns == kNoTime) return;
     const Windows& steps = kept_.windows();
-    const auto window = call.host_start_ns != kNoTime && steps.are_steps() ? steps.launched_in(process, call.host_start_ns) : steps.at(process, call.gpu_start_ns);
+    const auto window = call.host_start_ns != kNoTime && steps.are_steps()
+                            ? steps.launched_in(process, call.host_start_ns)
+                            : steps.at(process, call.gpu_start_ns);
     const std::size_t place = window ? kept_.place(process, *window) : KeptSteps::kNone;
     if (place == KeptSteps::kNone) return;
     const auto put = [&](std::string_view measure, std::int64_t ns) {
@@ -78,7 +86,9 @@ class CollectiveProfile : public TablesObserver {
 TablesObserverEntry collective_observer(RunProfile& profile, bool whole) {
   ObserverNeeds needs;
   needs.collectives = true;
-  return {needs, [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<CollectiveProfile>(context, profile, whole); }};
+  return {needs, [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
+            return std::make_unique<CollectiveProfile>(context, profile, whole);
+          }};
 }
 
 namespace {
@@ -88,7 +98,12 @@ namespace {
 class OperatorProfile : public TablesObserver {
  public:
   OperatorProfile(const AnalysisContext& context, RunProfile& profile, bool whole)
-      : context_(context), profile_(profile), kept_(context, whole, profile), host_(kept_.windows().host()), utilities_(context.catalog.strings), ranges_(context) {}
+      : context_(context),
+        profile_(profile),
+        kept_(context, whole, profile),
+        host_(kept_.windows().host()),
+        utilities_(context.catalog.strings),
+        ranges_(context) {}
 
   void event(const Event& event, const Facts&) override {
     if (!is_slice(event)) return;
@@ -142,7 +157,8 @@ class OperatorProfile : public TablesObserver {
     if (event.kind == Kind::cpu_op && utilities_.holds(event.name)) return;
     const ProcessId process = context_.catalog.tracks[event.track].process;
     if (!kept_.takes_part(process)) return;
-    const std::int64_t end_ns = slice_end(event, kLatest_ns), ended_ns = event.duration_ns < 0 ? event.start_ns : end_ns;
+    const std::int64_t end_ns = slice_end(event, kLatest_ns),
+                       ended_ns = event.duration_ns < 0 ? event.start_ns : end_ns;
     Entered* around = ranges_.around(event.track, event.start_ns, end_ns);
     Entered entered;
     bool is_first = false;
@@ -150,7 +166,8 @@ class OperatorProfile : public TablesObserver {
       entered.innermost = around->innermost;
       if (around->is_operator) {
         add(entered.innermost, process, event.start_ns, ended_ns, -1, 0);
-        is_first = around->inside.begin([&](const Merged& other) { add(other.name, process, other.start_ns, other.start_ns, 1, 1); });
+        is_first = around->inside.begin(
+            [&](const Merged& other) { add(other.name, process, other.start_ns, other.start_ns, 1, 1); });
       }
     }
     if (is_api_call(event.kind)) {
@@ -166,10 +183,12 @@ class OperatorProfile : public TablesObserver {
   }
 
   // Adds host time: `sign` times its part in each step, and `count` in the step in which it starts.
-  void add(StringId name, ProcessId process, std::int64_t start_ns, std::int64_t end_ns, std::int64_t sign, std::int64_t count) {
+  void add(StringId name, ProcessId process, std::int64_t start_ns, std::int64_t end_ns, std::int64_t sign,
+           std::int64_t count) {
     host_.each_part(process, start_ns, end_ns, [&](std::size_t window, std::int64_t from_ns, std::int64_t to_ns) {
       const std::size_t place = kept_.place(process, window);
-      if (place != KeptSteps::kNone) sums_[name].host.add(place, sign * (to_ns - from_ns), host_.at(process, start_ns) == window ? count : 0);
+      if (place != KeptSteps::kNone)
+        sums_[name].host.add(place, sign * (to_ns - from_ns), host_.at(process, start_ns) == window ? count : 0);
     });
   }
 
@@ -189,7 +208,9 @@ TablesObserverEntry operator_observer(RunProfile& profile, bool whole) {
   needs.kinds = operator_kinds();
   needs.any_time = true;
   needs.launches = true;
-  return {needs, [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<OperatorProfile>(context, profile, whole); }};
+  return {needs, [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
+            return std::make_unique<OperatorProfile>(context, profile, whole);
+          }};
 }
 
 }  // namespace cli::comparison

@@ -37,10 +37,10 @@ class StepSums {
 enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, operation, collective, launch, count_ };
 
 struct Quantity {
-  std::string name;                 // of a collective: its operation
+  std::string name;  // of a collective: its operation
   // Of a collective: its size is at least this and less than twice this; -1 if unknown
   std::int64_t from_bytes = -1;
-  std::string_view measure = {};    // of a collective: time, wait or transfer; of an operator: host or gpu
+  std::string_view measure = {};  // of a collective: time, wait or transfer; of an operator: host or gpu
   std::string configuration = {}, work_class = {};  // of a launch
   auto operator<=>(const Quantity&) const = default;
 };
@@ -61,20 +61,20 @@ struct StepSequence {
 };
 
 struct RunProfile {
-  std::string source;                    // as the user named it
-  std::vector<std::int64_t> ranks;       // sorted; -1 for unknown ranks
-  std::int64_t gpus = 0;                 // number of GPUs; values are sums over them
-  std::vector<std::int64_t> steps;       // their numbers, in order; a single 0 for a whole trace
-  bool whole = false;                    // not divided into steps: values are those of the whole trace
-  std::vector<std::int64_t> warm_up;     // numbers of excluded steps
-  std::size_t not_everywhere = 0;        // number of excluded steps that are not complete on every rank
+  std::string source;                 // as the user named it
+  std::vector<std::int64_t> ranks;    // sorted; -1 for unknown ranks
+  std::int64_t gpus = 0;              // number of GPUs; values are sums over them
+  std::vector<std::int64_t> steps;    // their numbers, in order; a single 0 for a whole trace
+  bool whole = false;                 // not divided into steps: values are those of the whole trace
+  std::vector<std::int64_t> warm_up;  // numbers of excluded steps
+  std::size_t not_everywhere = 0;     // number of excluded steps that are not complete on every rank
   std::vector<Quantities> groups{static_cast<std::size_t>(QuantityGroup::count_)};
-  Quantities parts;                      // disjoint; together they are the step
-  std::vector<std::string> names;        // kernel names in the sequences
-  std::vector<StepSequence> sequences;   // of some steps, closest to the median length first
-  std::int64_t sequence_rank = -1;       // the rank of the sequences
+  Quantities parts;                       // disjoint; together they are the step
+  std::vector<std::string> names;         // kernel names in the sequences
+  std::vector<StepSequence> sequences;    // of some steps, closest to the median length first
+  std::int64_t sequence_rank = -1;        // the rank of the sequences
   std::set<std::string> compute_classes;  // classes that contain compute kernels
-  std::int64_t resolution_ns = 1;        // of timestamps: 1000 if all durations are whole microseconds
+  std::int64_t resolution_ns = 1;         // of timestamps: 1000 if all durations are whole microseconds
   std::vector<std::string> notes;
 
   Quantities& group(QuantityGroup which) { return groups[static_cast<std::size_t>(which)]; }

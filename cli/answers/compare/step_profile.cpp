@@ -12,11 +12,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cli/answers/compare/noise.h"
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/answers/compare/noise.h"
+#include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::comparison {
@@ -48,22 +48,32 @@ struct PartSums {
 class StepProfile : public TablesObserver {
  public:
   StepProfile(const AnalysisContext& context, RunProfile& profile, bool whole, bool for_diff)
-      : context_(context), profile_(profile), kept_(context, whole, profile), classes_(context.catalog.strings, context.class_rules), gaps_(context.catalog), for_diff_(for_diff) {
+      : context_(context),
+        profile_(profile),
+        kept_(context, whole, profile),
+        classes_(context.catalog.strings, context.class_rules),
+        gaps_(context.catalog),
+        for_diff_(for_diff) {
     profile_.whole = whole;
     if (for_diff && !whole) choose_sequences();
   }
 
-  void event(const Event& event, const Facts&) override { gaps_.event(event, context_.catalog.tracks[event.track].process); }
+  void event(const Event& event, const Facts&) override {
+    gaps_.event(event, context_.catalog.tracks[event.track].process);
+  }
 
   void work(const GpuWork& work) override {
     if (!kept_.takes_part(work.process)) return;
     devices_.try_emplace({work.process, work.device}, kept_.windows().of(work.process).size());
     const NamedClasses::Id id = classes_.of(work);
-    kept_.windows().each_part(work.process, work.start_ns, work.end_ns, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
-      if (kept_.place(work.process, i) != KeptSteps::kNone) add_time(work, id, i, start_ns, end_ns);
-    });
+    kept_.windows().each_part(work.process, work.start_ns, work.end_ns,
+                              [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
+                                if (kept_.place(work.process, i) != KeptSteps::kNone)
+                                  add_time(work, id, i, start_ns, end_ns);
+                              });
     each_share(kept_.windows(), work, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
-      if (const std::size_t place = kept_.place(work.process, i); place != KeptSteps::kNone) add_sums(work, id, place, start_ns, end_ns);
+      if (const std::size_t place = kept_.place(work.process, i); place != KeptSteps::kNone)
+        add_sums(work, id, place, start_ns, end_ns);
     });
     add_to_sequence(work);
     std::optional<HostWait> wait;
@@ -83,7 +93,8 @@ class StepProfile : public TablesObserver {
       ++profile_.gpus;
       ranks.insert(context_.catalog.processes[key.first].rank);
       for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (const std::size_t place = kept_.place(key.first, i); place != KeptSteps::kNone) finish(key.first, i, place, steps[i]);
+        if (const std::size_t place = kept_.place(key.first, i); place != KeptSteps::kNone)
+          finish(key.first, i, place, steps[i]);
       }
     }
     profile_.ranks.assign(ranks.begin(), ranks.end());
@@ -96,7 +107,8 @@ class StepProfile : public TablesObserver {
   using DeviceKey = std::pair<ProcessId, std::int64_t>;
 
   // Adds the work that ran in the time of a step, whichever step launched it.
-  void add_time(const GpuWork& work, NamedClasses::Id id, std::size_t window, std::int64_t start_ns, std::int64_t end_ns) {
+  void add_time(const GpuWork& work, NamedClasses::Id id, std::size_t window, std::int64_t start_ns,
+                std::int64_t end_ns) {
     DeviceStep& step = devices_.at({work.process, work.device})[window];
     step.worked = true;
     PartSums parts{step, id};
@@ -104,7 +116,8 @@ class StepProfile : public TablesObserver {
   }
 
   // Adds the work that a step launched.
-  void add_sums(const GpuWork& work, NamedClasses::Id id, std::size_t place, std::int64_t start_ns, std::int64_t end_ns) {
+  void add_sums(const GpuWork& work, NamedClasses::Id id, std::size_t place, std::int64_t start_ns,
+                std::int64_t end_ns) {
     const std::int64_t starts = work.start_ns >= start_ns ? 1 : 0;
     if (class_sums_.size() <= id) class_sums_.resize(id + std::size_t{1}), is_compute_.resize(id + std::size_t{1});
     class_sums_[id].add(place, end_ns - start_ns, starts);
@@ -121,7 +134,8 @@ class StepProfile : public TablesObserver {
     const auto device = devices_.find({gap.process, gap.device});
     if (device == devices_.end() || (is_edge && !kept_.windows().are_bounded())) return;
     const auto& windows = kept_.windows().of(gap.process);
-    for (std::size_t i = kept_.windows().first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+    for (std::size_t i = kept_.windows().first_after(gap.process, gap.from_ns);
+         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
       const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
       for (std::size_t cause = 0; cause < kIdleCauses; ++cause) device->second[i].idle[cause] += times[cause];
     }
@@ -137,7 +151,8 @@ class StepProfile : public TablesObserver {
       std::vector<DeviceStep>& steps = devices_.try_emplace({id, -1}, kept_.windows().of(id).size()).first->second;
       const auto& windows = kept_.windows().of(id);
       idle.push_back(context_.catalog.processes[id].rank);
-      for (std::size_t i = 0; i < windows.size(); ++i) steps[i].idle[static_cast<std::size_t>(IdleCause::unexplained)] = windows[i].to_ns - windows[i].from_ns;
+      for (std::size_t i = 0; i < windows.size(); ++i)
+        steps[i].idle[static_cast<std::size_t>(IdleCause::unexplained)] = windows[i].to_ns - windows[i].from_ns;
     }
     if (!idle.empty()) profile_.notes.push_back("no GPU work on " + rank_list(idle));
   }
@@ -172,10 +187,14 @@ class StepProfile : public TablesObserver {
       if (is_compute_[id]) profile_.compute_classes.insert(classes_[id]);
       profile_.group(QuantityGroup::work_class)[{classes_[id]}] = std::move(class_sums_[id]);
     }
-    for (auto& [name, sums] : kernel_sums_) profile_.group(QuantityGroup::kernel)[{std::string(context_.catalog.strings[name])}] = std::move(sums);
+    for (auto& [name, sums] : kernel_sums_)
+      profile_.group(QuantityGroup::kernel)[{std::string(context_.catalog.strings[name])}] = std::move(sums);
     for (const auto& [key, sums] : launch_sums_) {
       const auto& [name, launch, id] = key;
-      profile_.group(QuantityGroup::launch)[{std::string(context_.catalog.strings[name]), -1, {}, configuration(launch), classes_[id]}].add(sums);
+      profile_
+          .group(QuantityGroup::launch)[{
+              std::string(context_.catalog.strings[name]), -1, {}, configuration(launch), classes_[id]}]
+          .add(sums);
     }
     constexpr std::int64_t kMicrosecond = 1000;
     if (durations_ns_ > 0 && durations_ns_ % kMicrosecond == 0) profile_.resolution_ns = kMicrosecond;
@@ -193,14 +212,16 @@ class StepProfile : public TablesObserver {
     constexpr std::size_t kMost = 9;
     for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
       const auto rank_of = [&](ProcessId process) { return context_.catalog.processes[process].rank; };
-      if (kept_.takes_part(id) && (!sequence_process_ || rank_of(id) < rank_of(*sequence_process_))) sequence_process_ = id;
+      if (kept_.takes_part(id) && (!sequence_process_ || rank_of(id) < rank_of(*sequence_process_)))
+        sequence_process_ = id;
     }
     if (!sequence_process_) return;
     profile_.sequence_rank = context_.catalog.processes[*sequence_process_].rank;
     const auto& windows = kept_.windows().of(*sequence_process_);
     std::vector<std::pair<std::int64_t, std::size_t>> lengths;
     for (std::size_t i = 0; i < windows.size(); ++i) {
-      if (kept_.place(*sequence_process_, i) != KeptSteps::kNone) lengths.push_back({windows[i].to_ns - windows[i].from_ns, i});
+      if (kept_.place(*sequence_process_, i) != KeptSteps::kNone)
+        lengths.push_back({windows[i].to_ns - windows[i].from_ns, i});
     }
     std::sort(lengths.begin(), lengths.end());
     sequence_of_.resize(windows.size(), KeptSteps::kNone);
@@ -230,7 +251,9 @@ class StepProfile : public TablesObserver {
   void order_sequences() {
     std::map<StringId, std::uint32_t> numbers;
     for (std::size_t i = 0; i < launched_.size(); ++i) {
-      std::stable_sort(launched_[i].begin(), launched_[i].end(), [](const Launched& a, const Launched& b) { return std::tie(a.at_ns, a.start_ns) < std::tie(b.at_ns, b.start_ns); });
+      std::stable_sort(launched_[i].begin(), launched_[i].end(), [](const Launched& a, const Launched& b) {
+        return std::tie(a.at_ns, a.start_ns) < std::tie(b.at_ns, b.start_ns);
+      });
       for (const Launched& each : launched_[i]) {
         const auto [number, is_new] = numbers.try_emplace(each.name, static_cast<std::uint32_t>(profile_.names.size()));
         if (is_new) profile_.names.emplace_back(context_.catalog.strings[each.name]);
@@ -279,8 +302,11 @@ std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool who
   needs.any_time = true;
   needs.launches = true;
   std::vector<TablesObserverEntry> observers{
-      {needs, [&profile, whole, for_diff](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<StepProfile>(context, profile, whole, for_diff); }}};
-  if (for_diff) observers.insert(observers.end(), {collective_observer(profile, whole), operator_observer(profile, whole)});
+      {needs, [&profile, whole, for_diff](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
+         return std::make_unique<StepProfile>(context, profile, whole, for_diff);
+       }}};
+  if (for_diff)
+    observers.insert(observers.end(), {collective_observer(profile, whole), operator_observer(profile, whole)});
   return observers;
 }
 

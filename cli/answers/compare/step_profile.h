@@ -1,7 +1,7 @@
 // Collects the quantities of each step of a run (run_profile.h) in one walk.
 #pragma once
-#include "cli/answers/tables/analyze.h"
 #include "cli/answers/compare/run_profile.h"
+#include "cli/answers/tables/analyze.h"
 
 namespace cli::comparison {
 
@@ -15,6 +15,8 @@ TablesObserverEntry collective_observer(RunProfile& profile, bool whole);
 TablesObserverEntry operator_observer(RunProfile& profile, bool whole);
 
 // Events that operator_observer() needs in addition to GPU work.
-inline KindSet operator_kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver}); }
+inline KindSet operator_kinds() {
+  return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver});
+}
 
 }  // namespace cli::comparison

@@ -9,7 +9,8 @@ void CollectiveTracks::until(ProcessId process, std::int64_t now_ns) {
   if (!drawn_[process]) return;
   open(process, now_ns);
   auto& open = of_[process].open;
-  for (; !open.empty() && open.front().end_ns <= now_ns; open.pop_front()) give(process, open.front(), open.front().end_ns);
+  for (; !open.empty() && open.front().end_ns <= now_ns; open.pop_front())
+    give(process, open.front(), open.front().end_ns);
 }
 
 void CollectiveTracks::cut(std::int64_t at_ns) {

@@ -8,8 +8,8 @@
 #include <deque>
 #include <vector>
 
-#include "cli/trace/derived.h"
 #include "cli/timeline/collectives/joined_collectives.h"
+#include "cli/trace/derived.h"
 
 namespace cli {
 

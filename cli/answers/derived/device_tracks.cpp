@@ -117,11 +117,12 @@ DeviceTracks::DeviceTracks(TrackOut out, std::int64_t window_ns)
       idle_(out),
       busy_(out, window_ns),
       in_flight_track_(out, DerivedTrack::comm_in_flight),
-      copy_tracks_{CounterTrack(out, DerivedTrack::copy_h2d), CounterTrack(out, DerivedTrack::copy_d2h), CounterTrack(out, DerivedTrack::copy_d2d),
-                 CounterTrack(out, DerivedTrack::copy_peer)},
+      copy_tracks_{CounterTrack(out, DerivedTrack::copy_h2d), CounterTrack(out, DerivedTrack::copy_d2h),
+                   CounterTrack(out, DerivedTrack::copy_d2d), CounterTrack(out, DerivedTrack::copy_peer)},
       queue_(out, DerivedTrack::queue_length) {}
 
-void DeviceTracks::work(const Event& event, std::int64_t end_ns, WorkClass work_class, std::optional<DerivedTrack> direction) {
+void DeviceTracks::work(const Event& event, std::int64_t end_ns, WorkClass work_class,
+                        std::optional<DerivedTrack> direction) {
   intervals_.add(work_class, event.start_ns, end_ns, *this);
   if (work_class == WorkClass::comm) in_flight_.add(event.start_ns, end_ns, 1, flight());
   if (event.kind == Kind::memcpy && direction && event.has_bytes) {
@@ -164,7 +165,8 @@ MemoryTracks::MemoryTracks(const Catalog& catalog, ProcessId process, DerivedSin
 
 void MemoryTracks::level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) {
   const TrackOut out{sink_, process_, device};
-  Tracks& of = devices_.try_emplace(device, Tracks{{out, DerivedTrack::allocated}, {out, DerivedTrack::reserved}}).first->second;
+  Tracks& of =
+      devices_.try_emplace(device, Tracks{{out, DerivedTrack::allocated}, {out, DerivedTrack::reserved}}).first->second;
   (which == MemoryLevel::allocated ? of.allocated : of.reserved).set(ns, static_cast<double>(bytes));
 }
 

@@ -90,8 +90,8 @@ class IdleTrack {
 
  private:
   TrackOut out_;
-  std::int64_t short_ns_ = 0;      // skipped since the last slice
-  std::uint64_t short_gaps_ = 0;   // number of skipped gaps
+  std::int64_t short_ns_ = 0;     // skipped since the last slice
+  std::uint64_t short_gaps_ = 0;  // number of skipped gaps
 };
 
 // Share of each window in which a device had any work: 100 * union of its work / window. Windows end at multiples of
@@ -145,7 +145,9 @@ class DeviceTracks {
 
  private:
   auto flight() {
-    return [this](std::int64_t ns, std::uint64_t collectives) { in_flight_track_.set(ns, static_cast<double>(collectives)); };
+    return [this](std::int64_t ns, std::uint64_t collectives) {
+      in_flight_track_.set(ns, static_cast<double>(collectives));
+    };
   }
   auto rate() {
     return [this](std::size_t direction, std::int64_t ns, std::uint64_t bytes_per_s) {

@@ -4,12 +4,12 @@
 #include <map>
 #include <utility>
 
-#include "cli/timeline/gpu/work_classes.h"
-#include "cli/trace/ranks.h"
-#include "cli/trace/event_times.h"
 #include "cli/answers/derived/device_tracks.h"
-#include "cli/timeline/gpu/launch_queue.h"
 #include "cli/answers/derived/lost_slices.h"
+#include "cli/timeline/gpu/launch_queue.h"
+#include "cli/timeline/gpu/work_classes.h"
+#include "cli/trace/event_times.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 class Overlay::Rooms {
@@ -60,7 +60,8 @@ class Overlay::Rooms {
     for (std::size_t id = 0; id < queues_.size(); ++id) {
       if (queues_[id].given_up() == 0) continue;
       const Process& process = catalog_.processes[id];
-      notes.push_back((process.rank >= 0 ? rank_list({process.rank}) : process.source) + ": " + std::to_string(queues_[id].given_up()) +
+      notes.push_back((process.rank >= 0 ? rank_list({process.rank}) : process.source) + ": " +
+                      std::to_string(queues_[id].given_up()) +
                       " launches are not counted as queued: their work is not in the trace, or began much later");
     }
     return notes;
@@ -74,7 +75,8 @@ class Overlay::Rooms {
 
   void work(const Event& event, const Facts& facts, ProcessId process) {
     DeviceTracks& tracks = device(event.track, process);
-    const std::int64_t end_ns = std::max(event.start_ns, sane_ns(slice_end(event, catalog_.processes[process].last_ns)));
+    const std::int64_t end_ns =
+        std::max(event.start_ns, sane_ns(slice_end(event, catalog_.processes[process].last_ns)));
     tracks.work(event, end_ns, classes_.of(event, facts), names_[event.name].copy);
     if (event.correlation != 0) queues_[process].work(event.start_ns, event.correlation, tracks.queue());
   }
@@ -92,8 +94,8 @@ class Overlay::Rooms {
   NameClasses names_;
   WorkClasses classes_;
   std::int64_t window_ns_;
-  std::vector<LaunchQueue> queues_;  // by ProcessId
-  std::vector<MemoryTracks> memory_;   // by ProcessId
+  std::vector<LaunchQueue> queues_;   // by ProcessId
+  std::vector<MemoryTracks> memory_;  // by ProcessId
   std::map<std::pair<ProcessId, std::int64_t>, DeviceTracks> devices_;
   std::vector<DeviceTracks*> of_track_;  // by TrackId; null until the first use
   bool begun_ = false;

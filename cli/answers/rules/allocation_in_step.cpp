@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
+#include "cli/answers/rules/rule.h"
 
 namespace cli::rules {
 namespace {
@@ -26,8 +26,10 @@ class AllocationInStep : public Rule {
     ++process.count;
     ++process.counts[event.name];
     process.time_ns += call->end_ns - call->start_ns;
-    evidence_.add(id, call->start_ns, call->end_ns, call->end_ns - call->start_ns,
-                  [&] { return std::string(context_.catalog.strings[event.name]) + ", called " + claims_->activity().text(event.track, event.start_ns); });
+    evidence_.add(id, call->start_ns, call->end_ns, call->end_ns - call->start_ns, [&] {
+      return std::string(context_.catalog.strings[event.name]) + ", called " +
+             claims_->activity().text(event.track, event.start_ns);
+    });
   }
   void end_of(ProcessId process) override { calls_.end_of(process); }
   void claimed(const ClaimedGap& claim) override { idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns; }
@@ -35,7 +37,8 @@ class AllocationInStep : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [device, idle_ns] : idle_ns_) {
-      if (idle_ns > scope.time.lengths_ns[device.first] / kLeastAllocationShare) fired.add(device.first, device.second, idle_ns);
+      if (idle_ns > scope.time.lengths_ns[device.first] / kLeastAllocationShare)
+        fired.add(device.first, device.second, idle_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
@@ -44,9 +47,10 @@ class AllocationInStep : public Rule {
     for (const auto& [name, count] : most.counts) {
       if (count > most.counts.at(often)) often = name;
     }
-    finding.title = fmt::format("the program allocates or releases GPU memory through the driver {}, mostly with {}; the calls take {}, and the GPU idles {} in and after them",
-                                times_text(scope, most.count), std::string(context_.catalog.strings[often]), per_step_text(scope, most.time_ns),
-                                per_step_text(scope, fired.most_ns));
+    finding.title = fmt::format(
+        "the program allocates or releases GPU memory through the driver {}, mostly with {}; the calls take {}, and the GPU idles {} in and after them",
+        times_text(scope, most.count), std::string(context_.catalog.strings[often]), per_step_text(scope, most.time_ns),
+        per_step_text(scope, fired.most_ns));
     finding.advice =
         "Remove torch.cuda.empty_cache() from the step, reuse buffers, keep sizes constant (pad batches), and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. "
         "CUDA programs can use cudaMallocAsync, or allocate before the loop.";
@@ -70,12 +74,15 @@ class AllocationInStep : public Rule {
 }  // namespace
 
 RuleEntry allocation_in_step_rule() {
-  return {.name = "allocation-in-step",
-          .fires = "a GPU idles for more than 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
-          .source = "PyTorch, CUDA semantics, memory management: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
-          .inputs = {RuleInput::launches, RuleInput::steps},
-          .gap_owner = GapOwner::allocation,
-          .make = make_rule<AllocationInStep>};
+  return {
+      .name = "allocation-in-step",
+      .fires =
+          "a GPU idles for more than 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
+      .source =
+          "PyTorch, CUDA semantics, memory management: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+      .inputs = {RuleInput::launches, RuleInput::steps},
+      .gap_owner = GapOwner::allocation,
+      .make = make_rule<AllocationInStep>};
 }
 
 }  // namespace cli::rules

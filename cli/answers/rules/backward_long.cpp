@@ -23,7 +23,8 @@ class BackwardLong : public Rule {
     const TableReading phases(tables, "step_phases");
     std::map<std::int64_t, Passes> ranks;
     for (std::size_t row = 0; row < phases.rows(); ++row) {
-      const auto forward_ns = phases.get<std::int64_t>(row, "forward_ns"), backward_ns = phases.get<std::int64_t>(row, "backward_ns");
+      const auto forward_ns = phases.get<std::int64_t>(row, "forward_ns"),
+                 backward_ns = phases.get<std::int64_t>(row, "backward_ns");
       if (!forward_ns || !backward_ns) continue;
       Passes& passes = ranks[phases.get<std::int64_t>(row, "rank").value_or(-1)];
       passes.forward_ns += *forward_ns;
@@ -32,17 +33,21 @@ class BackwardLong : public Rule {
     }
     std::erase_if(ranks, [&](const auto& each) {
       const Passes& passes = each.second;
-      return passes.forward_ns == 0 || passes.backward_ns / kMostBackward <= passes.forward_ns || passes.backward_ns <= scope.time.length_ns / kLeastBackwardShare;
+      return passes.forward_ns == 0 || passes.backward_ns / kMostBackward <= passes.forward_ns ||
+             passes.backward_ns <= scope.time.length_ns / kLeastBackwardShare;
     });
     if (ranks.empty()) return {};
-    const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.ratio() < b.second.ratio(); });
+    const auto most = std::max_element(
+        ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.ratio() < b.second.ratio(); });
     Finding finding;
     for (const auto& [rank, passes] : ranks) finding.ranks.push_back(rank);
     finding.steps = most->second.steps;
     std::sort(finding.steps.begin(), finding.steps.end());
     finding.steps.erase(std::unique(finding.steps.begin(), finding.steps.end()), finding.steps.end());
-    finding.title = fmt::format("the backward pass takes {:.1f} times as long on the GPU as the forward pass: {} against {}", most->second.ratio(),
-                                per_step_text(scope, most->second.backward_ns), per_step_text(scope, most->second.forward_ns));
+    finding.title =
+        fmt::format("the backward pass takes {:.1f} times as long on the GPU as the forward pass: {} against {}",
+                    most->second.ratio(), per_step_text(scope, most->second.backward_ns),
+                    per_step_text(scope, most->second.forward_ns));
     finding.advice =
         "If the model uses activation checkpointing and memory is free, checkpoint fewer layers: the backward pass computes checkpointed layers again. Otherwise find the slow backward "
         "kernels (scatters and index_put with atomics, deterministic algorithms, layout copies).";
@@ -60,12 +65,14 @@ class BackwardLong : public Rule {
 }  // namespace
 
 RuleEntry backward_long_rule() {
-  return {.name = "backward-long",
-          .fires = "the backward pass takes more than 3 times as long on the GPU as the forward pass, and more than 20 % of the time",
-          .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
-          .inputs = {RuleInput::passes},
-          .tables = {"step_phases"},
-          .make = make_rule<BackwardLong>};
+  return {
+      .name = "backward-long",
+      .fires =
+          "the backward pass takes more than 3 times as long on the GPU as the forward pass, and more than 20 % of the time",
+      .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
+      .inputs = {RuleInput::passes},
+      .tables = {"step_phases"},
+      .make = make_rule<BackwardLong>};
 }
 
 }  // namespace cli::rules

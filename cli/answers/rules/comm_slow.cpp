@@ -8,19 +8,19 @@
 #include <map>
 #include <tuple>
 
+#include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/timeline/collectives/operations.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
+#include "cli/timeline/collectives/operations.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::rules {
 namespace {
 
 constexpr std::size_t kFewestGroups = 3, kFewestTransfers = 4;
-constexpr std::int64_t kSlowGroupPercent = 60;        // of the bandwidth of the median group
-constexpr std::int64_t kLeastSlowShare = 100;  // 1 / N of the time
+constexpr std::int64_t kSlowGroupPercent = 60;  // of the bandwidth of the median group
+constexpr std::int64_t kLeastSlowShare = 100;   // 1 / N of the time
 
 class CommSlow : public Rule {
  public:
@@ -40,8 +40,10 @@ class CommSlow : public Rule {
         if (ns.size() < kFewestTransfers || usual_ns <= 0 || usual_ns * 100 >= median(ns) * kSlowGroupPercent) continue;
         Slow& each = slow[group];
         for (const std::int64_t one_ns : ns) each.excess_ns += std::max<std::int64_t>(0, one_ns - usual_ns);
-        const double slower = static_cast<double>(median(ns)) / static_cast<double>(usual_ns), known = static_cast<double>(each.own_ns) / static_cast<double>(each.usual_ns);
-        if (slower >= known) each.own_ns = median(ns), each.usual_ns = usual_ns, each.operation = std::get<Operation>(kind);
+        const double slower = static_cast<double>(median(ns)) / static_cast<double>(usual_ns),
+                     known = static_cast<double>(each.own_ns) / static_cast<double>(each.usual_ns);
+        if (slower >= known)
+          each.own_ns = median(ns), each.usual_ns = usual_ns, each.operation = std::get<Operation>(kind);
       }
     }
     std::vector<Finding> findings;
@@ -56,7 +58,8 @@ class CommSlow : public Rule {
     std::int64_t excess_ns = 0, own_ns = 0, usual_ns = 1;
     Operation operation{};
   };
-  using Kind = std::tuple<std::int64_t, Operation, std::int64_t>;  // ranks, operation, bytes rounded down to a power of two
+  using Kind =
+      std::tuple<std::int64_t, Operation, std::int64_t>;  // ranks, operation, bytes rounded down to a power of two
 
   void collect() {
     const auto& [calls, matched, clocks] = *context_.collectives;
@@ -76,15 +79,20 @@ class CommSlow : public Rule {
     Finding finding;
     for (const ProcessId id : matched.groups[group].members) finding.ranks.push_back(scope.rank(id));
     finding.saving_ns = slow.excess_ns;
-    finding.title = fmt::format("communicator {} of {} is slow: {} takes {}, in similar communicators {}", label, rank_list(finding.ranks), operation_name(slow.operation),
-                                duration_text(slow.own_ns), duration_text(slow.usual_ns));
-    finding.advice = "Compare links and network adapters of these hosts with other hosts (nvidia-smi topo -m, nvidia-smi nvlink -e, ibstat). Run nccl-tests on these hosts alone. NCCL_DEBUG=INFO prints the chosen transport.";
+    finding.title = fmt::format("communicator {} of {} is slow: {} takes {}, in similar communicators {}", label,
+                                rank_list(finding.ranks), operation_name(slow.operation), duration_text(slow.own_ns),
+                                duration_text(slow.usual_ns));
+    finding.advice =
+        "Compare links and network adapters of these hosts with other hosts (nvidia-smi topo -m, nvidia-smi nvlink -e, ibstat). Run nccl-tests on these hosts alone. NCCL_DEBUG=INFO prints the chosen transport.";
     LongestEvidence evidence;
     const ProcessId shown = matched.groups[group].members.front();
     for (const MatchedCollective& each : matched.collectives) {
       const CollectiveTimes times = times_of(matched, calls, each);
-      if (each.group != group || !times.transfer_ns || calls.whats[each.what].operation != slow.operation || !is_shown(context_, each)) continue;
-      evidence.add(shown, times.last_start_ns, times.end_ns, *times.transfer_ns, [&] { return collective_text(*context_.collectives, each); });
+      if (each.group != group || !times.transfer_ns || calls.whats[each.what].operation != slow.operation ||
+          !is_shown(context_, each))
+        continue;
+      evidence.add(shown, times.last_start_ns, times.end_ns, *times.transfer_ns,
+                   [&] { return collective_text(*context_.collectives, each); });
     }
     finding.evidence = evidence.of(scope, {shown});
     return finding;
@@ -97,12 +105,14 @@ class CommSlow : public Rule {
 }  // namespace
 
 RuleEntry comm_slow_rule() {
-  return {.name = "comm-slow",
-          .fires = "a communicator reaches less than 60 % of the median bandwidth of similar communicators, and this costs more than 1 % of the time",
-          .source = "NVIDIA nccl-tests, Performance: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md",
-          .inputs = {RuleInput::matched_collectives},
-          .needs = {.collectives = true},
-          .make = make_rule<CommSlow>};
+  return {
+      .name = "comm-slow",
+      .fires =
+          "a communicator reaches less than 60 % of the median bandwidth of similar communicators, and this costs more than 1 % of the time",
+      .source = "NVIDIA nccl-tests, Performance: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md",
+      .inputs = {RuleInput::matched_collectives},
+      .needs = {.collectives = true},
+      .make = make_rule<CommSlow>};
 }
 
 }  // namespace cli::rules

@@ -25,9 +25,12 @@ class CopyCast : public WorkRule {
     }
     return known == 2;
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns > length_ns / kLeastCopyCastShare; }
+  bool fires(const Sum& sum, std::int64_t length_ns) const override {
+    return sum.exposed_ns > length_ns / kLeastCopyCastShare;
+  }
   void explain(const DiagnosisScope& scope, ProcessId, std::int64_t, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("tensors are copied to other types or layouts on the GPU {}; the copies take {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns));
+    finding.title = fmt::format("tensors are copied to other types or layouts on the GPU {}; the copies take {}",
+                                times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns));
     finding.advice =
         "Cast once and keep the result (bfloat16 weights, torch.autocast around the whole model instead of .to() in each layer). Keep one layout (no .contiguous() after each transpose, "
         "channels_last throughout). torch.compile fuses casts with the kernels that read the result. The evidence names the operators.";
@@ -39,11 +42,12 @@ class CopyCast : public WorkRule {
 }  // namespace
 
 RuleEntry copy_cast_rule() {
-  return {.name = "copy-cast",
-          .fires = "copy kernels of aten::copy_ (called by aten::to and aten::contiguous) take more than 5 % of the time",
-          .source = "PyTorch, torch.Tensor.to: https://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
-          .needs = WorkRule::needs(),
-          .make = make_rule<CopyCast>};
+  return {
+      .name = "copy-cast",
+      .fires = "copy kernels of aten::copy_ (called by aten::to and aten::contiguous) take more than 5 % of the time",
+      .source = "PyTorch, torch.Tensor.to: https://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
+      .needs = WorkRule::needs(),
+      .make = make_rule<CopyCast>};
 }
 
 }  // namespace cli::rules

@@ -19,11 +19,15 @@ class DataStarved : public IdleRule {
     IdleRule::claimed(claim);
   }
   std::string describe(const ClaimedGap& claim) const override {
-    return "the host was in " + std::string(context_.catalog.strings[*name_]) + "; " + around_text(context_.catalog, claim.gap);
+    return "the host was in " + std::string(context_.catalog.strings[*name_]) + "; " +
+           around_text(context_.catalog, claim.gap);
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastStarvedShare; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
+    return sum.ns > length_ns / kLeastStarvedShare;
+  }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("the GPU waits for data: it idles {} while the host is in {}", per_step_text(scope, sum.ns), std::string(context_.catalog.strings[*name_]));
+    finding.title = fmt::format("the GPU waits for data: it idles {} while the host is in {}",
+                                per_step_text(scope, sum.ns), std::string(context_.catalog.strings[*name_]));
     finding.advice =
         "Use DataLoader workers (num_workers=4 or more, prefetch_factor) with pin_memory=True and persistent_workers=True, and copy with non_blocking=True. "
         "If the workers are already busy, decode and augment on the GPU (DALI) or preprocess the data.";
@@ -35,12 +39,14 @@ class DataStarved : public IdleRule {
 }  // namespace
 
 RuleEntry data_starved_rule() {
-  return {.name = "data-starved",
-          .fires = "a GPU idles for more than 5 % of the time while its host loads data",
-          .source = "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
-          .inputs = {RuleInput::launches, RuleInput::host_ranges},
-          .gap_owner = GapOwner::data_loading,
-          .make = make_rule<DataStarved>};
+  return {
+      .name = "data-starved",
+      .fires = "a GPU idles for more than 5 % of the time while its host loads data",
+      .source =
+          "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
+      .inputs = {RuleInput::launches, RuleInput::host_ranges},
+      .gap_owner = GapOwner::data_loading,
+      .make = make_rule<DataStarved>};
 }
 
 }  // namespace cli::rules

@@ -7,11 +7,11 @@
 #include <set>
 #include <unordered_map>
 
-#include "cli/answers/tables/whole_steps.h"
 #include "cli/answers/rules/gap_claims.h"
+#include "cli/answers/tables/whole_steps.h"
 #include "cli/base/text.h"
-#include "cli/trace/ranks.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/ranks.h"
 
 namespace cli::rules {
 namespace {
@@ -24,7 +24,11 @@ class Extents : public TablesObserver {
  public:
   // `is_chosen` is true if the windows are steps or were chosen by the user.
   Extents(const AnalysisContext& context, bool is_chosen, DiagnosedTime& time, Diagnosis& diagnosis)
-      : context_(context), is_chosen_(is_chosen), time_(time), diagnosis_(diagnosis), extents_(context.catalog.processes.size()) {}
+      : context_(context),
+        is_chosen_(is_chosen),
+        time_(time),
+        diagnosis_(diagnosis),
+        extents_(context.catalog.processes.size()) {}
 
   void work(const GpuWork& work) override {
     Extent& extent = extents_[work.process];
@@ -59,7 +63,8 @@ class Extents : public TablesObserver {
   };
 
   std::int64_t length_ns(ProcessId id) const {
-    if (!is_chosen_) return extents_[id].last_ns - std::max(extents_[id].first_ns, context_.windows.of(id).front().from_ns);
+    if (!is_chosen_)
+      return extents_[id].last_ns - std::max(extents_[id].first_ns, context_.windows.of(id).front().from_ns);
     std::int64_t sum_ns = 0;
     for (const AnalysisWindow& window : context_.windows.of(id)) sum_ns += window.to_ns - window.from_ns;
     return sum_ns;
@@ -74,14 +79,16 @@ class Extents : public TablesObserver {
 
 // Steps are by each process's own clock, evidence is on the common axis. A step without GPU work, as on a rank that
 // hangs, has its host time.
-std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const Catalog& catalog, const TraceFacts& facts) {
+std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const Catalog& catalog,
+                                   const TraceFacts& facts) {
   std::set<std::int64_t> numbers;
   for (const Evidence& each : evidence) {
     for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
       if (catalog.processes[id].rank != each.rank) continue;
       for (const Step& step : facts.steps[id]) {
         const bool is_of_host = step.length_ns() == 0;
-        const std::int64_t start_ns = facts.clocks.on_axis(id, is_of_host ? step.start_ns : step.from_ns()) - facts.first_ns;
+        const std::int64_t start_ns =
+            facts.clocks.on_axis(id, is_of_host ? step.start_ns : step.from_ns()) - facts.first_ns;
         const std::int64_t end_ns = facts.clocks.on_axis(id, is_of_host ? step.end_ns : step.to_ns()) - facts.first_ns;
         if (start_ns < each.end_ns && each.start_ns < end_ns) numbers.insert(step.number);
       }
@@ -104,7 +111,8 @@ std::string export_command(const Finding& finding, std::optional<std::int64_t> f
     if (first_step) {
       command += fmt::format(" --steps {}", *first_step);
     } else {
-      command += fmt::format(" --time {}ns-{}ns", std::max<std::int64_t>(0, first.start_ns - around_ns), first.end_ns + around_ns);
+      command += fmt::format(" --time {}ns-{}ns", std::max<std::int64_t>(0, first.start_ns - around_ns),
+                             first.end_ns + around_ns);
     }
   }
   return command + fmt::format(" -o {}.json.gz", finding.rule);
@@ -130,14 +138,16 @@ void join_cause(Finding& effect, Finding& cause) {
   if (effect.ranks[0] < 0 || at == cause.ranks.end() || cause.rank_savings_ns.size() != cause.ranks.size()) return;
   const auto saving = cause.rank_savings_ns.begin() + (at - cause.ranks.begin());
   effect.saving_ns = std::max(effect.saving_ns, std::optional(*saving));
-  const auto of_rank = std::stable_partition(cause.evidence.begin(), cause.evidence.end(), [&](const Evidence& each) { return each.rank != effect.ranks[0]; });
+  const auto of_rank = std::stable_partition(cause.evidence.begin(), cause.evidence.end(),
+                                             [&](const Evidence& each) { return each.rank != effect.ranks[0]; });
   const auto count = std::min<std::ptrdiff_t>(cause.evidence.end() - of_rank, kCauseEvidence);
   effect.evidence.insert(effect.evidence.begin(), of_rank, of_rank + count);
   effect.evidence.resize(std::min(effect.evidence.size(), kMostEvidence));
   cause.evidence.erase(of_rank, cause.evidence.end());
   cause.rank_savings_ns.erase(saving);
   cause.ranks.erase(at);
-  if (!cause.ranks.empty()) cause.saving_ns = *std::max_element(cause.rank_savings_ns.begin(), cause.rank_savings_ns.end());
+  if (!cause.ranks.empty())
+    cause.saving_ns = *std::max_element(cause.rank_savings_ns.begin(), cause.rank_savings_ns.end());
 }
 
 // Joins each finding with the finding of its cause on the same rank.
@@ -153,7 +163,8 @@ void join_causes(std::vector<Finding>& findings) {
   std::erase_if(findings, [&](const Finding& each) { return each.ranks.empty() && causes.count(each.rule) > 0; });
 }
 
-RuleResult result_of(const RuleEntry& entry, Rule& rule, const DiagnosisScope& scope, const std::vector<ResultTable>& tables) {
+RuleResult result_of(const RuleEntry& entry, Rule& rule, const DiagnosisScope& scope,
+                     const std::vector<ResultTable>& tables) {
   RuleResult result{rule.find(scope, tables), {}};
   for (Finding& finding : result.findings) {
     finding.rule = entry.name;
@@ -193,8 +204,10 @@ class GapRulesRun : public TablesObserver {
     std::unique_ptr<Rule> rule{};
   };
 
-  GapRulesRun(std::vector<Member> members, const AnalysisContext& context, const DiagnosedTime& time) : scope_{context, time}, claims_(context), members_(std::move(members)) {
-    const bool has_optimizer = std::any_of(members_.begin(), members_.end(), [](const Member& each) { return is_optimizer(each); });
+  GapRulesRun(std::vector<Member> members, const AnalysisContext& context, const DiagnosedTime& time)
+      : scope_{context, time}, claims_(context), members_(std::move(members)) {
+    const bool has_optimizer =
+        std::any_of(members_.begin(), members_.end(), [](const Member& each) { return is_optimizer(each); });
     for (const RuleEntry& entry : rule_entries()) {
       if (!has_optimizer && entry.gap_owner == GapOwner::optimizer) members_.push_back({&entry, nullptr});
     }
@@ -229,7 +242,8 @@ class GapRulesRun : public TablesObserver {
     std::vector<bool> without(scope_.trace.catalog.processes.size(), true);
     for (const Finding& finding : found.findings) {
       for (ProcessId id = 0; id < without.size(); ++id) {
-        if (std::find(finding.ranks.begin(), finding.ranks.end(), scope_.rank(id)) != finding.ranks.end()) without[id] = false;
+        if (std::find(finding.ranks.begin(), finding.ranks.end(), scope_.rank(id)) != finding.ranks.end())
+          without[id] = false;
       }
     }
     for (Member& member : members_) {
@@ -263,14 +277,17 @@ double share_of_steps(const Catalog& catalog, const TraceFacts& facts, const std
 
 // Returns the steps after the last warm-up step of any chosen rank (of its first file, if it has several). Empty if a
 // chosen process has GPU work but no steps; then the whole trace is diagnosed.
-std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
+std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const TraceFacts& facts,
+                                              const std::vector<bool>& chosen, std::vector<std::string>& notes) {
   std::set<std::int64_t> warm_ups, numbers;
   std::unordered_map<std::int64_t, std::int64_t> first_ns;  // by rank, for its first file
   for (const Process& process : catalog.processes) {
     const auto [known, is_new] = first_ns.try_emplace(process.rank, process.first_ns);
     if (!is_new) known->second = std::min(known->second, process.first_ns);
   }
-  const auto is_later_phase = [&](const Process& process) { return process.rank >= 0 && first_ns.at(process.rank) < process.first_ns; };
+  const auto is_later_phase = [&](const Process& process) {
+    return process.rank >= 0 && first_ns.at(process.rank) < process.first_ns;
+  };
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     if (!chosen[id]) continue;
     const std::vector<Step>& steps = facts.steps[id];
@@ -284,10 +301,12 @@ std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const Trac
   const auto first = warm_ups.empty() ? numbers.begin() : numbers.upper_bound(*warm_ups.rbegin());
   if (first == numbers.end()) return std::nullopt;
   if (!warm_ups.empty()) {
-    notes.push_back(fmt::format("{} {} {} warm-up and excluded", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
+    notes.push_back(fmt::format("{} {} {} warm-up and excluded", warm_ups.size() == 1 ? "step" : "steps",
+                                number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
   }
   if (const double share = share_of_steps(catalog, facts, chosen); share < kNearlyAll) {
-    notes.push_back(fmt::format("the steps cover {:.0f} % of the time; the rest is not diagnosed (--time 0s- includes it)", 100 * share));
+    notes.push_back(fmt::format(
+        "the steps cover {:.0f} % of the time; the rest is not diagnosed (--time 0s- includes it)", 100 * share));
   }
   return NumberRanges("--steps", fmt::format("{}-", *first));
 }
@@ -306,13 +325,16 @@ std::vector<const AnalysisEntry*> tables_of(const std::vector<const RuleEntry*>&
 }  // namespace
 
 std::string per_step_text(const DiagnosisScope& scope, std::int64_t ns) {
-  const double percent = scope.time.length_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(scope.time.length_ns) : 0.0;
-  return scope.time.steps > 0 ? fmt::format("{} a step ({:.1f} %)", duration_text(ns / scope.time.steps), percent) : fmt::format("{} ({:.1f} %)", duration_text(ns), percent);
+  const double percent =
+      scope.time.length_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(scope.time.length_ns) : 0.0;
+  return scope.time.steps > 0 ? fmt::format("{} a step ({:.1f} %)", duration_text(ns / scope.time.steps), percent)
+                              : fmt::format("{} ({:.1f} %)", duration_text(ns), percent);
 }
 
 std::string times_text(const DiagnosisScope& scope, std::int64_t count) {
   if (scope.time.steps == 0) return count_text(static_cast<std::uint64_t>(count), "time");
-  if (count < scope.time.steps) return fmt::format("{} in {} steps", count_text(static_cast<std::uint64_t>(count), "time"), scope.time.steps);
+  if (count < scope.time.steps)
+    return fmt::format("{} in {} steps", count_text(static_cast<std::uint64_t>(count), "time"), scope.time.steps);
   if (count == scope.time.steps) return "once a step";
   return fmt::format("{:.3g} times a step", static_cast<double>(count) / static_cast<double>(scope.time.steps));
 }
@@ -323,7 +345,8 @@ std::vector<const RuleEntry*> all_rules() {
   return chosen;
 }
 
-EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules, const std::vector<const AnalysisEntry*>& also_tables, KindSet also_kinds) {
+EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules,
+                             const std::vector<const AnalysisEntry*>& also_tables, KindSet also_kinds) {
   for (const RuleEntry* rule : rules) also_kinds |= needs_of(*rule).looked_at();
   std::vector<const AnalysisEntry*> tables = tables_of(rules);
   tables.insert(tables.end(), also_tables.begin(), also_tables.end());
@@ -331,7 +354,12 @@ EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules, const s
 }
 
 DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, const DiagnosisRequest& request)
-    : catalog_(catalog), facts_(facts), request_(request), time_{std::vector<std::int64_t>(catalog.processes.size()), 0, 0, std::vector<bool>(catalog.processes.size()), false}, results_(request.rules.size()) {
+    : catalog_(catalog),
+      facts_(facts),
+      request_(request),
+      time_{std::vector<std::int64_t>(catalog.processes.size()), 0, 0, std::vector<bool>(catalog.processes.size()),
+            false},
+      results_(request.rules.size()) {
   analysis_.analyses = tables_of(request.rules);
   analysis_.by = GroupBy::rank;
   analysis_.selection = request.selection;
@@ -346,8 +374,9 @@ DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, cons
     analysis_.selection.steps = steps_to_diagnose(catalog, facts, chosen, diagnosis_.notes);
   }
   const bool is_chosen = analysis_.selection.steps || analysis_.selection.time;
-  analysis_.observers.push_back(
-      {ObserverNeeds{.by_time = true}, [this, is_chosen](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time_, diagnosis_); }});
+  analysis_.observers.push_back({ObserverNeeds{.by_time = true}, [this, is_chosen](const AnalysisContext& context) {
+                                   return std::make_unique<Extents>(context, is_chosen, time_, diagnosis_);
+                                 }});
   bool has_gap_rules = false;
   for (std::size_t i = 0; i < request.rules.size(); ++i) {
     const RuleEntry* rule = request.rules[i];
@@ -355,16 +384,19 @@ DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, cons
     if (rule->gap_owner) continue;
     ObserverNeeds needs = rule->needs;
     needs.by_time = true;
-    analysis_.observers.push_back({needs, [this, rule, i](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time_, results_[i]); }});
+    analysis_.observers.push_back({needs, [this, rule, i](const AnalysisContext& context) {
+                                     return std::make_unique<RuleRun>(*rule, context, time_, results_[i]);
+                                   }});
   }
   if (!has_gap_rules) return;
   analysis_.observers.push_back({GapClaims::needs(), [this](const AnalysisContext& context) {
-    std::vector<GapRulesRun::Member> members;
-    for (std::size_t i = 0; i < request_.rules.size(); ++i) {
-      if (request_.rules[i]->gap_owner) members.push_back({request_.rules[i], &results_[i]});
-    }
-    return std::make_unique<GapRulesRun>(std::move(members), context, time_);
-  }});
+                                   std::vector<GapRulesRun::Member> members;
+                                   for (std::size_t i = 0; i < request_.rules.size(); ++i) {
+                                     if (request_.rules[i]->gap_owner)
+                                       members.push_back({request_.rules[i], &results_[i]});
+                                   }
+                                   return std::make_unique<GapRulesRun>(std::move(members), context, time_);
+                                 }});
 }
 
 Diagnosis DiagnosisRun::finish(const AnalysisResult& result) {
@@ -394,11 +426,13 @@ Diagnosis DiagnosisRun::finish(const AnalysisResult& result) {
     }
     finding.next_command = export_command(finding, first_step, request_.inputs);
   }
-  std::stable_sort(diagnosis_.findings.begin(), diagnosis_.findings.end(), [](const Finding& a, const Finding& b) { return urgency(a) > urgency(b); });
+  std::stable_sort(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                   [](const Finding& a, const Finding& b) { return urgency(a) > urgency(b); });
   return std::move(diagnosis_);
 }
 
-Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request) {
+Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+                   const DiagnosisRequest& request) {
   DiagnosisRun run(trace.catalog(), facts, request);
   return run.finish(analyze(trace, facts, found, run.analysis()));
 }

@@ -3,15 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/answers/tables/analyze.h"
 #include "cli/answers/rules/rule.h"
+#include "cli/answers/tables/analyze.h"
 
 namespace cli::rules {
 
 struct DiagnosisRequest {
   std::vector<const RuleEntry*> rules;
-  Selection selection;     // ranks to report findings for; without steps or a time: all steps after the warm-up, or the whole trace if it has no steps
-  std::string inputs;      // as words of a shell command, for next_command
+  Selection
+      selection;  // ranks to report findings for; without steps or a time: all steps after the warm-up, or the whole trace if it has no steps
+  std::string inputs;                      // as words of a shell command, for next_command
   const NameRules* class_rules = nullptr;  // see AnalysisRequest
   const OwnPeaks* own_peaks = nullptr;     // see AnalysisRequest
 };
@@ -23,12 +24,12 @@ struct NotChecked {
 };
 
 struct Diagnosis {
-  std::vector<Finding> findings;  // the largest saving first, unknown ones last
-  std::size_t processes = 0;      // chosen processes with GPU work
-  std::int64_t length_ns = 0;     // the longest diagnosed time of a process
-  std::vector<std::int64_t> steps;  // steps in that time, sorted
+  std::vector<Finding> findings;        // the largest saving first, unknown ones last
+  std::size_t processes = 0;            // chosen processes with GPU work
+  std::int64_t length_ns = 0;           // the longest diagnosed time of a process
+  std::vector<std::int64_t> steps;      // steps in that time, sorted
   std::vector<NotChecked> not_checked;  // in the order of the rules
-  std::vector<std::string> notes;   // other facts; a sentence each
+  std::vector<std::string> notes;       // other facts; a sentence each
 };
 
 // The result of one rule, after the walk.
@@ -40,7 +41,8 @@ struct RuleResult {
 std::vector<const RuleEntry*> all_rules();
 
 // Returns the events to read for these rules, these other tables and these other kinds. Make a new one for each trace.
-EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules, const std::vector<const AnalysisEntry*>& also_tables = {}, KindSet also_kinds = {});
+EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules,
+                             const std::vector<const AnalysisEntry*>& also_tables = {}, KindSet also_kinds = {});
 
 // Runs the rules as one of several requests of the same walk (analyze_each). `catalog`, `facts` and `request` must
 // outlive it.
@@ -65,6 +67,7 @@ class DiagnosisRun {
 };
 
 // Like analyze(), with the same errors. Memory: that of the rules and of the analyses whose tables they read.
-Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request);
+Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+                   const DiagnosisRequest& request);
 
 }  // namespace cli::rules

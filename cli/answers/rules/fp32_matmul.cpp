@@ -4,11 +4,11 @@
 
 #include <map>
 
-#include "cli/answers/tables/gpu_peaks.h"
-#include "cli/timeline/gpu/name_rules.h"
 #include "cli/answers/rules/work_rule.h"
-#include "cli/trace/short_name.h"
+#include "cli/answers/tables/gpu_peaks.h"
 #include "cli/formats/reading/devices.h"
+#include "cli/timeline/gpu/name_rules.h"
+#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
@@ -35,7 +35,10 @@ tf32  *{ampere_,hopper_,blackwell_,sm80_,sm86_,sm90_,sm100_,cutlass_80_,cutlass_
 class Fp32Matmul : public WorkRule {
  public:
   explicit Fp32Matmul(const AnalysisContext& context)
-      : WorkRule(context), products_(kProductNames, "fp32-matmul"), architectures_(kArchitectureNames, "fp32-matmul"), names_(context.catalog.strings.size()) {}
+      : WorkRule(context),
+        products_(kProductNames, "fp32-matmul"),
+        architectures_(kArchitectureNames, "fp32-matmul"),
+        names_(context.catalog.strings.size()) {}
 
  private:
   struct Name {
@@ -47,10 +50,15 @@ class Fp32Matmul : public WorkRule {
     const Name& name = at(work.name);
     return name.is_fp32 && (name.tells_architecture || has_tf32(work));
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns > length_ns / kLeastFp32Share; }
-  void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("float32 matrix multiplications run without tensor cores {}; they take {}, mostly in {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
-                                short_name(context_.catalog.strings[longest(most)]));
+  bool fires(const Sum& sum, std::int64_t length_ns) const override {
+    return sum.exposed_ns > length_ns / kLeastFp32Share;
+  }
+  void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum,
+               Finding& finding) const override {
+    finding.title =
+        fmt::format("float32 matrix multiplications run without tensor cores {}; they take {}, mostly in {}",
+                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
+                    short_name(context_.catalog.strings[longest(most)]));
     finding.advice =
         "If the model tolerates it, use TF32 (torch.set_float32_matmul_precision(\"high\"); for convolutions torch.backends.cudnn.allow_tf32) or bfloat16 (torch.autocast).";
     finding.saving_ns.reset();
@@ -73,22 +81,26 @@ class Fp32Matmul : public WorkRule {
     const Process& process = context_.catalog.processes[work.process];
     const auto device = device_facts(process, work.device);
     const GpuPeaks* gpu = peaks_of(process, work.device);
-    return known->second = device && device->compute_major > 0 ? device->compute_major >= kTf32Capability : gpu != nullptr && gpu->tf32 > 0;
+    return known->second = device && device->compute_major > 0 ? device->compute_major >= kTf32Capability
+                                                               : gpu != nullptr && gpu->tf32 > 0;
   }
 
   NameRules products_, architectures_;
-  std::vector<Name> names_;  // by StringId
+  std::vector<Name> names_;                                      // by StringId
   std::map<std::pair<ProcessId, std::int64_t>, bool> has_tf32_;  // by device
 };
 
 }  // namespace
 
 RuleEntry fp32_matmul_rule() {
-  return {.name = "fp32-matmul",
-          .fires = "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU whose tensor cores support TF32",
-          .source = "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
-          .needs = WorkRule::needs(),
-          .make = make_rule<Fp32Matmul>};
+  return {
+      .name = "fp32-matmul",
+      .fires =
+          "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU whose tensor cores support TF32",
+      .source =
+          "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
+      .needs = WorkRule::needs(),
+      .make = make_rule<Fp32Matmul>};
 }
 
 }  // namespace cli::rules

@@ -23,12 +23,15 @@ class Fragmentation : public MemoryRule {
     const auto device = static_cast<double>(*memory.device_bytes);
     const std::int64_t unused = *memory.reserved_peak_bytes - *memory.peak_bytes;
     const bool full = static_cast<double>(*memory.reserved_peak_bytes) > kLeastReserved * device;
-    return full && unused > kLeastUnusedBytes && static_cast<double>(unused) > kLeastUnused * device ? std::optional(static_cast<double>(unused)) : std::nullopt;
+    return full && unused > kLeastUnusedBytes && static_cast<double>(unused) > kLeastUnused * device
+               ? std::optional(static_cast<double>(unused))
+               : std::nullopt;
   }
   void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
     const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<std::uint64_t>(bytes)); };
-    finding.title = fmt::format("the allocator reserves {} of {} on GPU {}{}, but at most {} is in use", text(*worst.reserved_peak_bytes),
-                                text(*worst.device_bytes), worst.device, of_rank(worst.rank), text(*worst.peak_bytes));
+    finding.title = fmt::format("the allocator reserves {} of {} on GPU {}{}, but at most {} is in use",
+                                text(*worst.reserved_peak_bytes), text(*worst.device_bytes), worst.device,
+                                of_rank(worst.rank), text(*worst.peak_bytes));
     finding.advice =
         "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. Use few different sizes (pad batches to a few lengths). Call torch.cuda.empty_cache() once before the first step, "
         "to release memory that only start-up needed.";
@@ -38,12 +41,14 @@ class Fragmentation : public MemoryRule {
 }  // namespace
 
 RuleEntry fragmentation_rule() {
-  return {.name = "fragmentation",
-          .fires = "more than 80 % of a GPU's memory is reserved, and more than 20 % (and 1 GiB) of it is never in use",
-          .source = "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
-          .inputs = {RuleInput::device_memory},
-          .tables = {"memory"},
-          .make = make_rule<Fragmentation>};
+  return {
+      .name = "fragmentation",
+      .fires = "more than 80 % of a GPU's memory is reserved, and more than 20 % (and 1 GiB) of it is never in use",
+      .source =
+          "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+      .inputs = {RuleInput::device_memory},
+      .tables = {"memory"},
+      .make = make_rule<Fragmentation>};
 }
 
 }  // namespace cli::rules

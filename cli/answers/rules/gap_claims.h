@@ -51,11 +51,13 @@ class LateAllocations {
     std::int64_t start_ns, end_ns;
   };
 
-  explicit LateAllocations(const AnalysisContext& context) : context_(context), steps_(whole_steps(context).host()), names_(context.catalog.strings.size()) {}
+  explicit LateAllocations(const AnalysisContext& context)
+      : context_(context), steps_(whole_steps(context).host()), names_(context.catalog.strings.size()) {}
 
   // Returns the call if it is such a call. A driver call inside a runtime call is the same call.
   std::optional<Call> event(const Event& event) {
-    if (!is_api_call(event.kind) || !is_slice(event) || event.duration_ns <= 0 || !manages_memory(event.name)) return std::nullopt;
+    if (!is_api_call(event.kind) || !is_slice(event) || event.duration_ns <= 0 || !manages_memory(event.name))
+      return std::nullopt;
     const ProcessId id = context_.catalog.tracks[event.track].process;
     if (!is_late(id, event.start_ns)) return std::nullopt;
     Process& process = processes_[id];
@@ -84,7 +86,8 @@ class LateAllocations {
   // Returns the length of the longest such call that runs at `ns`; 0 if there is none.
   std::int64_t call_ns(ProcessId id, std::int64_t ns) const {
     std::int64_t longest_ns = 0;
-    each_within(id, ns, ns + 1, [&](const Call& call) { longest_ns = std::max(longest_ns, call.end_ns - call.start_ns); });
+    each_within(id, ns, ns + 1,
+                [&](const Call& call) { longest_ns = std::max(longest_ns, call.end_ns - call.start_ns); });
     return longest_ns;
   }
 
@@ -116,8 +119,11 @@ class LateAllocations {
 // Small kernels that an optimizer launches for one parameter each.
 class OptimizerKernels {
  public:
-  explicit OptimizerKernels(const AnalysisContext& context) : context_(context), ranges_(context), many_at_once_(context.catalog.strings.size()) {}
-  static KindSet kinds() { return kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}); }
+  explicit OptimizerKernels(const AnalysisContext& context)
+      : context_(context), ranges_(context), many_at_once_(context.catalog.strings.size()) {}
+  static KindSet kinds() {
+    return kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver});
+  }
 
   void event(const Event& event) {
     if (!is_slice(event) || !kinds().test(static_cast<std::size_t>(event.kind))) return;
@@ -130,7 +136,8 @@ class OptimizerKernels {
   }
   bool has(const GpuWork& work) {
     ranges_.settle([&](const Event& call) { launch(call); });
-    if (work.kind != Kind::kernel || work.work_class != WorkClass::compute || work.end_ns - work.start_ns >= kTiny_ns) return false;
+    if (work.kind != Kind::kernel || work.work_class != WorkClass::compute || work.end_ns - work.start_ns >= kTiny_ns)
+      return false;
     return ranges_.of(work) != nullptr && !is_many_at_once(work.name);
   }
   // See TraceObserver::end_of().
@@ -145,7 +152,9 @@ class OptimizerKernels {
   static constexpr std::array<std::string_view, 4> kManyAtOnce{"multi_tensor", "foreach", "fused", "triton_"};
   struct InOptimizer {};
 
-  static bool is_optimizer_step(std::string_view name) { return training_phase(name) == TrainingPhase::optimizer && name.find("zero_grad") == name.npos; }
+  static bool is_optimizer_step(std::string_view name) {
+    return training_phase(name) == TrainingPhase::optimizer && name.find("zero_grad") == name.npos;
+  }
   void launch(const Event& call) {
     if (!ranges_.open_at(call.track, call.start_ns).empty()) ranges_.launches(call, {});
   }
@@ -155,7 +164,10 @@ class OptimizerKernels {
     if (known == 0) {
       std::string name(context_.catalog.strings[id]);
       std::transform(name.begin(), name.end(), name.begin(), [](char c) { return lower(c); });
-      known = std::any_of(kManyAtOnce.begin(), kManyAtOnce.end(), [&](std::string_view word) { return name.find(word) != name.npos; }) ? 2 : 1;
+      known = std::any_of(kManyAtOnce.begin(), kManyAtOnce.end(),
+                          [&](std::string_view word) { return name.find(word) != name.npos; })
+                  ? 2
+                  : 1;
     }
     return known == 2;
   }
@@ -178,7 +190,8 @@ class HostActivity {
   // This is enough for twice as many.
   static constexpr std::size_t kMost = 16'384;
 
-  explicit HostActivity(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()), loads_data_(catalog.strings.size()) {}
+  explicit HostActivity(const Catalog& catalog)
+      : catalog_(catalog), threads_(catalog.tracks.size()), loads_data_(catalog.strings.size()) {}
 
   // Kinds of the events to pass to event().
   static KindSet kinds();
@@ -206,7 +219,8 @@ class HostActivity {
     if (!is_known(thread)) return;
     const std::deque<Range>& loads = threads_[thread]->loads;
     std::int64_t known_to_ns = from_ns;
-    const auto after = std::partition_point(loads.begin(), loads.end(), [&](const Range& range) { return range.last_end_ns <= from_ns; });
+    const auto after = std::partition_point(loads.begin(), loads.end(),
+                                            [&](const Range& range) { return range.last_end_ns <= from_ns; });
     for (auto range = after; range != loads.end() && range->start_ns < to_ns; ++range) {
       const std::int64_t start_ns = std::max(range->start_ns, known_to_ns), end_ns = std::min(range->end_ns, to_ns);
       if (start_ns >= end_ns) continue;
@@ -223,13 +237,15 @@ class HostActivity {
   struct Range {
     std::int64_t start_ns, end_ns;
     StringId name;
-    std::int64_t first_end_ns = 0, last_end_ns = 0;  // see cli/answers/tables/launch_ranges.h; only last_end_ns is kept for ranges that load data
+    std::int64_t first_end_ns = 0,
+                 last_end_ns =
+                     0;  // see cli/answers/tables/launch_ranges.h; only last_end_ns is kept for ranges that load data
   };
   // The newest ranges by start, and older ones that had not ended when the limit was reached.
   struct Newest {
     std::deque<Range> ranges;
     std::vector<Range> longer;
-    std::uint64_t looked_at = 0;  // number of ranges of `longer` examined so far
+    std::uint64_t looked_at = 0;                  // number of ranges of `longer` examined so far
     std::int64_t forgotten_to_ns = kEarliest_ns;  // ranges before this time may be missing
 
     void add(const Range& range);
@@ -256,12 +272,23 @@ class HostActivity {
 
   const Catalog& catalog_;
   std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null if it has no events or its process has ended
-  std::vector<TrackId> known_threads_;             // threads with data
-  std::vector<std::uint8_t> loads_data_;   // by StringId: 0 not checked, 1 no, 2 yes
+  std::vector<TrackId> known_threads_;            // threads with data
+  std::vector<std::uint8_t> loads_data_;          // by StringId: 0 not checked, 1 no, 2 yes
 };
 
 // The causes that can claim idle time of a device (gap_claims.h).
-enum class GapOwner : std::uint8_t { garbage_collection, allocation, data_loading, blocking_copy, host_sync, optimizer, launches, host_late, unexplained, count_ };
+enum class GapOwner : std::uint8_t {
+  garbage_collection,
+  allocation,
+  data_loading,
+  blocking_copy,
+  host_sync,
+  optimizer,
+  launches,
+  host_late,
+  unexplained,
+  count_
+};
 inline constexpr std::size_t kGapOwners = static_cast<std::size_t>(GapOwner::count_);
 
 struct ClaimedGap;
@@ -276,15 +303,19 @@ struct ClaimedGap {
   GapOwner owner;
   // The part of the gap in the window, without the parts that another holder of the host explains
   std::int64_t from_ns, to_ns;
-  std::int64_t ns;              // time of that part that belongs to the owner
-  bool if_no_optimizer;         // counts only for ranks on which the optimizer is no finding
+  std::int64_t ns;       // time of that part that belongs to the owner
+  bool if_no_optimizer;  // counts only for ranks on which the optimizer is no finding
   const HostActivity& activity;
 };
 
 class GapClaims {
  public:
   explicit GapClaims(const AnalysisContext& context)
-      : context_(context), activity_(context.catalog), names_(context.catalog.strings), allocations_(context), optimizers_(context) {}
+      : context_(context),
+        activity_(context.catalog),
+        names_(context.catalog.strings),
+        allocations_(context),
+        optimizers_(context) {}
   static ObserverNeeds needs() { return {.kinds = HostActivity::kinds(), .any_time = true, .gaps = true}; }
 
   void event(const Event& event);
@@ -296,14 +327,18 @@ class GapClaims {
   void gap(const DeviceGap& gap, OnClaim&& on_claim) {
     if (gap.next == nullptr || (gap.from_ns == kEarliest_ns && !context_.windows.are_steps())) return;
     const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const std::int64_t from_ns = std::max(gap.from_ns, windows[i].from_ns), to_ns = std::min(gap.to_ns, windows[i].to_ns);
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns);
+         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      const std::int64_t from_ns = std::max(gap.from_ns, windows[i].from_ns),
+                         to_ns = std::min(gap.to_ns, windows[i].to_ns);
       claim(gap, from_ns, to_ns);
       for (std::size_t owner = 0; owner < kGapOwners; ++owner) {
         for (const bool if_no_optimizer : {false, true}) {
           const std::int64_t ns = (if_no_optimizer ? without_optimizer_ns_ : ns_)[owner];
           const Span span = span_of(static_cast<GapOwner>(owner), from_ns, to_ns);
-          if (ns > 0) on_claim(ClaimedGap{gap, static_cast<GapOwner>(owner), span.from_ns, span.to_ns, ns, if_no_optimizer, activity_});
+          if (ns > 0)
+            on_claim(ClaimedGap{gap, static_cast<GapOwner>(owner), span.from_ns, span.to_ns, ns, if_no_optimizer,
+                                activity_});
         }
       }
     }

@@ -13,10 +13,15 @@ class GarbageCollection : public IdleRule {
   using IdleRule::IdleRule;
 
  private:
-  std::string describe(const ClaimedGap& claim) const override { return "in Python's garbage collector; " + around_text(context_.catalog, claim.gap); }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastCollectingShare; }
+  std::string describe(const ClaimedGap& claim) const override {
+    return "in Python's garbage collector; " + around_text(context_.catalog, claim.gap);
+  }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
+    return sum.ns > length_ns / kLeastCollectingShare;
+  }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("Python's garbage collector delays the host {}, and the GPU idles {}", times_text(scope, sum.count), per_step_text(scope, sum.ns));
+    finding.title = fmt::format("Python's garbage collector delays the host {}, and the GPU idles {}",
+                                times_text(scope, sum.count), per_step_text(scope, sum.ns));
     finding.advice = kGarbageCollectionAdvice;
   }
 };

@@ -29,27 +29,39 @@ class GpuIdle : public IdleRule {
   }
 
  private:
-  bool is_first_of_stream(const ClaimedGap& claim) const { return claim.gap.next->call != nullptr && !streams_.contains(claim.gap.next->event->track); }
+  bool is_first_of_stream(const ClaimedGap& claim) const {
+    return claim.gap.next->call != nullptr && !streams_.contains(claim.gap.next->event->track);
+  }
   std::string describe(const ClaimedGap& claim) const override {
-    const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "the next work was launched long before it began, on a stream without earlier work in the trace; " : "the next work was launched long before it began; ";
+    const std::string_view why =
+        claim.gap.next->call == nullptr ? "host state unknown; "
+        : is_first_of_stream(claim)
+            ? "the next work was launched long before it began, on a stream without earlier work in the trace; "
+            : "the next work was launched long before it began; ";
     return std::string(why) + around_text(context_.catalog, claim.gap);
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastIdleShare; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
+    return sum.ns > length_ns / kLeastIdleShare;
+  }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const auto first = first_ns_.find(most);
     if (first != first_ns_.end() && 2 * first->second > sum.ns) {
       finding.saving_ns.reset();
-      finding.title = fmt::format("the trace has no GPU work for {}, mostly before the first work of a stream; work launched before the trace began may have run then", per_step_text(scope, sum.ns));
-      finding.advice = "Synchronize before the profile begins, or profile more steps and exclude the first one (--steps).";
+      finding.title = fmt::format(
+          "the trace has no GPU work for {}, mostly before the first work of a stream; work launched before the trace began may have run then",
+          per_step_text(scope, sum.ns));
+      finding.advice =
+          "Synchronize before the profile begins, or profile more steps and exclude the first one (--steps).";
       return;
     }
-    finding.title = fmt::format("the GPU idles {}, and the trace does not contain the cause", per_step_text(scope, sum.ns));
+    finding.title =
+        fmt::format("the GPU idles {}, and the trace does not contain the cause", per_step_text(scope, sum.ns));
     finding.advice =
         "Record launches too: use the default TRACETOOL_EVENTS, or ProfilerActivity.CPU in addition to CUDA. Work that begins long after its launch waits for an event of another "
         "stream, or for another process on the GPU.";
   }
 
-  std::set<TrackId> streams_;                      // streams with work so far
+  std::set<TrackId> streams_;                   // streams with work so far
   std::map<ProcessId, std::int64_t> first_ns_;  // idle time before the first work of a stream
 };
 

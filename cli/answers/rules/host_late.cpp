@@ -17,12 +17,17 @@ class HostLate : public IdleRule {
 
  private:
   std::string describe(const ClaimedGap& claim) const override {
-    const std::int64_t from_ns = std::max(claim.gap.from_ns, claim.from_ns), late_ns = claim.gap.next->call->start_ns - from_ns;
-    return claim.activity.text(claim.gap.next->call->track, from_ns + late_ns / 2, late_ns) + "; " + around_text(context_.catalog, claim.gap);
+    const std::int64_t from_ns = std::max(claim.gap.from_ns, claim.from_ns),
+                       late_ns = claim.gap.next->call->start_ns - from_ns;
+    return claim.activity.text(claim.gap.next->call->track, from_ns + late_ns / 2, late_ns) + "; " +
+           around_text(context_.catalog, claim.gap);
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastLateShare; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
+    return sum.ns > length_ns / kLeastLateShare;
+  }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("the host launches late: the GPU idles {} before the next launch", per_step_text(scope, sum.ns));
+    finding.title =
+        fmt::format("the host launches late: the GPU idles {} before the next launch", per_step_text(scope, sum.ns));
     finding.advice =
         "See what the host did in these ranges (Python, logging, checkpoints, a busy CPU). Move it to another thread, or do it every N steps. "
         "Use torch.compile, CUDA graphs or fused optimizers to launch less, so that the host runs ahead of the GPU.";

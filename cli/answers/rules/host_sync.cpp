@@ -22,17 +22,21 @@ class HostSync : public IdleRule {
   }
   std::string describe(const ClaimedGap& claim) const override {
     const HostWait& wait = *claim.gap.wait;
-    return fmt::format("{} of {}, {}; {}", std::string(context_.catalog.strings[wait.name]), duration_text(wait.end_ns - wait.start_ns), claim.activity.text(wait.track, wait.start_ns),
+    return fmt::format("{} of {}, {}; {}", std::string(context_.catalog.strings[wait.name]),
+                       duration_text(wait.end_ns - wait.start_ns), claim.activity.text(wait.track, wait.start_ns),
                        around_text(context_.catalog, claim.gap));
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastSyncShare; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
+    return sum.ns > length_ns / kLeastSyncShare;
+  }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     std::pair<std::int64_t, StringId> often{};
     for (const auto& [call, count] : calls_) {
       if (call.first == most && count > often.first) often = {count, call.second};
     }
-    finding.title = fmt::format("the host waits for the GPU {}, mostly in {}: the GPU then idles {}", times_text(scope, sum.count),
-                                std::string(context_.catalog.strings[often.second]), per_step_text(scope, sum.ns));
+    finding.title =
+        fmt::format("the host waits for the GPU {}, mostly in {}: the GPU then idles {}", times_text(scope, sum.count),
+                    std::string(context_.catalog.strings[often.second]), per_step_text(scope, sum.ns));
     finding.advice =
         "Look for .item(), .cpu(), .tolist(), print(tensor), boolean masks and torch.cuda.synchronize() in the step. Keep values on the GPU and read them every N steps, or "
         "copy them to pinned memory with non_blocking=True. torch.cuda.set_sync_debug_mode(\"warn\") prints the lines.";
@@ -44,12 +48,14 @@ class HostSync : public IdleRule {
 }  // namespace
 
 RuleEntry host_sync_rule() {
-  return {.name = "host-sync",
-          .fires = "a GPU idles for more than 1 % of the time after its host waited for it",
-          .source = "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (avoid unnecessary CPU-GPU synchronization)",
-          .inputs = {RuleInput::launches},
-          .gap_owner = GapOwner::host_sync,
-          .make = make_rule<HostSync>};
+  return {
+      .name = "host-sync",
+      .fires = "a GPU idles for more than 1 % of the time after its host waited for it",
+      .source =
+          "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (avoid unnecessary CPU-GPU synchronization)",
+      .inputs = {RuleInput::launches},
+      .gap_owner = GapOwner::host_sync,
+      .make = make_rule<HostSync>};
 }
 
 }  // namespace cli::rules

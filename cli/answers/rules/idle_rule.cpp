@@ -7,8 +7,8 @@
 
 #include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
-#include "cli/trace/short_name.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 
@@ -43,12 +43,14 @@ std::vector<Finding> IdleRule::find(const DiagnosisScope& scope, const std::vect
   if (fired.empty()) return {};
   Finding finding = fired.finding(scope, owned_.evidence);
   explain(scope, fired.most, *most, finding);
-  if (most->count > 1 && 2 * most->longest_ns > most->ns) finding.title += fmt::format("; {} of it in one gap", duration_text(most->longest_ns));
+  if (most->count > 1 && 2 * most->longest_ns > most->ns)
+    finding.title += fmt::format("; {} of it in one gap", duration_text(most->longest_ns));
   return {finding};
 }
 
 std::string around_text(const Catalog& catalog, const DeviceGap& gap) {
-  return (gap.from_ns == kEarliest_ns ? "no work" : short_name(catalog.strings[gap.before])) + ", then " + short_name(catalog.strings[gap.next->name]);
+  return (gap.from_ns == kEarliest_ns ? "no work" : short_name(catalog.strings[gap.before])) + ", then " +
+         short_name(catalog.strings[gap.next->name]);
 }
 
 }  // namespace cli::rules

@@ -7,9 +7,9 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastLaunchShare = 10;    // 1 / N of the time
-constexpr std::int64_t kShort_ns = 10'000;  // such a kernel takes about as long as a launch
-constexpr std::int64_t kShortPercent = 30;  // minimum share of short kernels
+constexpr std::int64_t kLeastLaunchShare = 10;  // 1 / N of the time
+constexpr std::int64_t kShort_ns = 10'000;      // such a kernel takes about as long as a launch
+constexpr std::int64_t kShortPercent = 30;      // minimum share of short kernels
 
 class LaunchBound : public IdleRule {
  public:
@@ -32,13 +32,16 @@ class LaunchBound : public IdleRule {
   std::string describe(const ClaimedGap& claim) const override { return around_text(context_.catalog, claim.gap); }
   bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
     const auto kernels = kernels_.find(process);  // not found if the process runs only copies
-    return sum.ns > length_ns / kLeastLaunchShare && kernels != kernels_.end() && kernels->second.percent() > kShortPercent;
+    return sum.ns > length_ns / kLeastLaunchShare && kernels != kernels_.end() &&
+           kernels->second.percent() > kShortPercent;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const Kernels& kernels = kernels_.at(most);
-    finding.title = fmt::format("the GPU waits for launches: it idles {} between consecutive launches; {} % of {} kernels take less than 10 us",
-                                per_step_text(scope, sum.ns), kernels.percent(), kernels.all);
-    finding.advice = "Launch fewer and larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), foreach or fused optimizers, larger batches.";
+    finding.title = fmt::format(
+        "the GPU waits for launches: it idles {} between consecutive launches; {} % of {} kernels take less than 10 us",
+        per_step_text(scope, sum.ns), kernels.percent(), kernels.all);
+    finding.advice =
+        "Launch fewer and larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), foreach or fused optimizers, larger batches.";
   }
 
   std::map<ProcessId, Kernels> kernels_;
@@ -47,12 +50,15 @@ class LaunchBound : public IdleRule {
 }  // namespace
 
 RuleEntry launch_bound_rule() {
-  return {.name = "launch-bound",
-          .fires = "a GPU idles for more than 10 % of the time between consecutive launches, and more than 30 % of its kernels take less than 10 us",
-          .source = "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
-          .inputs = {RuleInput::launches},
-          .gap_owner = GapOwner::launches,
-          .make = make_rule<LaunchBound>};
+  return {
+      .name = "launch-bound",
+      .fires =
+          "a GPU idles for more than 10 % of the time between consecutive launches, and more than 30 % of its kernels take less than 10 us",
+      .source =
+          "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
+      .inputs = {RuleInput::launches},
+      .gap_owner = GapOwner::launches,
+      .make = make_rule<LaunchBound>};
 }
 
 }  // namespace cli::rules

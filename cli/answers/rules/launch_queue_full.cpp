@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
-#include "cli/trace/names.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/names.h"
 
 namespace cli::rules {
 namespace {
@@ -22,7 +22,8 @@ constexpr std::size_t kFullQueue = 1'000;
 
 class LaunchQueueFull : public Rule {
  public:
-  explicit LaunchQueueFull(const AnalysisContext& context) : context_(context), activity_(context.catalog), names_(context.catalog.strings) {}
+  explicit LaunchQueueFull(const AnalysisContext& context)
+      : context_(context), activity_(context.catalog), names_(context.catalog.strings) {}
 
   void event(const Event& event, const Facts&) override { activity_.event(event); }
   void work(const GpuWork& work) override {
@@ -51,7 +52,8 @@ class LaunchQueueFull : public Rule {
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
     finding.saving_ns = 0;
-    finding.title = fmt::format("the launch queue is full: the host waits in {} launches for {} while the GPU is busy", sums_.at(fired.most).count, per_step_text(scope, fired.most_ns));
+    finding.title = fmt::format("the launch queue is full: the host waits in {} launches for {} while the GPU is busy",
+                                sums_.at(fired.most).count, per_step_text(scope, fired.most_ns));
     finding.advice =
         "Make kernels faster, not launches: the GPU has work all the time. Do not count the time of these calls as launch overhead. "
         "The host sees results, errors and Ctrl-C about 1,000 launches late.";
@@ -69,13 +71,18 @@ class LaunchQueueFull : public Rule {
 
   void add(ProcessId id, const LaunchCall& call) {
     const auto& windows = context_.windows.of(id);
-    for (std::size_t i = context_.windows.first_after(id, call.start_ns); i < windows.size() && windows[i].from_ns < call.end_ns; ++i) {
-      const std::int64_t from_ns = std::max(call.start_ns, windows[i].from_ns), to_ns = std::min(call.end_ns, windows[i].to_ns);
+    for (std::size_t i = context_.windows.first_after(id, call.start_ns);
+         i < windows.size() && windows[i].from_ns < call.end_ns; ++i) {
+      const std::int64_t from_ns = std::max(call.start_ns, windows[i].from_ns),
+                         to_ns = std::min(call.end_ns, windows[i].to_ns);
       if (from_ns >= to_ns) continue;
       Sum& sum = sums_[id];
       sum.ns += to_ns - from_ns;
       ++sum.count;
-      evidence_.add(id, from_ns, to_ns, to_ns - from_ns, [&] { return std::string(context_.catalog.strings[call.name]) + ", called " + activity_.text(call.track, call.start_ns); });
+      evidence_.add(id, from_ns, to_ns, to_ns - from_ns, [&] {
+        return std::string(context_.catalog.strings[call.name]) + ", called " +
+               activity_.text(call.track, call.start_ns);
+      });
     }
   }
 
@@ -90,12 +97,14 @@ class LaunchQueueFull : public Rule {
 }  // namespace
 
 RuleEntry launch_queue_full_rule() {
-  return {.name = "launch-queue-full",
-          .fires = "launches wait for more than 10 % of the time because 1,000 earlier launches have not begun",
-          .source = "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
-          .inputs = {RuleInput::launches},
-          .needs = {.kinds = HostActivity::kinds(), .any_time = true},
-          .make = make_rule<LaunchQueueFull>};
+  return {
+      .name = "launch-queue-full",
+      .fires = "launches wait for more than 10 % of the time because 1,000 earlier launches have not begun",
+      .source =
+          "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
+      .inputs = {RuleInput::launches},
+      .needs = {.kinds = HostActivity::kinds(), .any_time = true},
+      .make = make_rule<LaunchQueueFull>};
 }
 
 }  // namespace cli::rules

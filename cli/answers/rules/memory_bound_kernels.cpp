@@ -8,19 +8,19 @@
 #include <map>
 #include <unordered_map>
 
+#include "cli/answers/rules/rule.h"
+#include "cli/answers/rules/work_rule.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/answers/rules/work_rule.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
 
-constexpr double kMostOfRoofPercent = 60;            // operators closer to their roof cannot gain much
-constexpr std::int64_t kLeastOperatorShare = 10;     // 1 / N of the time: such operators
-constexpr std::int64_t kLeastClassesPercent = 40;    // of all kernels and copies
+constexpr double kMostOfRoofPercent = 60;          // operators closer to their roof cannot gain much
+constexpr std::int64_t kLeastOperatorShare = 10;   // 1 / N of the time: such operators
+constexpr std::int64_t kLeastClassesPercent = 40;  // of all kernels and copies
 // 1 / N of the time; on a GPU that idles, these kernels are not the problem
 constexpr std::int64_t kLeastClassesShare = 5;
 constexpr std::int64_t kFewestKernels = 20;
@@ -30,19 +30,24 @@ constexpr std::int64_t kSkippedSteps = 2;  // by ncu: warm-up
 class MemoryBoundKernels : public Rule {
  public:
   explicit MemoryBoundKernels(const AnalysisContext& context)
-      : context_(context), calls_(context), classes_(context.catalog.strings, context.class_rules), in_classes_(context.windows) {}
+      : context_(context),
+        calls_(context),
+        classes_(context.catalog.strings, context.class_rules),
+        in_classes_(context.windows) {}
 
   static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op})}; }
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void work(const GpuWork& work) override {
     const std::int64_t ns = work.end_ns - work.start_ns;
-    const bool own = work.kind == Kind::kernel && std::find(kClasses.begin(), kClasses.end(), classes_[classes_.of(work)]) != kClasses.end();
+    const bool own = work.kind == Kind::kernel &&
+                     std::find(kClasses.begin(), kClasses.end(), classes_[classes_.of(work)]) != kClasses.end();
     in_classes_.add(work, own);
     all_ns_[{work.process, work.device}] += ns;
     if (work.kind == Kind::kernel) ++launched_[work.process][work.name];
     if (own) add(of_classes_[work.process], evidence_of_classes_, work);
-    const OperatorCalls::Call* call = work.kind == Kind::kernel && work.work_class == WorkClass::compute ? calls_.of(work) : nullptr;
+    const OperatorCalls::Call* call =
+        work.kind == Kind::kernel && work.work_class == WorkClass::compute ? calls_.of(work) : nullptr;
     if (call != nullptr) add(of_operators_[{work.process, call->kind}], evidence_of_operators_[call->kind], work);
   }
 
@@ -55,7 +60,8 @@ class MemoryBoundKernels : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     while (!launched_.empty()) conclude(launched_.begin()->first);
     std::vector<Finding> findings;
-    if (auto operators = find_operators(scope, TableReading(tables, "roofline"))) findings.push_back(std::move(*operators));
+    if (auto operators = find_operators(scope, TableReading(tables, "roofline")))
+      findings.push_back(std::move(*operators));
     if (auto classes = find_classes(scope)) findings.push_back(std::move(*classes));
     return findings;
   }
@@ -93,7 +99,8 @@ class MemoryBoundKernels : public Rule {
   // ncu counts all kernels with this function name.
   std::uint32_t function_of(StringId name) {
     if (name >= functions_.size()) functions_.resize(name + std::size_t{1}, kUnseen);
-    if (functions_[name] == kUnseen) functions_[name] = function_names_.intern(function_name(context_.catalog.strings[name]));
+    if (functions_[name] == kUnseen)
+      functions_[name] = function_names_.intern(function_name(context_.catalog.strings[name]));
     return functions_[name];
   }
 
@@ -101,7 +108,8 @@ class MemoryBoundKernels : public Rule {
     Launches& launches = kernels[work.name];
     ++launches.count;
     launches.ns += work.end_ns - work.start_ns;
-    evidence.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns, [&] { return short_name(context_.catalog.strings[work.name]); });
+    evidence.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns,
+                 [&] { return short_name(context_.catalog.strings[work.name]); });
   }
 
   // The operators of a rank that are far from the memory bandwidth, from the table.
@@ -120,17 +128,22 @@ class MemoryBoundKernels : public Rule {
       rank.time_ns += ns;
       rank.saving_ns += static_cast<std::int64_t>(static_cast<double>(ns) * (1 - percent / 100));
     }
-    std::erase_if(ranks, [&](const auto& each) { return each.second.time_ns <= scope.time.length_ns / kLeastOperatorShare; });
+    std::erase_if(ranks,
+                  [&](const auto& each) { return each.second.time_ns <= scope.time.length_ns / kLeastOperatorShare; });
     if (ranks.empty()) return std::nullopt;
-    const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.saving_ns < b.second.saving_ns; });
+    const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
+      return a.second.saving_ns < b.second.saving_ns;
+    });
     const std::size_t top = most->second.top;
-    const std::string name = roofline.get<std::string>(top, "name").value_or(""), shape = roofline.get<std::string>(top, "shape").value_or("");
+    const std::string name = roofline.get<std::string>(top, "name").value_or(""),
+                      shape = roofline.get<std::string>(top, "shape").value_or("");
     Finding finding;
     for (const auto& [rank, operators] : ranks) finding.ranks.push_back(rank);
     finding.saving_ns = most->second.saving_ns;
-    finding.title = fmt::format("memory-bound operators reach less than {:.0f} % of the memory bandwidth: {} in {}, mostly in {} of {}, which reaches {:.1f} %", kMostOfRoofPercent,
-                                per_step_text(scope, most->second.time_ns), count_text(most->second.rows, "shape"), name, shape,
-                                roofline.get<double>(top, "of_roof_pct").value_or(0));
+    finding.title = fmt::format(
+        "memory-bound operators reach less than {:.0f} % of the memory bandwidth: {} in {}, mostly in {} of {}, which reaches {:.1f} %",
+        kMostOfRoofPercent, per_step_text(scope, most->second.time_ns), count_text(most->second.rows, "shape"), name,
+        shape, roofline.get<double>(top, "of_roof_pct").value_or(0));
     finding.advice =
         "Use larger or padded shapes (multiples of 8 for tensor cores), combine small matrix multiplications (torch.bmm, grouped GEMM), and keep operands contiguous. "
         "torch.compile fuses the operators before and after.";
@@ -138,10 +151,13 @@ class MemoryBoundKernels : public Rule {
     return finding;
   }
   // Adds the evidence of that operator and the kernel for ncu.
-  void name_kernels(const DiagnosisScope& scope, std::int64_t rank, const std::string& name, const std::string& shape, Finding& finding) const {
+  void name_kernels(const DiagnosisScope& scope, std::int64_t rank, const std::string& name, const std::string& shape,
+                    Finding& finding) const {
     for (const auto& [key, kernel] : top_of_operators_) {
       const auto& [id, kind] = key;
-      if (scope.rank(id) != rank || context_.catalog.strings[calls_[kind].name] != name || calls_[kind].cost.shape != shape) continue;
+      if (scope.rank(id) != rank || context_.catalog.strings[calls_[kind].name] != name ||
+          calls_[kind].cost.shape != shape)
+        continue;
       finding.evidence = evidence_of_operators_.at(kind).of(scope, {id});
       finding.next_command = ncu_of(scope, id, kernel);
       return;
@@ -152,15 +168,17 @@ class MemoryBoundKernels : public Rule {
     Fired fired;
     for (const auto& [device, sum] : in_classes_.sums()) {
       const bool many = sum.count >= kFewestKernels && 100 * sum.time_ns > kLeastClassesPercent * all_ns_.at(device);
-      if (many && sum.exposed_ns > scope.time.lengths_ns[device.first] / kLeastClassesShare) fired.add(device.first, device.second, sum.exposed_ns);
+      if (many && sum.exposed_ns > scope.time.lengths_ns[device.first] / kLeastClassesShare)
+        fired.add(device.first, device.second, sum.exposed_ns);
     }
     if (fired.empty()) return std::nullopt;
     Finding finding = fired.finding(scope, evidence_of_classes_);
     const TopKernel& top = top_of_classes_.at(fired.most);
     const ExposedWork::Sum& sum = in_classes_.sums().at({fired.most, fired.device});
-    finding.title = fmt::format("elementwise, reduction and normalization kernels take {} % of the time of kernels and copies, {}; the longest is {}, {}",
-                                100 * sum.time_ns / all_ns_.at({fired.most, fired.device}), per_step_text(scope, sum.time_ns),
-                                short_name(context_.catalog.strings[top.name]), per_step_text(scope, top.ns));
+    finding.title = fmt::format(
+        "elementwise, reduction and normalization kernels take {} % of the time of kernels and copies, {}; the longest is {}, {}",
+        100 * sum.time_ns / all_ns_.at({fired.most, fired.device}), per_step_text(scope, sum.time_ns),
+        short_name(context_.catalog.strings[top.name]), per_step_text(scope, top.ns));
     finding.advice =
         "Fuse these kernels so that intermediate results stay on the chip: torch.compile, or fused kernels (FlashAttention; fused normalization, loss and optimizer). "
         "Use bfloat16 to halve the bytes, and memory_format=torch.channels_last for convolutions.";
@@ -169,7 +187,8 @@ class MemoryBoundKernels : public Rule {
   }
 
   static Kernels::const_iterator longest(const Kernels& kernels) {
-    return std::max_element(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+    return std::max_element(kernels.begin(), kernels.end(),
+                            [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
   }
   // Returns "" if ncu does not support this GPU.
   std::string ncu_of(const DiagnosisScope& scope, ProcessId id, const TopKernel& kernel) const {
@@ -201,13 +220,16 @@ class MemoryBoundKernels : public Rule {
 }  // namespace
 
 RuleEntry memory_bound_kernels_rule() {
-  return {.name = "memory-bound-kernels",
-          .fires = "memory-bound operators (table roofline) that reach less than 60 % of the memory bandwidth take more than 10 % of the time, or elementwise, reduction and normalization kernels "
+  return {
+      .name = "memory-bound-kernels",
+      .fires =
+          "memory-bound operators (table roofline) that reach less than 60 % of the memory bandwidth take more than 10 % of the time, or elementwise, reduction and normalization kernels "
           "take more than 40 % of the kernel time",
-          .source = "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
-          .tables = {"roofline"},
-          .needs = MemoryBoundKernels::needs(),
-          .make = make_rule<MemoryBoundKernels>};
+      .source =
+          "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
+      .tables = {"roofline"},
+      .needs = MemoryBoundKernels::needs(),
+      .make = make_rule<MemoryBoundKernels>};
 }
 
 }  // namespace cli::rules

@@ -21,10 +21,12 @@ class MemoryPeak : public MemoryRule {
     return share > kMostInUse ? std::optional(share) : std::nullopt;
   }
   void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
-    finding.title = fmt::format("{:.1f} % of the memory of GPU {}{} is in use at the peak: {} of {}{}",
-                                100 * static_cast<double>(*worst.peak_bytes) / static_cast<double>(*worst.device_bytes), worst.device, of_rank(worst.rank),
-                                bytes_text(static_cast<std::uint64_t>(*worst.peak_bytes)), bytes_text(static_cast<std::uint64_t>(*worst.device_bytes)),
-                                worst.peak_step ? fmt::format(", in step {}", *worst.peak_step) : "");
+    finding.title =
+        fmt::format("{:.1f} % of the memory of GPU {}{} is in use at the peak: {} of {}{}",
+                    100 * static_cast<double>(*worst.peak_bytes) / static_cast<double>(*worst.device_bytes),
+                    worst.device, of_rank(worst.rank), bytes_text(static_cast<std::uint64_t>(*worst.peak_bytes)),
+                    bytes_text(static_cast<std::uint64_t>(*worst.device_bytes)),
+                    worst.peak_step ? fmt::format(", in step {}", *worst.peak_step) : "");
     finding.advice =
         "Use activation checkpointing, a smaller micro-batch with gradient accumulation, sharded optimizer state (FSDP, ZeRO) or bfloat16. A slightly larger batch may run out of memory, "
         "and the allocator may already release memory in steps (see allocation-in-step).";

@@ -47,7 +47,8 @@ std::vector<Finding> MemoryRule::find(const DiagnosisScope& scope, const std::ve
     finding.ranks.push_back(memory.rank);
     if (finding.evidence.size() < kMostEvidence && memory.peak_bytes) {
       finding.evidence.push_back({memory.rank, memory.peak_at_ns, memory.peak_at_ns + kShown_ns,
-                                  fmt::format("GPU {}: {} in use, the peak", memory.device, bytes_text(static_cast<std::uint64_t>(*memory.peak_bytes)))});
+                                  fmt::format("GPU {}: {} in use, the peak", memory.device,
+                                              bytes_text(static_cast<std::uint64_t>(*memory.peak_bytes)))});
     }
     if (!worst || *badness > worst->first) worst = {*badness, memory};
   }

@@ -13,7 +13,8 @@ struct DeviceMemory {
   std::int64_t rank = -1;
   std::int64_t device = -1;
   std::optional<std::int64_t> device_bytes;  // memory of the GPU
-  std::optional<std::int64_t> peak_bytes, end_bytes, reserved_peak_bytes, growth_bytes_per_step, grew_in_steps, peak_step;
+  std::optional<std::int64_t> peak_bytes, end_bytes, reserved_peak_bytes, growth_bytes_per_step, grew_in_steps,
+      peak_step;
   std::int64_t peak_at_ns = 0;  // since the start of the trace; valid if the peak is known
   std::int64_t steps = 0;
 };

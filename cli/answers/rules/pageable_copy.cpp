@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "cli/answers/rules/work_rule.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/gap_claims.h"
+#include "cli/answers/rules/rule.h"
+#include "cli/answers/rules/work_rule.h"
 #include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
@@ -21,8 +21,7 @@ constexpr double kSlowPercent = 30;
 
 class PageableCopy : public Rule {
  public:
-  explicit PageableCopy(const AnalysisContext& context)
-      : context_(context), copies_(context.windows) {}
+  explicit PageableCopy(const AnalysisContext& context) : context_(context), copies_(context.windows) {}
 
   void use(GapClaims& claims) override { claims_ = &claims; }
   void work(const GpuWork& work) override {
@@ -30,11 +29,13 @@ class PageableCopy : public Rule {
     copies_.add(work, blocks);
     if (!blocks || !context_.windows.hold(work.process, work.start_ns, work.end_ns)) return;
     ++(is_from_pageable(work) ? pageable_ : pinned_)[work.process];
-    evidence_.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns, [&] { return describe(work); });
+    evidence_.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns,
+                  [&] { return describe(work); });
   }
   void claimed(const ClaimedGap& claim) override {
     idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns;
-    evidence_.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns, [&] { return "the GPU idles: " + describe(*claim.gap.next); });
+    evidence_.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns,
+                  [&] { return "the GPU idles: " + describe(*claim.gap.next); });
   }
 
   void end_of(ProcessId process) override { copies_.end_of(process); }
@@ -42,12 +43,15 @@ class PageableCopy : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading rates(tables, "copies");
     std::map<std::int64_t, std::vector<std::size_t>> rows;  // rows of the table, by rank
-    for (std::size_t row = 0; row < rates.rows(); ++row) rows[rates.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
+    for (std::size_t row = 0; row < rates.rows(); ++row)
+      rows[rates.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
     Fired fired;
     for (const auto& [device, copies] : copies_.sums()) {
       const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_of(device);
-      const bool is_slow = all_ns > length_ns / kLeastSlowShare && !slow_text(rates, rows[scope.rank(device.first)]).empty();
-      if (copies.count > 0 && (all_ns > length_ns / kLeastCopyShare || is_slow)) fired.add(device.first, device.second, all_ns);
+      const bool is_slow =
+          all_ns > length_ns / kLeastSlowShare && !slow_text(rates, rows[scope.rank(device.first)]).empty();
+      if (copies.count > 0 && (all_ns > length_ns / kLeastCopyShare || is_slow))
+        fired.add(device.first, device.second, all_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
@@ -61,7 +65,9 @@ class PageableCopy : public Rule {
   std::string describe(const GpuWork& work) const {
     std::string text = short_name(context_.catalog.strings[work.name]);
     if (work.event->has_bytes) text += " of " + bytes_text(work.event->bytes);
-    return work.call == nullptr ? text : text + ", launched " + claims_->activity().text(work.call->track, work.call->start_ns);
+    return work.call == nullptr
+               ? text
+               : text + ", launched " + claims_->activity().text(work.call->track, work.call->start_ns);
   }
   std::int64_t idle_of(const Device& device) const {
     const auto found = idle_ns_.find(device);
@@ -80,9 +86,12 @@ class PageableCopy : public Rule {
       const auto size = rates.get<std::int64_t>(slow, "from_bytes");
       for (const std::size_t fast : rows) {
         if (!size || !is_to_device(fast, "Pinned") || rates.get<std::int64_t>(fast, "from_bytes") != size) continue;
-        const double rate = rates.get<double>(slow, "median_gb_per_s").value_or(0), pinned = rates.get<double>(fast, "median_gb_per_s").value_or(0);
+        const double rate = rates.get<double>(slow, "median_gb_per_s").value_or(0),
+                     pinned = rates.get<double>(fast, "median_gb_per_s").value_or(0);
         if (rate <= 0 || 100 * rate >= kSlowPercent * pinned || rates.number(slow, "time_ns") <= most.first) continue;
-        most = {rates.number(slow, "time_ns"), fmt::format("pageable copies of at least {} run at {:.3g} GB/s, pinned copies at {:.3g} GB/s", bytes_text(static_cast<std::uint64_t>(*size)), rate, pinned)};
+        most = {rates.number(slow, "time_ns"),
+                fmt::format("pageable copies of at least {} run at {:.3g} GB/s, pinned copies at {:.3g} GB/s",
+                            bytes_text(static_cast<std::uint64_t>(*size)), rate, pinned)};
       }
     }
     return most.second;
@@ -95,9 +104,12 @@ class PageableCopy : public Rule {
       return found == counts.end() ? 0 : found->second;
     };
     const std::int64_t pageable = count_of(pageable_), pinned = count_of(pinned_);
-    const std::string what = pageable == 0 ? "by blocking calls" : pinned == 0 ? "from pageable memory" : "from pageable memory or by blocking calls";
-    finding.title = fmt::format("copies to the GPU {} run {}: they take {}, and the GPU idles {} around them", what, times_text(scope, copies.count),
-                                per_step_text(scope, copies.exposed_ns), per_step_text(scope, idle_of({fired.most, fired.device})));
+    const std::string what = pageable == 0 ? "by blocking calls"
+                             : pinned == 0 ? "from pageable memory"
+                                           : "from pageable memory or by blocking calls";
+    finding.title = fmt::format("copies to the GPU {} run {}: they take {}, and the GPU idles {} around them", what,
+                                times_text(scope, copies.count), per_step_text(scope, copies.exposed_ns),
+                                per_step_text(scope, idle_of({fired.most, fired.device})));
     if (!slow.empty()) finding.title += "; " + slow;
     finding.advice =
         "Pin batches (pin_memory=True of the DataLoader, or tensor.pin_memory()) and copy them with .to(device, non_blocking=True), one batch ahead. "
@@ -115,13 +127,16 @@ class PageableCopy : public Rule {
 }  // namespace
 
 RuleEntry pageable_copy_rule() {
-  return {.name = "pageable-copy",
-          .fires = "blocking copies to a GPU, with the idle time around them, take more than 1 % of the time, or pageable copies run at less than 30 % of the rate of pinned copies",
-          .source = "PyTorch, pin_memory() and non_blocking: https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
-          .inputs = {RuleInput::launches},
-          .tables = {"copies"},
-          .gap_owner = GapOwner::blocking_copy,
-          .make = make_rule<PageableCopy>};
+  return {
+      .name = "pageable-copy",
+      .fires =
+          "blocking copies to a GPU, with the idle time around them, take more than 1 % of the time, or pageable copies run at less than 30 % of the rate of pinned copies",
+      .source =
+          "PyTorch, pin_memory() and non_blocking: https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+      .inputs = {RuleInput::launches},
+      .tables = {"copies"},
+      .gap_owner = GapOwner::blocking_copy,
+      .make = make_rule<PageableCopy>};
 }
 
 }  // namespace cli::rules

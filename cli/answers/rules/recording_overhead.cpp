@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kLeastOverheadShare = 50;  // 1 / N of the time
 // CUpti_ActivityOverheadKind as spelled by Kineto and cli/trace/words.h. The other kinds belong to the program:
 // compiling and loading by the driver, and "Command Buffer Full", in which the host waits for the GPU.
-constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};
+constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource",
+                                                       "Activity Buffer Request"};
 // Mostly on CUPTI's own thread, where it does not delay the program
 constexpr std::string_view kFlush = kOfRecording[0];
 
@@ -26,14 +27,18 @@ class RecordingOverhead : public Rule {
   void event(const Event& event, const Facts&) override {
     if (is_api_call(event.kind)) return learn(event.track);
     const std::string_view name = context_.catalog.strings[event.name];
-    if (!is_slice(event) || event.duration_ns <= 0 || std::find(kOfRecording.begin(), kOfRecording.end(), name) == kOfRecording.end()) return;
+    if (!is_slice(event) || event.duration_ns <= 0 ||
+        std::find(kOfRecording.begin(), kOfRecording.end(), name) == kOfRecording.end())
+      return;
     if (name == kFlush && (event.track >= calls_.size() || !calls_[event.track])) return;
     const ProcessId id = context_.catalog.tracks[event.track].process;
     const std::int64_t event_end_ns = slice_end(event, event.start_ns);
     const auto& windows = context_.windows.of(id);
-    for (std::size_t i = context_.windows.first_after(id, event.start_ns); i < windows.size() && windows[i].from_ns < event_end_ns; ++i) {
+    for (std::size_t i = context_.windows.first_after(id, event.start_ns);
+         i < windows.size() && windows[i].from_ns < event_end_ns; ++i) {
       OfProcess& process = processes_[id];
-      const std::int64_t start_ns = std::max({event.start_ns, windows[i].from_ns, process.to_ns}), end_ns = std::min(event_end_ns, windows[i].to_ns);
+      const std::int64_t start_ns = std::max({event.start_ns, windows[i].from_ns, process.to_ns}),
+                         end_ns = std::min(event_end_ns, windows[i].to_ns);
       if (start_ns >= end_ns) continue;
       process.ns += end_ns - start_ns;
       process.to_ns = end_ns;
@@ -45,15 +50,18 @@ class RecordingOverhead : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [id, process] : processes_) {
-      if (process.ns > scope.time.lengths_ns[id] / kLeastOverheadShare && scope.time.lengths_ns[id] > 0) fired.add(id, -1, process.ns);
+      if (process.ns > scope.time.lengths_ns[id] / kLeastOverheadShare && scope.time.lengths_ns[id] > 0)
+        fired.add(id, -1, process.ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
     finding.saving_ns.reset();  // a run without the profiler does not have this overhead
     const auto& names = processes_.at(fired.most).names_ns;
-    const auto most = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    finding.title = fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording", per_step_text(scope, fired.most_ns),
-                                std::string(context_.catalog.strings[most->first]));
+    const auto most =
+        std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    finding.title =
+        fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording",
+                    per_step_text(scope, fired.most_ns), std::string(context_.catalog.strings[most->first]));
     finding.advice =
         "Record fewer kinds: TRACETOOL_EVENTS=light, or torch.profiler without with_stack, record_shapes and profile_memory. Profile fewer steps. Compare kernel times, not host times.";
     return {finding};

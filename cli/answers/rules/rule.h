@@ -37,14 +37,14 @@ enum class Severity : std::uint8_t { low, medium, high };
 struct Finding {
   std::string_view rule;
   Severity severity = Severity::low;  // minimum severity; a larger saving raises it
-  std::string title;  // the problem with its numbers; a sentence without the full stop
-  std::vector<std::int64_t> ranks;  // ranks with the problem, sorted
+  std::string title;                  // the problem with its numbers; a sentence without the full stop
+  std::vector<std::int64_t> ranks;    // ranks with the problem, sorted
   // Upper bound on the time saved by fixing this alone; the largest of all ranks. Empty if unknown.
   std::optional<std::int64_t> saving_ns;
   std::vector<std::int64_t> rank_savings_ns;  // per rank of `ranks`; empty if unknown
   // The rule that finds the cause of this problem. This finding is merged into findings of that rule on the same rank.
   std::string_view cause_rule;
-  std::vector<Evidence> evidence;  // longest first, at most kMostEvidence; one per rank if a job hangs
+  std::vector<Evidence> evidence;   // longest first, at most kMostEvidence; one per rank if a job hangs
   std::vector<std::int64_t> steps;  // steps that contain the evidence, sorted; empty if unknown
   std::string advice;               // sentences
   std::string_view source;          // a document that supports the advice
@@ -66,7 +66,9 @@ class Rule : public TraceObserver {
   virtual std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) = 0;
   // Called after find(). Returns why the rule could not check the trace, apart from missing RuleEntry::inputs; "" if it
   // did check it.
-  virtual std::string not_checked(const DiagnosisScope& /*scope*/, const std::vector<ResultTable>& /*tables*/) const { return {}; }
+  virtual std::string not_checked(const DiagnosisScope& /*scope*/, const std::vector<ResultTable>& /*tables*/) const {
+    return {};
+  }
 
   // Called before all events if RuleEntry::gap_owner is set. `claims` outlives the rule.
   virtual void use(GapClaims& /*claims*/) {}
@@ -83,13 +85,13 @@ std::unique_ptr<Rule> make_rule(const AnalysisContext& context) {
 }
 
 struct RuleEntry {
-  std::string_view name;    // "host-sync"
-  std::string_view fires;   // the condition, as a sentence
-  std::string_view source{};  // a document that users can open; "" if none
-  std::vector<RuleInput> inputs{};  // the rule is not checked without them
-  std::vector<std::string_view> tables{};  // tables that the rule reads
-  ObserverNeeds needs{};  // for gap_owner: those of GapClaims
-  std::optional<GapOwner> gap_owner{};  // owner of the idle time that the rule judges
+  std::string_view name;                                          // "host-sync"
+  std::string_view fires;                                         // the condition, as a sentence
+  std::string_view source{};                                      // a document that users can open; "" if none
+  std::vector<RuleInput> inputs{};                                // the rule is not checked without them
+  std::vector<std::string_view> tables{};                         // tables that the rule reads
+  ObserverNeeds needs{};                                          // for gap_owner: those of GapClaims
+  std::optional<GapOwner> gap_owner{};                            // owner of the idle time that the rule judges
   std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context must outlive the rule
 };
 
@@ -143,7 +145,8 @@ class LongestEvidence {
     std::sort(all.begin(), all.end());
     std::vector<Evidence> evidence;
     for (const auto& [ns, start_ns, id, time] : all) {
-      if (evidence.size() < kMostEvidence) evidence.push_back({scope.rank(id), start_ns, scope.since_start(id, time->end_ns), time->what});
+      if (evidence.size() < kMostEvidence)
+        evidence.push_back({scope.rank(id), start_ns, scope.since_start(id, time->end_ns), time->what});
     }
     return evidence;
   }
@@ -158,7 +161,7 @@ class LongestEvidence {
 
 // The processes for which a rule fires, and the device that loses most.
 struct Fired {
-  std::vector<ProcessId> processes;  // sorted
+  std::vector<ProcessId> processes;     // sorted
   std::vector<std::int64_t> losses_ns;  // by index in `processes`: loss of the device that loses most
   ProcessId most = 0;
   std::int64_t device = -1;  // device of `most`

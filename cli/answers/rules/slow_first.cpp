@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
 
 namespace cli::rules {
@@ -28,19 +28,23 @@ class SlowFirst : public Rule {
       finding.ranks.push_back(scope.rank(id));
       const std::int64_t median_ns = median_of_others(steps, slow);
       if (finding.title.empty()) {
-        finding.title = fmt::format("the results include {}: step {} takes {}, the median of the others is {}", count_text(slow, "warm-up step"), steps.front().step.value_or(0),
-                                    duration_text(steps.front().to_ns - steps.front().from_ns), duration_text(median_ns));
+        finding.title =
+            fmt::format("the results include {}: step {} takes {}, the median of the others is {}",
+                        count_text(slow, "warm-up step"), steps.front().step.value_or(0),
+                        duration_text(steps.front().to_ns - steps.front().from_ns), duration_text(median_ns));
       }
       if (finding.evidence.size() < kMostEvidence) {
-        finding.evidence.push_back({scope.rank(id), scope.since_start(id, steps.front().from_ns), scope.since_start(id, steps[slow - 1].to_ns), "warm-up"});
+        finding.evidence.push_back({scope.rank(id), scope.since_start(id, steps.front().from_ns),
+                                    scope.since_start(id, steps[slow - 1].to_ns), "warm-up"});
       }
       for (std::size_t i = 0; i < slow; ++i) finding.steps.push_back(steps[i].step.value_or(0));
     }
     if (finding.ranks.empty()) return {};
     std::sort(finding.steps.begin(), finding.steps.end());
     finding.steps.erase(std::unique(finding.steps.begin(), finding.steps.end()), finding.steps.end());
-    finding.advice = fmt::format("Exclude warm-up with --steps {}-, or record later steps: torch.profiler.schedule(wait=..., warmup=...). Times of warm-up steps do not apply to later steps.",
-                                 finding.steps.back() + 1);
+    finding.advice = fmt::format(
+        "Exclude warm-up with --steps {}-, or record later steps: torch.profiler.schedule(wait=..., warmup=...). Times of warm-up steps do not apply to later steps.",
+        finding.steps.back() + 1);
     return {finding};
   }
 
@@ -52,7 +56,8 @@ class SlowFirst : public Rule {
     if (steps.empty() || found.empty()) return 0;
     const std::size_t warm_up = warm_up_steps(found);
     std::size_t diagnosed = 0;
-    while (diagnosed < steps.size() && diagnosed < warm_up && steps[diagnosed].step == found[diagnosed].number) ++diagnosed;
+    while (diagnosed < steps.size() && diagnosed < warm_up && steps[diagnosed].step == found[diagnosed].number)
+      ++diagnosed;
     if (diagnosed > 0 || warm_up > 0) return diagnosed;
     if (steps.size() <= kFewestOthers || steps.front().step != found.front().number) return 0;
     return 100 * (steps.front().to_ns - steps.front().from_ns) > kSlowFirstPercent * median_of_others(steps, 1) ? 1 : 0;
@@ -70,11 +75,13 @@ class SlowFirst : public Rule {
 }  // namespace
 
 RuleEntry slow_first_rule() {
-  return {.name = "slow-first",
-          .fires = "warm-up steps are selected, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
-          .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
-          .inputs = {RuleInput::steps},
-          .make = make_rule<SlowFirst>};
+  return {
+      .name = "slow-first",
+      .fires =
+          "warm-up steps are selected, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
+      .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
+      .inputs = {RuleInput::steps},
+      .make = make_rule<SlowFirst>};
 }
 
 }  // namespace cli::rules

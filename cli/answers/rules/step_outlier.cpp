@@ -13,7 +13,7 @@
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kMuchLonger = 5;          // by 1 / N of the median
+constexpr std::int64_t kMuchLonger = 5;  // by 1 / N of the median
 // 1 / N of a step's excess; a kernel that grew less does not explain it
 constexpr std::int64_t kLeastKernelShare = 10;
 constexpr std::int64_t kLeastExcessShare = 100;  // 1 / N of the time: all outliers of a rank
@@ -24,11 +24,12 @@ class StepOutlier : public Rule {
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading outliers(tables, "outliers");
-    if (scope.time.length_ns == 0) return {};  // no GPU work
+    if (scope.time.length_ns == 0) return {};                // no GPU work
     std::map<std::int64_t, std::vector<std::size_t>> ranks;  // rows of steps, the longest first
     for (std::size_t row = 0; row < outliers.rows(); ++row) {
       const bool is_long = outliers.number(row, "excess_ns") > outliers.number(row, "median_ns") / kMuchLonger;
-      if (outliers.get<std::string>(row, "what") == "step" && is_long) ranks[outliers.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
+      if (outliers.get<std::string>(row, "what") == "step" && is_long)
+        ranks[outliers.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
     }
     Finding finding;
     std::set<std::int64_t> steps;
@@ -54,12 +55,15 @@ class StepOutlier : public Rule {
     for (const std::size_t row : rows) {
       if (finding.evidence.size() == kMostEvidence) break;
       const std::int64_t at_ns = outliers.number(row, "at_ns");
-      finding.evidence.push_back({outliers.get<std::int64_t>(row, "rank").value_or(-1), at_ns, at_ns + outliers.number(row, "longest_ns"), describe(outliers, row)});
+      finding.evidence.push_back({outliers.get<std::int64_t>(row, "rank").value_or(-1), at_ns,
+                                  at_ns + outliers.number(row, "longest_ns"), describe(outliers, row)});
     }
     const std::size_t longest = rows.front();
     finding.title = fmt::format("{} took far longer than the median of {}; the longest took {}: {}",
-                                finding.steps.size() == 1 ? fmt::format("step {}", finding.steps.front()) : fmt::format("steps {}", number_list(finding.steps)),
-                                duration_text(outliers.number(longest, "median_ns")), duration_text(outliers.number(longest, "longest_ns")), describe(outliers, longest));
+                                finding.steps.size() == 1 ? fmt::format("step {}", finding.steps.front())
+                                                          : fmt::format("steps {}", number_list(finding.steps)),
+                                duration_text(outliers.number(longest, "median_ns")),
+                                duration_text(outliers.number(longest, "longest_ns")), describe(outliers, longest));
     finding.advice =
         "See what only these steps do: a checkpoint, an evaluation, logging, garbage collection (gc.freeze, gc.collect every N steps), or compilation and allocation for a new shape. "
         "Move it out of the step or to another thread.";
@@ -71,8 +75,12 @@ class StepOutlier : public Rule {
   static std::string describe(const TableReading& outliers, std::size_t row) {
     const auto differs = outliers.get<std::string>(row, "differs"), kernel = outliers.get<std::string>(row, "kernel");
     if (!differs) return "its GPU activity does not explain it";
-    std::string text = fmt::format("{} grew most, by {}", *differs == "exposed_comm" ? "exposed communication" : *differs, duration_text(outliers.number(row, "grew_ns")));
-    if (kernel && outliers.number(row, "kernel_grew_ns") >= outliers.number(row, "excess_ns") / kLeastKernelShare) text += fmt::format("; among kernels {}, by {}", short_name(*kernel), duration_text(outliers.number(row, "kernel_grew_ns")));
+    std::string text =
+        fmt::format("{} grew most, by {}", *differs == "exposed_comm" ? "exposed communication" : *differs,
+                    duration_text(outliers.number(row, "grew_ns")));
+    if (kernel && outliers.number(row, "kernel_grew_ns") >= outliers.number(row, "excess_ns") / kLeastKernelShare)
+      text += fmt::format("; among kernels {}, by {}", short_name(*kernel),
+                          duration_text(outliers.number(row, "kernel_grew_ns")));
     return text;
   }
 };
@@ -80,12 +88,14 @@ class StepOutlier : public Rule {
 }  // namespace
 
 RuleEntry step_outlier_rule() {
-  return {.name = "step-outlier",
-          .fires = "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by more than 1 % of the time",
-          .source = "docs/tables.md, table outliers",
-          .inputs = {RuleInput::steps},
-          .tables = {"outliers"},
-          .make = make_rule<StepOutlier>};
+  return {
+      .name = "step-outlier",
+      .fires =
+          "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by more than 1 % of the time",
+      .source = "docs/tables.md, table outliers",
+      .inputs = {RuleInput::steps},
+      .tables = {"outliers"},
+      .make = make_rule<StepOutlier>};
 }
 
 }  // namespace cli::rules

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "cli/answers/tables/cells.h"
-#include "cli/timeline/collectives/operations.h"
 #include "cli/answers/rules/rule.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/base/text.h"
+#include "cli/timeline/collectives/operations.h"
 
 namespace cli::rules {
 namespace {
@@ -19,10 +19,14 @@ std::string_view advice_of(std::string_view cause) {
     return "See what the host of this rank did before these collectives: data loading, garbage collection, logging or checkpoints on one rank alone. "
            "Check other programs, CPU frequency and NUMA placement on that machine.";
   }
-  if (cause == "slow_kernels") return "Compare clocks, temperature and power limit of this GPU with others (nvidia-smi -q -d CLOCK,PERFORMANCE), and check for errors (nvidia-smi -q -d ECC). Try the rank on another GPU.";
-  if (cause == "more_work") return "Balance layers, sequence lengths or experts over the ranks: this rank computes more than the others.";
-  if (cause == "copy") return "Use pinned memory and non_blocking=True, and check the PCIe link of this GPU (nvidia-smi -q -d PCIE): its copies take longer.";
-  if (cause == "other_collective") return "Look at the rank that is late in the other communicator: this rank waits there first.";
+  if (cause == "slow_kernels")
+    return "Compare clocks, temperature and power limit of this GPU with others (nvidia-smi -q -d CLOCK,PERFORMANCE), and check for errors (nvidia-smi -q -d ECC). Try the rank on another GPU.";
+  if (cause == "more_work")
+    return "Balance layers, sequence lengths or experts over the ranks: this rank computes more than the others.";
+  if (cause == "copy")
+    return "Use pinned memory and non_blocking=True, and check the PCIe link of this GPU (nvidia-smi -q -d PCIE): its copies take longer.";
+  if (cause == "other_collective")
+    return "Look at the rank that is late in the other communicator: this rank waits there first.";
   return "Record NVTX ranges or operators on this rank: its GPU activity does not explain the delay.";
 }
 
@@ -41,10 +45,13 @@ class Straggler : public Rule {
         Finding& finding = findings.emplace_back();
         finding.ranks = {scope.rank(id)};
         finding.saving_ns = delayed_ns;
-        const std::string cause = ranks.get<std::string>(row, "cause").value_or("unknown"), evidence = ranks.get<std::string>(row, "evidence").value_or("");
-        finding.title = fmt::format("{} is late to collectives: the others wait {} for it; cause: {}{}", ranks.rank(row), per_step_text(scope, delayed_ns), cause,
-                                    evidence.empty() ? "" : " (" + evidence + ")");
-        const bool collects = cause == "host" && context_.collectives->calls.processes[id].host_delay.mostly_collecting();
+        const std::string cause = ranks.get<std::string>(row, "cause").value_or("unknown"),
+                          evidence = ranks.get<std::string>(row, "evidence").value_or("");
+        finding.title =
+            fmt::format("{} is late to collectives: the others wait {} for it; cause: {}{}", ranks.rank(row),
+                        per_step_text(scope, delayed_ns), cause, evidence.empty() ? "" : " (" + evidence + ")");
+        const bool collects =
+            cause == "host" && context_.collectives->calls.processes[id].host_delay.mostly_collecting();
         if (cause == "host") finding.cause_rule = "host-late";
         finding.advice = collects ? kGarbageCollectionAdvice : advice_of(cause);
         finding.evidence = waits_for(scope, id);
@@ -70,7 +77,8 @@ class Straggler : public Rule {
       }
       if (others_ns == kNoTime || own_ns <= others_ns) continue;
       evidence.add(late, others_ns, own_ns, own_ns - others_ns, [&] {
-        return "the last of " + count_text(each.calls, "rank") + " to begin " + collective_text(*context_.collectives, each);
+        return "the last of " + count_text(each.calls, "rank") + " to begin " +
+               collective_text(*context_.collectives, each);
       });
     }
     return evidence.of(scope, {late});
@@ -82,13 +90,15 @@ class Straggler : public Rule {
 }  // namespace
 
 RuleEntry straggler_rule() {
-  return {.name = "straggler",
-          .fires = "a rank is late to collectives (table stragglers), and the others wait for it for more than 1 % of the time",
-          .source = "docs/collectives.md, who is late, and why",
-          .inputs = {RuleInput::matched_collectives},
-          .tables = {"stragglers"},
-          .needs = {.collectives = true},
-          .make = make_rule<Straggler>};
+  return {
+      .name = "straggler",
+      .fires =
+          "a rank is late to collectives (table stragglers), and the others wait for it for more than 1 % of the time",
+      .source = "docs/collectives.md, who is late, and why",
+      .inputs = {RuleInput::matched_collectives},
+      .tables = {"stragglers"},
+      .needs = {.collectives = true},
+      .make = make_rule<Straggler>};
 }
 
 }  // namespace cli::rules

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/base/text.h"
-#include "cli/trace/ranks.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/ranks.h"
 
 namespace cli::rules {
 namespace {
@@ -21,7 +21,8 @@ constexpr std::int64_t kLeastSteps = 5;  // a wait must also last this many medi
 
 class Stuck : public Rule {
  public:
-  explicit Stuck(const AnalysisContext& context) : context_(context), last_did_ns_(context.catalog.processes.size(), kNoTime) {}
+  explicit Stuck(const AnalysisContext& context)
+      : context_(context), last_did_ns_(context.catalog.processes.size(), kNoTime) {}
 
   void event(const Event& event, const Facts&) override {
     std::int64_t& last_ns = last_did_ns_[context_.catalog.tracks[event.track].process];
@@ -32,7 +33,8 @@ class Stuck : public Rule {
     const auto& matched = context_.collectives->matched;
     std::vector<std::int64_t> lengths_ns;
     for (const ProcessSteps& found : context_.steps_found) {
-      for (std::size_t i = 0; i + 1 < found.steps.size(); ++i) lengths_ns.push_back(found.steps[i].end_ns - found.steps[i].start_ns);  // the last one may be stuck
+      for (std::size_t i = 0; i + 1 < found.steps.size(); ++i)
+        lengths_ns.push_back(found.steps[i].end_ns - found.steps[i].start_ns);  // the last one may be stuck
     }
     const std::int64_t step_ns = median(lengths_ns);
     find_last_completed();
@@ -52,7 +54,9 @@ class Stuck : public Rule {
       if (entry.are_recordings && is_long) findings.push_back(finding(scope, *collective, entry));
     }
     // The job hangs in the collective that was entered first; later ones wait for it.
-    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.evidence.front().start_ns < b.evidence.front().start_ns; });
+    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+      return a.evidence.front().start_ns < b.evidence.front().start_ns;
+    });
     return findings;
   }
 
@@ -61,8 +65,8 @@ class Stuck : public Rule {
     std::vector<ProcessId> entered, missing;  // members of the group
     // Ranks of the communicator that are not in the trace or never took part in one of its collectives
     std::int64_t unknown = 0;
-    std::int64_t first_ns = kNoTime;          // time of the first entry
-    std::int64_t waited_ns = 0;               // from the last entry to the last heartbeat of the ranks that entered
+    std::int64_t first_ns = kNoTime;  // time of the first entry
+    std::int64_t waited_ns = 0;       // from the last entry to the last heartbeat of the ranks that entered
     bool are_recordings = true;
   };
 
@@ -81,7 +85,8 @@ class Stuck : public Rule {
       const CollectiveCall& call = call_of(calls, each);
       const std::int64_t ns = call.host_start_ns != kNoTime ? call.host_start_ns : call.gpu_start_ns;
       entry.entered.push_back(each.process);
-      entry.are_recordings = entry.are_recordings && context_.catalog.processes[each.process].format == SourceFormat::ring;
+      entry.are_recordings =
+          entry.are_recordings && context_.catalog.processes[each.process].format == SourceFormat::ring;
       if (ns == kNoTime) continue;
       entry.first_ns = entry.first_ns == kNoTime ? ns : std::min(entry.first_ns, ns);
       last_ns = std::max(last_ns, ns);
@@ -96,10 +101,12 @@ class Stuck : public Rule {
     if (group.size_is_told && group.size == static_cast<std::int64_t>(context_.catalog.processes.size())) {
       entry.missing.clear();
       for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
-        if (std::find(entry.entered.begin(), entry.entered.end(), id) == entry.entered.end()) entry.missing.push_back(id);
+        if (std::find(entry.entered.begin(), entry.entered.end(), id) == entry.entered.end())
+          entry.missing.push_back(id);
       }
     } else if (group.size_is_told) {
-      entry.unknown = std::max<std::int64_t>(0, group.size - static_cast<std::int64_t>(entry.entered.size() + entry.missing.size()));
+      entry.unknown = std::max<std::int64_t>(
+          0, group.size - static_cast<std::int64_t>(entry.entered.size() + entry.missing.size()));
     }
     if (last_ns != kNoTime) entry.waited_ns = seen_ns - last_ns;
     return entry;
@@ -124,19 +131,24 @@ class Stuck : public Rule {
   }
   std::string last_completed(ProcessId id) const {
     const auto& last = last_completed_[id];
-    return last.second == nullptr ? "no collective completed" : "last completed collective: " + collective_text(*context_.collectives, *last.second);
+    return last.second == nullptr
+               ? "no collective completed"
+               : "last completed collective: " + collective_text(*context_.collectives, *last.second);
   }
 
   Finding finding(const DiagnosisScope& scope, const MatchedCollective& collective, const Entry& entry) const {
     Finding finding;
     const std::string what = collective_text(*context_.collectives, collective);
     if (entry.missing.empty() && entry.unknown > 0) {
-      finding.title = fmt::format("{} waited {} in {}; nothing is known about {} of its communicator", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what,
+      finding.title = fmt::format("{} waited {} in {}; nothing is known about {} of its communicator",
+                                  ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what,
                                   count_text(static_cast<std::uint64_t>(entry.unknown), "more rank"));
     } else if (entry.missing.empty()) {
-      finding.title = fmt::format("{} did not end within {}, although all ranks entered it", what, duration_text(entry.waited_ns));
+      finding.title =
+          fmt::format("{} did not end within {}, although all ranks entered it", what, duration_text(entry.waited_ns));
     } else {
-      finding.title = fmt::format("{} waited {} in {}, which {} had not entered", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what, ranks_text(scope, entry.missing));
+      finding.title = fmt::format("{} waited {} in {}, which {} had not entered", ranks_text(scope, entry.entered),
+                                  duration_text(entry.waited_ns), what, ranks_text(scope, entry.missing));
     }
     const auto& suspects = entry.missing.empty() ? entry.entered : entry.missing;
     for (const ProcessId id : suspects) finding.ranks.push_back(scope.rank(id));
@@ -145,14 +157,17 @@ class Stuck : public Rule {
       for (const ProcessId id : *ids) {
         const bool came = ids == &entry.entered;
         const std::int64_t from_ns = came || last_did_ns_[id] == kNoTime ? entry.first_ns : last_did_ns_[id];
-        finding.evidence.push_back({scope.rank(id), from_ns - context_.origin_ns, std::max(from_ns + 1, last_seen_ns(id)) - context_.origin_ns,
+        finding.evidence.push_back({scope.rank(id), from_ns - context_.origin_ns,
+                                    std::max(from_ns + 1, last_seen_ns(id)) - context_.origin_ns,
                                     (came ? "entered it; " : "after its last call or range; ") + last_completed(id)});
       }
     }
     finding.severity = Severity::high;
-    finding.advice = entry.missing.empty() ? "Check the links and errors of these GPUs (dmesg, nvidia-smi -q -d ECC), and NCCL's log (NCCL_DEBUG=INFO)."
-                                           : "Look at the last calls of the ranks that had not entered, at the end of their recordings. Usual causes: a crash, collectives in a different order, a branch "
-                                             "that not all ranks take, or data that ran out on some ranks.";
+    finding.advice =
+        entry.missing.empty()
+            ? "Check the links and errors of these GPUs (dmesg, nvidia-smi -q -d ECC), and NCCL's log (NCCL_DEBUG=INFO)."
+            : "Look at the last calls of the ranks that had not entered, at the end of their recordings. Usual causes: a crash, collectives in a different order, a branch "
+              "that not all ranks take, or data that ran out on some ranks.";
     return finding;
   }
 
@@ -164,12 +179,15 @@ class Stuck : public Rule {
 }  // namespace
 
 RuleEntry stuck_rule() {
-  return {.name = "stuck",
-          .fires = "ranks of a recording wait for at least one second and five steps in a collective that other ranks have not entered or that does not end",
-          .source = "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
-          .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
-          .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},
-          .make = make_rule<Stuck>};
+  return {
+      .name = "stuck",
+      .fires =
+          "ranks of a recording wait for at least one second and five steps in a collective that other ranks have not entered or that does not end",
+      .source =
+          "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
+      .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
+      .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},
+      .make = make_rule<Stuck>};
 }
 
 }  // namespace cli::rules

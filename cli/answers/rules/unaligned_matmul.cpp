@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/answers/tables/gpu_peaks.h"
-#include "cli/timeline/gpu/name_rules.h"
-#include "cli/answers/tables/operator_flops.h"
 #include "cli/answers/rules/work_rule.h"
+#include "cli/answers/tables/gpu_peaks.h"
+#include "cli/answers/tables/operator_flops.h"
+#include "cli/timeline/gpu/name_rules.h"
 #include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 
@@ -47,7 +47,8 @@ Alignment alignment_of(std::string_view name) {
   at += 5;
   if (at < name.size() && name[at] == 'a') ++at;  // aligna8_alignc4: the alignment of the inputs counts
   std::int64_t elements = 0;
-  if (std::from_chars(name.data() + at, name.data() + name.size(), elements).ec != std::errc() || elements <= 0) return {};
+  if (std::from_chars(name.data() + at, name.data() + name.size(), elements).ec != std::errc() || elements <= 0)
+    return {};
   if (has("d884") || has("f64")) return {};
   if (has("s8") || has("u8") || has("e4m3") || has("e5m2")) return {elements, 16};
   if (has("tf32")) return {elements, 4};
@@ -60,13 +61,15 @@ std::int64_t last_size(std::string_view shape) {
   const std::size_t at = shape.find_last_not_of("0123456789");
   std::int64_t size = 0;
   const char* const from = shape.data() + (at == shape.npos ? 0 : at + 1);
-  if (shape.find(" * ") == shape.npos || std::from_chars(from, shape.data() + shape.size(), size).ec != std::errc()) return 0;
+  if (shape.find(" * ") == shape.npos || std::from_chars(from, shape.data() + shape.size(), size).ec != std::errc())
+    return 0;
   return size;
 }
 
 class UnalignedMatmul : public WorkRule {
  public:
-  explicit UnalignedMatmul(const AnalysisContext& context) : WorkRule(context), calls_(context), peaks_(context.catalog, context.own_peaks) {}
+  explicit UnalignedMatmul(const AnalysisContext& context)
+      : WorkRule(context), calls_(context), peaks_(context.catalog, context.own_peaks) {}
   static ObserverNeeds needs() { return {.kinds = WorkRule::needs().kinds | OperatorCalls::kinds()}; }
 
   void event(const Event& event, const Facts& facts) override {
@@ -85,23 +88,32 @@ class UnalignedMatmul : public WorkRule {
   bool is_own(const GpuWork& work) override {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return false;
     OperatorCalls::Call* call = calls_.of(work);
-    const Alignment alignment = alignment_at(work.name).wanted > 0 ? alignment_at(work.name) : by_shape(call, work.name);
+    const Alignment alignment =
+        alignment_at(work.name).wanted > 0 ? alignment_at(work.name) : by_shape(call, work.name);
     products_ += is_gemm_.at(work.name) || call != nullptr;
     told_ += alignment.wanted > 0;
     if (!alignment.is_bad()) return false;
     const std::int64_t ns = work.end_ns - work.start_ns;
     Loss& loss = losses_[{work.process, work.device}];
     loss.time_ns += ns;
-    loss.saving_ns += ns - std::clamp(ns * alignment.elements / alignment.wanted, std::min(ns, least_ns(work, call)), ns);
+    loss.saving_ns +=
+        ns - std::clamp(ns * alignment.elements / alignment.wanted, std::min(ns, least_ns(work, call)), ns);
     if (call != nullptr) shapes_ns_[{work.process, call->kind}] += ns;
     return true;
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns > length_ns / kLeastUnalignedShare; }
-  void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
+  bool fires(const Sum& sum, std::int64_t length_ns) const override {
+    return sum.exposed_ns > length_ns / kLeastUnalignedShare;
+  }
+  void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum,
+               Finding& finding) const override {
     const Loss& loss = losses_.at({most, device});
-    finding.saving_ns = static_cast<std::int64_t>(static_cast<double>(sum.exposed_ns) * (static_cast<double>(loss.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, loss.time_ns))));
-    finding.title = fmt::format("matrix multiplications with sizes that slow down tensor cores run {}; they take {}, mostly in {}", times_text(scope, sum.count),
-                                per_step_text(scope, sum.exposed_ns), short_name(context_.catalog.strings[longest(most)]));
+    finding.saving_ns = static_cast<std::int64_t>(
+        static_cast<double>(sum.exposed_ns) *
+        (static_cast<double>(loss.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, loss.time_ns))));
+    finding.title =
+        fmt::format("matrix multiplications with sizes that slow down tensor cores run {}; they take {}, mostly in {}",
+                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
+                    short_name(context_.catalog.strings[longest(most)]));
     std::pair<std::int64_t, std::uint32_t> longest_shape{0, 0};
     for (const auto& [key, ns] : shapes_ns_) {
       if (key.first == most && ns > longest_shape.first) longest_shape = {ns, key.second};
@@ -130,11 +142,13 @@ class UnalignedMatmul : public WorkRule {
   // Returns the minimum GPU time of the operator call for the call's first kernel; 0 for its other kernels and if
   // unknown.
   std::int64_t least_ns(const GpuWork& work, OperatorCalls::Call* call) {
-    const GpuPeaks* gpu = call == nullptr || call->kind == 0 || call->ran ? nullptr : peaks_.of(work.process, work.device);
+    const GpuPeaks* gpu =
+        call == nullptr || call->kind == 0 || call->ran ? nullptr : peaks_.of(work.process, work.device);
     if (gpu == nullptr) return 0;
     call->ran = true;
     const OperatorCost& cost = calls_[call->kind].cost;
-    const double moves_ns = cost.bytes && gpu->memory_gb_per_s > 0 ? static_cast<double>(*cost.bytes) / gpu->memory_gb_per_s : 0;
+    const double moves_ns =
+        cost.bytes && gpu->memory_gb_per_s > 0 ? static_cast<double>(*cost.bytes) / gpu->memory_gb_per_s : 0;
     return std::max(gpu->computing_ns(cost.flop, cost.type), static_cast<std::int64_t>(moves_ns));
   }
   // For 16-bit tensor core kernels whose names do not contain the alignment.
@@ -151,18 +165,21 @@ class UnalignedMatmul : public WorkRule {
   std::map<StringId, Alignment> names_;
   std::map<StringId, bool> is_gemm_;
   std::int64_t products_ = 0, told_ = 0;
-  std::map<std::pair<ProcessId, std::int64_t>, Loss> losses_;               // by device
+  std::map<std::pair<ProcessId, std::int64_t>, Loss> losses_;              // by device
   std::map<std::pair<ProcessId, std::uint32_t>, std::int64_t> shapes_ns_;  // by kind of call
 };
 
 }  // namespace
 
 RuleEntry unaligned_matmul_rule() {
-  return {.name = "unaligned-matmul",
-          .fires = "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take more than 5 % of the time",
-          .source = "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
-          .needs = UnalignedMatmul::needs(),
-          .make = make_rule<UnalignedMatmul>};
+  return {
+      .name = "unaligned-matmul",
+      .fires =
+          "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take more than 5 % of the time",
+      .source =
+          "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
+      .needs = UnalignedMatmul::needs(),
+      .make = make_rule<UnalignedMatmul>};
 }
 
 }  // namespace cli::rules

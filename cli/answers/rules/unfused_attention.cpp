@@ -18,23 +18,26 @@
 #include <string>
 #include <vector>
 
+#include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastAttentionShare = 20;  // 1 / N of the time: the saving
-constexpr std::size_t kMostBetween = 12;           // kernels between the products: scale, bias, mask, casts, softmax, dropout
+constexpr std::size_t kMostBetween = 12;  // kernels between the products: scale, bias, mask, casts, softmax, dropout
 
 class UnfusedAttention : public Rule {
  public:
   explicit UnfusedAttention(const AnalysisContext& context)
-      : context_(context), ranges_(context), classes_(context.catalog.strings, context.class_rules), peaks_(context.catalog, context.own_peaks) {}
+      : context_(context),
+        ranges_(context),
+        classes_(context.catalog.strings, context.class_rules),
+        peaks_(context.catalog, context.own_peaks) {}
   static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op, Kind::runtime, Kind::driver})}; }
 
   void event(const Event& event, const Facts& facts) override {
@@ -43,7 +46,9 @@ class UnfusedAttention : public Rule {
     if (is_api_call(event.kind)) return ranges_.call(event);
     ranges_.open_at(event.track, event.start_ns);
     const auto* op = facts.get<OperatorFacts>();
-    ranges_.open(event.track, {event.start_ns, slice_end(event, kLatest_ns), {event.name, op == nullptr ? OperatorInputId{} : op->inputs}});
+    ranges_.open(
+        event.track,
+        {event.start_ns, slice_end(event, kLatest_ns), {event.name, op == nullptr ? OperatorInputId{} : op->inputs}});
   }
   void work(const GpuWork& work) override {
     ranges_.settle([&](const Event& call) { launch(call); });
@@ -68,7 +73,9 @@ class UnfusedAttention : public Rule {
         open->between_ns += work.end_ns - work.start_ns;
         if (++open->between > kMostBetween) open.reset();
         break;
-      case Role::other: open.reset(); break;
+      case Role::other:
+        open.reset();
+        break;
     }
   }
   void end_of(ProcessId process) override {
@@ -79,13 +86,15 @@ class UnfusedAttention : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [device, sum] : sums_) {
-      if (sum.saving_ns > scope.time.lengths_ns[device.first] / kLeastAttentionShare) fired.add(device.first, device.second, sum.saving_ns);
+      if (sum.saving_ns > scope.time.lengths_ns[device.first] / kLeastAttentionShare)
+        fired.add(device.first, device.second, sum.saving_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
     const Sum& sum = sums_.at({fired.most, fired.device});
-    finding.title = fmt::format("attention runs as separate kernels {}; the softmax and other kernels between the two matrix multiplications take {}", times_text(scope, sum.count),
-                                per_step_text(scope, sum.between_ns));
+    finding.title = fmt::format(
+        "attention runs as separate kernels {}; the softmax and other kernels between the two matrix multiplications take {}",
+        times_text(scope, sum.count), per_step_text(scope, sum.between_ns));
     finding.advice =
         "Use torch.nn.functional.scaled_dot_product_attention with is_causal=True or a mask: its fused kernels (FlashAttention, memory-efficient, cuDNN) never write the score matrix. "
         "If the model already calls it, the math backend ran: use float16 or bfloat16 and a supported mask and head size, or find the reason with torch.nn.attention.sdpa_kernel.";
@@ -119,7 +128,8 @@ class UnfusedAttention : public Rule {
     if (!open.empty()) ranges_.launches(call, open.back().range);
   }
   const Name& name_of(const GpuWork& work) {
-    if (work.name >= names_.size()) names_.resize(std::max(context_.catalog.strings.size(), work.name + std::size_t{1}));
+    if (work.name >= names_.size())
+      names_.resize(std::max(context_.catalog.strings.size(), work.name + std::size_t{1}));
     Name& name = names_[work.name];
     if (name.seen) return name;
     const std::string text = matched_name(context_.catalog.strings[work.name]);
@@ -165,22 +175,24 @@ class UnfusedAttention : public Rule {
   void close(const GpuWork& last, const Sequence& sequence) {
     const std::int64_t products_ns = sequence.products_ns + last.end_ns - last.start_ns;
     const std::int64_t traffic_ns = sequence.is_backward ? sequence.softmax_ns * 4 / 3 : sequence.softmax_ns;
-    const std::int64_t most_ns = std::max<std::int64_t>(0, sequence.between_ns + products_ns - sequence.least_ns - least_ns(last));
+    const std::int64_t most_ns =
+        std::max<std::int64_t>(0, sequence.between_ns + products_ns - sequence.least_ns - least_ns(last));
     const std::int64_t saving_ns = std::min(most_ns, sequence.between_ns + std::min(traffic_ns, products_ns));
     Sum& sum = sums_[{last.process, last.device}];
     ++sum.count;
     sum.between_ns += sequence.between_ns;
     sum.saving_ns += saving_ns;
-    evidence_.add(last.process, sequence.start_ns, last.end_ns, saving_ns, [&] { return "around " + short_name(context_.catalog.strings[sequence.softmax]); });
+    evidence_.add(last.process, sequence.start_ns, last.end_ns, saving_ns,
+                  [&] { return "around " + short_name(context_.catalog.strings[sequence.softmax]); });
   }
 
   const AnalysisContext& context_;
   LaunchRanges<Operator, Operator> ranges_;
   NamedClasses classes_;
   DevicePeaks peaks_;
-  std::map<Operator, std::optional<OperatorCost>> costs_;  // costs of products
-  std::vector<Name> names_;                         // by StringId
-  std::map<TrackId, std::optional<Sequence>> open_;  // by stream
+  std::map<Operator, std::optional<OperatorCost>> costs_;   // costs of products
+  std::vector<Name> names_;                                 // by StringId
+  std::map<TrackId, std::optional<Sequence>> open_;         // by stream
   std::map<std::pair<ProcessId, std::int64_t>, Sum> sums_;  // by device
   LongestEvidence evidence_;
 };
@@ -188,11 +200,14 @@ class UnfusedAttention : public Rule {
 }  // namespace
 
 RuleEntry unfused_attention_rule() {
-  return {.name = "unfused-attention",
-          .fires = "attention runs as matrix multiplication, softmax, matrix multiplication, and a fused kernel could save more than 5 % of the time",
-          .source = "PyTorch, torch.nn.functional.scaled_dot_product_attention: https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
-          .needs = UnfusedAttention::needs(),
-          .make = make_rule<UnfusedAttention>};
+  return {
+      .name = "unfused-attention",
+      .fires =
+          "attention runs as matrix multiplication, softmax, matrix multiplication, and a fused kernel could save more than 5 % of the time",
+      .source =
+          "PyTorch, torch.nn.functional.scaled_dot_product_attention: https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+      .needs = UnfusedAttention::needs(),
+      .make = make_rule<UnfusedAttention>};
 }
 
 }  // namespace cli::rules

@@ -28,7 +28,8 @@ void WorkRule::end_of(ProcessId process) {
 std::vector<Finding> WorkRule::find(const DiagnosisScope& scope, const std::vector<ResultTable>&) {
   Fired fired;
   for (const auto& [device, sum] : exposed_.sums()) {
-    if (sum.count > 0 && fires(sum, scope.time.lengths_ns[device.first])) fired.add(device.first, device.second, sum.exposed_ns);
+    if (sum.count > 0 && fires(sum, scope.time.lengths_ns[device.first]))
+      fired.add(device.first, device.second, sum.exposed_ns);
   }
   if (fired.empty()) return {};
   Finding finding = fired.finding(scope, evidence_);

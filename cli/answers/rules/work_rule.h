@@ -34,14 +34,17 @@ class ExposedWork {
     const Device device{work.process, work.device};
     bool is_in = false;
     for (std::size_t i = windows_.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
+      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns),
+                         end_ns = std::min(work.end_ns, windows[i].to_ns);
       if (start_ns > end_ns) break;
       is_in = true;
       Unions& unions = unions_[{device, i}];
       Sum& sum = sum_of(device);
       sum.exposed_ns += unions.all.add(start_ns, end_ns);
-      if (is_own) sum.time_ns += end_ns - start_ns;
-      else sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
+      if (is_own)
+        sum.time_ns += end_ns - start_ns;
+      else
+        sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
     }
     if (is_in && is_own) ++sum_of(device).count;
   }
@@ -80,7 +83,8 @@ class ExposedWork {
 
 class WorkRule : public Rule {
  public:
-  explicit WorkRule(const AnalysisContext& context) : context_(context), activity_(context.catalog), exposed_(context.windows) {}
+  explicit WorkRule(const AnalysisContext& context)
+      : context_(context), activity_(context.catalog), exposed_(context.windows) {}
   static ObserverNeeds needs() { return {.kinds = HostActivity::kinds()}; }
 
   void event(const Event& event, const Facts&) override { activity_.event(event); }
@@ -94,7 +98,8 @@ class WorkRule : public Rule {
   virtual bool is_own(const GpuWork& work) = 0;
   virtual bool fires(const Sum& sum, std::int64_t length_ns) const = 0;
   // Sets title, advice and, if not all of it can be saved, the saving. `device` is the device that loses most.
-  virtual void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const = 0;
+  virtual void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum,
+                       Finding& finding) const = 0;
   // Returns the name with the longest time among the process's owned work.
   StringId longest(ProcessId process) const;
 

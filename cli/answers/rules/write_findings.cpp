@@ -54,21 +54,26 @@ std::string_view severity_name(Severity severity) { return kSeverityNames[static
 std::string saving_text(const Finding& finding, std::int64_t length_ns) {
   if (!finding.saving_ns) return "unknown";
   if (*finding.saving_ns == 0) return "none; this is an observation";
-  return fmt::format("at most {}, {:.1f} % of the time", duration_text(*finding.saving_ns),
-                     length_ns > 0 ? 100.0 * static_cast<double>(*finding.saving_ns) / static_cast<double>(length_ns) : 0.0);
+  return fmt::format(
+      "at most {}, {:.1f} % of the time", duration_text(*finding.saving_ns),
+      length_ns > 0 ? 100.0 * static_cast<double>(*finding.saving_ns) / static_cast<double>(length_ns) : 0.0);
 }
 
 std::string where_text(const Finding& finding, const Diagnosis& diagnosis) {
   const bool is_only_process = diagnosis.processes == 1 && finding.ranks == std::vector<std::int64_t>{-1};
   std::string out = is_only_process ? "" : rank_list(finding.ranks);
-  if (!finding.steps.empty()) out += fmt::format("{}seen in {} {}", out.empty() ? "" : ", ", finding.steps.size() == 1 ? "step" : "steps", number_list(finding.steps));
+  if (!finding.steps.empty())
+    out += fmt::format("{}seen in {} {}", out.empty() ? "" : ", ", finding.steps.size() == 1 ? "step" : "steps",
+                       number_list(finding.steps));
   return out;
 }
 
 std::string looked_at_text(const Diagnosis& diagnosis) {
-  std::string out = fmt::format("{} in {}, {}", diagnosis.findings.empty() ? "no findings" : count_text(diagnosis.findings.size(), "finding"),
-                                count_text(diagnosis.processes, "process", "processes"), duration_text(diagnosis.length_ns));
-  if (!diagnosis.steps.empty()) out += fmt::format(", {} {}", diagnosis.steps.size() == 1 ? "step" : "steps", number_list(diagnosis.steps));
+  std::string out = fmt::format(
+      "{} in {}, {}", diagnosis.findings.empty() ? "no findings" : count_text(diagnosis.findings.size(), "finding"),
+      count_text(diagnosis.processes, "process", "processes"), duration_text(diagnosis.length_ns));
+  if (!diagnosis.steps.empty())
+    out += fmt::format(", {} {}", diagnosis.steps.size() == 1 ? "step" : "steps", number_list(diagnosis.steps));
   return out;
 }
 
@@ -88,13 +93,19 @@ std::vector<std::string> not_checked_lines(const Diagnosis& diagnosis) {
 }
 
 std::string title_line(std::size_t number, const Finding& finding) {
-  const Color color = finding.severity == Severity::high ? Color::red : finding.severity == Severity::medium ? Color::yellow : Color::bold;
-  return colored(visible_text(fmt::format("{}. {} ({}): {}", number, finding.rule, severity_name(finding.severity), finding.title)), color) + "\n";
+  const Color color = finding.severity == Severity::high     ? Color::red
+                      : finding.severity == Severity::medium ? Color::yellow
+                                                             : Color::bold;
+  return colored(visible_text(fmt::format("{}. {} ({}): {}", number, finding.rule, severity_name(finding.severity),
+                                          finding.title)),
+                 color) +
+         "\n";
 }
 
 std::string findings_text(const Diagnosis& diagnosis) {
   const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
-  const std::string_view without = diagnosis.notes.empty() ? "no GPU work: there is nothing to diagnose" : "no GPU work in this trace";
+  const std::string_view without =
+      diagnosis.notes.empty() ? "no GPU work: there is nothing to diagnose" : "no GPU work in this trace";
   std::string out;
   add_line(out, nothing ? std::string(without) : looked_at_text(diagnosis));
   std::size_t at = 0;
@@ -106,7 +117,8 @@ std::string findings_text(const Diagnosis& diagnosis) {
     add_line(out, "   saving:  {}", saving_text(finding, diagnosis.length_ns));
     for (std::size_t i = 0; i < std::min(finding.evidence.size(), kTextEvidence); ++i) {
       const Evidence& each = finding.evidence[i];
-      add_line(out, "   {}{}at {} for {}: {}", i == 0 ? "seen:    " : "         ", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank), duration_text(each.start_ns),
+      add_line(out, "   {}{}at {} for {}: {}", i == 0 ? "seen:    " : "         ",
+               each.rank < 0 ? "" : fmt::format("rank {} ", each.rank), duration_text(each.start_ns),
                duration_text(each.end_ns - each.start_ns), shortened_text(each.what, kLongestWhat));
     }
     add_line(out, "   do:      {}", finding.advice);

@@ -3,31 +3,31 @@
 namespace cli {
 
 // The analyses, in the order of the output.
-#define ANALYSES \
-  ENTRY(temporal) \
-  ENTRY(steps) \
+#define ANALYSES     \
+  ENTRY(temporal)    \
+  ENTRY(steps)       \
   ENTRY(step_phases) \
-  ENTRY(idle) \
-  ENTRY(gaps) \
-  ENTRY(overlap) \
-  ENTRY(kernels) \
-  ENTRY(classes) \
-  ENTRY(operators) \
-  ENTRY(modules) \
-  ENTRY(stacks) \
-  ENTRY(regions) \
-  ENTRY(copies) \
-  ENTRY(memory) \
-  ENTRY(api) \
-  ENTRY(launches) \
-  ENTRY(syncs) \
-  ENTRY(flops) \
-  ENTRY(mfu) \
-  ENTRY(roofline) \
-  ENTRY(outliers) \
+  ENTRY(idle)        \
+  ENTRY(gaps)        \
+  ENTRY(overlap)     \
+  ENTRY(kernels)     \
+  ENTRY(classes)     \
+  ENTRY(operators)   \
+  ENTRY(modules)     \
+  ENTRY(stacks)      \
+  ENTRY(regions)     \
+  ENTRY(copies)      \
+  ENTRY(memory)      \
+  ENTRY(api)         \
+  ENTRY(launches)    \
+  ENTRY(syncs)       \
+  ENTRY(flops)       \
+  ENTRY(mfu)         \
+  ENTRY(roofline)    \
+  ENTRY(outliers)    \
   ENTRY(collectives) \
-  ENTRY(comm) \
-  ENTRY(stragglers) \
+  ENTRY(comm)        \
+  ENTRY(stragglers)  \
   ENTRY(critical_path)
 #define ENTRY(name) AnalysisEntry name##_analysis();
 ANALYSES

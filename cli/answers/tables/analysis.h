@@ -12,8 +12,8 @@
 
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/windows.h"
-#include "cli/timeline/collectives/stragglers.h"
 #include "cli/timeline/collectives/match.h"
+#include "cli/timeline/collectives/stragglers.h"
 #include "cli/timeline/gpu/work_classes.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
@@ -36,12 +36,12 @@ struct GpuWork {
   StringId name = 0;
   Kind kind = Kind::kernel;
   WorkClass work_class = WorkClass::compute;
-  LaunchId launch = 0;  // of a kernel: id in the catalogue's launches; 0 if unknown
+  LaunchId launch = 0;           // of a kernel: id in the catalogue's launches; 0 if unknown
   const Event* event = nullptr;  // with facts, as read (no clock conversion); valid during the call
   const Facts* facts = nullptr;
   // The call that launched it, valid during the call; null if unknown or if ObserverNeeds::kinds has no calls
   const LaunchCall* call = nullptr;
-  std::uint32_t call_place = 0;      // its slot in AnalysisContext::calls
+  std::uint32_t call_place = 0;  // its slot in AnalysisContext::calls
   // Launch time, by the clock of start_ns; start_ns if the trace has no calls of the process. Empty if the launch is
   // not in the trace or no observer needs it (ObserverNeeds::launches).
   std::optional<std::int64_t> launched_ns = {};
@@ -59,7 +59,8 @@ void each_share(const Windows& windows, const GpuWork& work, Each&& each) {
 }
 // Returns the one window to which the work is assigned: the step that launched it, or the window in which it begins.
 inline std::optional<std::size_t> window_of(const Windows& windows, const GpuWork& work) {
-  return windows.are_steps() ? windows.launched_in(work.process, work.launched_ns) : windows.at(work.process, work.start_ns);
+  return windows.are_steps() ? windows.launched_in(work.process, work.launched_ns)
+                             : windows.at(work.process, work.start_ns);
 }
 // Returns how much of the work's time counts.
 inline std::int64_t share_ns(const Windows& windows, const GpuWork& work) {
@@ -91,13 +92,13 @@ struct AnalysisContext {
   const Catalog& catalog;
   Windows windows;
   const std::vector<ProcessSteps>& steps_found;  // by ProcessId; the whole trace, by each process's own clock
-  const Steps& steps;  // chosen steps, by the clock of the events; also set if windows are not steps
-  const std::vector<bool>& chosen;                      // by ProcessId: processes that have rows
-  std::int64_t origin_ns = 0;                           // start of the trace on the common axis
-  const ProcessClocks& clocks;                          // converts times of processes to the common axis
+  const Steps& steps;               // chosen steps, by the clock of the events; also set if windows are not steps
+  const std::vector<bool>& chosen;  // by ProcessId: processes that have rows
+  std::int64_t origin_ns = 0;       // start of the trace on the common axis
+  const ProcessClocks& clocks;      // converts times of processes to the common axis
   RowKeys keys;
   const NameRules* class_rules = nullptr;         // classes of the user, which take precedence; null if none
-  double flops_per_step = 0;  // of the model, on one rank, given by the user; 0 if not given
+  double flops_per_step = 0;                      // of the model, on one rank, given by the user; 0 if not given
   const TraceCollectives* collectives = nullptr;  // set after the walk, only for analyses that need it
   // Calls so far that may have launched work, by each process's own clock. Valid from the start of the walk until the
   // observer has finished.
@@ -131,8 +132,8 @@ struct ObserverNeeds {
   bool any_time = false;     // work() also receives work outside of all windows
   // work() receives all work that runs in the windows, even if they are steps and another step launched it
   bool by_time = false;
-  bool launches = false;     // needs GpuWork::launched_ns even if windows are not steps
-  bool gaps = false;         // needs gap() and wait()
+  bool launches = false;  // needs GpuWork::launched_ns even if windows are not steps
+  bool gaps = false;      // needs gap() and wait()
   // Relative cost of one of these events, used to balance the threads of a walk.
   unsigned effort = 1;
 

@@ -23,7 +23,7 @@ enum class Unit : std::uint8_t { text, number, count, ns, percent, extent, yes_n
 struct Column {
   std::string_view key;  // key in JSON and CSV; ends in the unit: busy_ns, overlap_pct
   Unit unit = Unit::text;
-  std::string_view meaning;  // a sentence without the full stop
+  std::string_view meaning;       // a sentence without the full stop
   const Column* parts = nullptr;  // columns of the inner table, for Unit::rows
   std::size_t part_count = 0;
 };
@@ -57,7 +57,8 @@ class TableReading {
   template <typename Value>
   std::optional<Value> get(std::size_t row, std::string_view key) const {
     const auto& columns = table_->columns;
-    const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
+    const auto found =
+        std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
     if (found == columns.end()) return std::nullopt;
     const auto* value = std::get_if<Value>(&table_->rows[row][static_cast<std::size_t>(found - columns.begin())]);
     return value == nullptr ? std::nullopt : std::optional<Value>(*value);

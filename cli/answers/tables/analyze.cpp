@@ -8,19 +8,19 @@
 
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/notes.h"
-#include "cli/timeline/gpu/work_classes.h"
-#include "cli/timeline/collectives/call_collector.h"
-#include "cli/base/threads.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
-#include "cli/trace/ranks.h"
-#include "cli/trace/losses.h"
-#include "cli/trace/launch_calls.h"
-#include "cli/trace/names.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/clocks.h"
+#include "cli/base/threads.h"
+#include "cli/timeline/collectives/call_collector.h"
+#include "cli/timeline/gpu/work_classes.h"
 #include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_name.h"
+#include "cli/trace/clocks.h"
+#include "cli/trace/event_times.h"
+#include "cli/trace/launch_calls.h"
+#include "cli/trace/losses.h"
+#include "cli/trace/names.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {
@@ -39,12 +39,16 @@ Steps on_axis(Steps steps, const ProcessClocks& clocks) {
 Windows windows_of(const AnalysisRequest& request, GroupBy by, const Selector& selector, const TraceFacts& facts,
                    std::size_t processes, bool placed) {
   const auto& time = request.selection.time;
-  const auto at = [&](std::int64_t since_ns) { return since_ns > kLatest_ns - facts.first_ns ? kLatest_ns : facts.first_ns + since_ns; };
-  const std::int64_t from_ns = time ? at(time->from_ns) : kEarliest_ns, to_ns = time ? std::min(at(time->to_ns), facts.last_ns) : kLatest_ns;
+  const auto at = [&](std::int64_t since_ns) {
+    return since_ns > kLatest_ns - facts.first_ns ? kLatest_ns : facts.first_ns + since_ns;
+  };
+  const std::int64_t from_ns = time ? at(time->from_ns) : kEarliest_ns,
+                     to_ns = time ? std::min(at(time->to_ns), facts.last_ns) : kLatest_ns;
   std::vector<TimeWindow> times;
   for (ProcessId id = 0; id < processes; ++id) {
     const bool moved = time.has_value() && !placed;
-    times.push_back(moved ? TimeWindow{facts.clocks.first_at(id, from_ns), facts.clocks.first_at(id, to_ns)} : TimeWindow{from_ns, to_ns});
+    times.push_back(moved ? TimeWindow{facts.clocks.first_at(id, from_ns), facts.clocks.first_at(id, to_ns)}
+                          : TimeWindow{from_ns, to_ns});
   }
   if (by == GroupBy::step || request.selection.steps) {
     Steps steps = selector.chosen(facts.steps);
@@ -91,14 +95,24 @@ class AnalysisWalk : public EventSink {
   };
 
   // `progress` is null if another walk of the same events reports it.
-  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, const std::vector<Member*>& members, Progress* progress)
-      : catalog_(catalog), clocks_(clocks), selector_(selector), bounds_(catalog, clocks), classes_(catalog, own_rules(members)), calls_(catalog), names_(catalog.strings), without_work_(catalog.processes.size()), progress_(progress) {
+  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector,
+               const std::vector<Member*>& members, Progress* progress)
+      : catalog_(catalog),
+        clocks_(clocks),
+        selector_(selector),
+        bounds_(catalog, clocks),
+        classes_(catalog, own_rules(members)),
+        calls_(catalog),
+        names_(catalog.strings),
+        without_work_(catalog.processes.size()),
+        progress_(progress) {
     for (Member* member : members) {
       const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
       members_.push_back(member->observer);
       member->context.calls = &calls_;
       const Windows& windows = member->context.windows;
-      workers_.push_back({member->observer, takes_all ? nullptr : &windows, windows.are_steps() && !member->needs.by_time, member->on_axis()});
+      workers_.push_back({member->observer, takes_all ? nullptr : &windows,
+                          windows.are_steps() && !member->needs.by_time, member->on_axis()});
       finds_launches_ = finds_launches_ || windows.are_steps() || member->needs.launches;
       for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
         if (member->needs.kinds.test(kind)) takers_[kind].push_back({member->observer, member->on_axis()});
@@ -132,7 +146,8 @@ class AnalysisWalk : public EventSink {
       return;
     }
     classes_.event(event);
-    const bool is_work = is_gpu_work(event.kind) && is_slice(event) && catalog_.tracks[event.track].kind == TrackKind::stream;
+    const bool is_work =
+        is_gpu_work(event.kind) && is_slice(event) && catalog_.tracks[event.track].kind == TrackKind::stream;
     if (!is_work) {
       if (collector_) collector_->event(event, facts, false);
       hand_on(event, facts);
@@ -148,8 +163,18 @@ class AnalysisWalk : public EventSink {
       ++endless_;
       return;
     }
-    GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
-                 work_class, 0, &event, &facts, nullptr, 0};
+    GpuWork work{track.process,
+                 track.group,
+                 sane_ns(event.start_ns),
+                 0,
+                 event.name,
+                 event.kind,
+                 work_class,
+                 0,
+                 &event,
+                 &facts,
+                 nullptr,
+                 0};
     if (place) {
       work.call = &calls_.at(work.process, *place);
       work.call_place = *place;
@@ -207,7 +232,8 @@ class AnalysisWalk : public EventSink {
       if (windows == nullptr) return true;
       if (!by_launch) return windows->hold(work.process, work.start_ns, work.end_ns);
       const TimeWindow& time = windows->time(work.process);
-      return work.start_ns < time.to_ns && work.end_ns >= time.from_ns && windows->launched_in(work.process, work.launched_ns);
+      return work.start_ns < time.to_ns && work.end_ns >= time.from_ns &&
+             windows->launched_in(work.process, work.launched_ns);
     }
   };
   struct Taker {
@@ -221,7 +247,8 @@ class AnalysisWalk : public EventSink {
   }
 
   static const NameRules* own_rules(const std::vector<Member*>& members) {
-    const auto found = std::find_if(members.begin(), members.end(), [](const Member* member) { return member->context.class_rules != nullptr; });
+    const auto found = std::find_if(members.begin(), members.end(),
+                                    [](const Member* member) { return member->context.class_rules != nullptr; });
     return found == members.end() ? nullptr : (*found)->context.class_rules;
   }
 
@@ -243,7 +270,9 @@ class AnalysisWalk : public EventSink {
       }
       Event placed = event;
       placed.start_ns = clocks_.on_axis(process, event.start_ns);
-      if (event.duration_ns > 0) placed.duration_ns = std::max<std::int64_t>(0, clocks_.on_axis(process, slice_end(event, kLatest_ns)) - placed.start_ns);
+      if (event.duration_ns > 0)
+        placed.duration_ns =
+            std::max<std::int64_t>(0, clocks_.on_axis(process, slice_end(event, kLatest_ns)) - placed.start_ns);
       taker.observer->event(placed, facts);
     }
   }
@@ -275,11 +304,11 @@ class AnalysisWalk : public EventSink {
   LaunchesWithoutWork without_work_;
   std::unique_ptr<CallCollector> collector_;  // null if no member needs collectives
   std::vector<TraceObserver*> gap_takers_;
-  std::optional<DeviceGaps> gaps_;            // empty if no member needs gaps
-  KindSet kinds_;                             // kinds that any member receives in addition to GPU work
-  bool any_time_ = false;                     // set if any member needs it
-  bool finds_launches_ = false;               // GpuWork::launched_ns is needed
-  std::vector<bool> records_calls_;           // by ProcessId
+  std::optional<DeviceGaps> gaps_;   // empty if no member needs gaps
+  KindSet kinds_;                    // kinds that any member receives in addition to GPU work
+  bool any_time_ = false;            // set if any member needs it
+  bool finds_launches_ = false;      // GpuWork::launched_ns is needed
+  std::vector<bool> records_calls_;  // by ProcessId
   Progress* progress_;
   std::uint64_t endless_ = 0;  // pieces of work with an unknown end
 };
@@ -301,7 +330,8 @@ std::uint64_t cost_of(KindSet kinds, unsigned effort, const Catalog& catalog) {
 
 // Distributes the members over the walks. Members that share the collector of collectives, and members that share the
 // gaps of devices, stay together; the others are assigned, most expensive first, so that the walks take about as long.
-std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, const Catalog& catalog, std::size_t walks) {
+std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, const Catalog& catalog,
+                                                      std::size_t walks) {
   struct Party {
     std::uint64_t cost = 0;  // tables of collectives do little work themselves, so this is the cost of the collector
     std::vector<AnalysisWalk::Member*> members;
@@ -322,7 +352,8 @@ std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::M
   std::vector<Party> hands(walks);
   hands.front() = std::move(on_axis);
   for (const Party& party : others) {
-    Party& fewest = *std::min_element(hands.begin(), hands.end(), [](const Party& a, const Party& b) { return a.cost < b.cost; });
+    Party& fewest =
+        *std::min_element(hands.begin(), hands.end(), [](const Party& a, const Party& b) { return a.cost < b.cost; });
     fewest.cost += party.cost;
     fewest.members.insert(fewest.members.end(), party.members.begin(), party.members.end());
   }
@@ -382,8 +413,12 @@ KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
 // The selection of a request, and its observers.
 struct RequestScope {
   RequestScope(const AnalysisRequest& request, const Catalog& catalog, const TraceFacts& facts)
-      : request(request), selection(without_beside(request.selection)), chosen(selection, catalog, facts), has(catalog.processes.size()),
-        steps(chosen.chosen(facts.steps)), placed_steps(on_axis(steps, facts.clocks)) {
+      : request(request),
+        selection(without_beside(request.selection)),
+        chosen(selection, catalog, facts),
+        has(catalog.processes.size()),
+        steps(chosen.chosen(facts.steps)),
+        placed_steps(on_axis(steps, facts.clocks)) {
     for (ProcessId id = 0; id < has.size(); ++id) has[id] = chosen.has(id);
   }
   RequestScope(const RequestScope&) = delete;
@@ -416,24 +451,30 @@ Wanted wanted_by_any(const std::deque<RequestScope>& scopes) {
 
 }  // namespace
 
-KindSet ObserverNeeds::looked_at() const {
-  return kinds | (gaps ? DeviceGaps::kinds() : KindSet());
-}
+KindSet ObserverNeeds::looked_at() const { return kinds | (gaps ? DeviceGaps::kinds() : KindSet()); }
 
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
   // Launches assign work to steps, and if no step is named, steps are found from the order of launches
   // (select/step_finder.h).
-  const bool collectives = std::any_of(analyses.begin(), analyses.end(), [](const AnalysisEntry* entry) { return entry->needs.collectives; });
-  return [names = EventNames(), kinds = taken_kinds(analyses) | also, collectives](const Catalog& catalog, const Event& event) mutable {
-    if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation || kinds.test(static_cast<std::size_t>(event.kind))) return true;
-    if (event.kind == Kind::cpu_op) return names.is_step(catalog, event) || names.is_mark(catalog, event) || (collectives && names.is_collective(catalog, event));
+  const bool collectives = std::any_of(analyses.begin(), analyses.end(),
+                                       [](const AnalysisEntry* entry) { return entry->needs.collectives; });
+  return [names = EventNames(), kinds = taken_kinds(analyses) | also, collectives](const Catalog& catalog,
+                                                                                   const Event& event) mutable {
+    if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation ||
+        kinds.test(static_cast<std::size_t>(event.kind)))
+      return true;
+    if (event.kind == Kind::cpu_op)
+      return names.is_step(catalog, event) || names.is_mark(catalog, event) ||
+             (collectives && names.is_collective(catalog, event));
     if (is_api_call(event.kind) && names.is_launch(catalog, event)) return true;
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
-    return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
+    return event.kind == Kind::nvtx ||
+           (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
   };
 }
 
-std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& facts,
+                                         const std::vector<ProcessSteps>& found,
                                          const std::vector<AnalysisRequest>& requests) {
   const Catalog& catalog = trace.catalog();
   const std::size_t processes = catalog.processes.size();
@@ -448,12 +489,30 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   std::deque<AnalysisWalk::Member> members;
   const auto add = [&](RequestScope& scope, GroupBy by, ObserverNeeds needs) -> AnalysisWalk::Member& {
     bool phases = false;
-    for (ProcessId id = 0; id < processes; ++id) phases = phases || (scope.has[id] && !catalog.processes[id].phase.empty());
+    for (ProcessId id = 0; id < processes; ++id)
+      phases = phases || (scope.has[id] && !catalog.processes[id].phase.empty());
     const AnalysisRequest& request = scope.request;
     const bool placed = needs.collectives;
-    AnalysisWalk::Member& member = members.emplace_back(AnalysisWalk::Member{
-        {catalog, windows_of(request, by, scope.chosen, facts, processes, placed), found, placed ? scope.placed_steps : scope.steps, scope.has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr, nullptr, request.own_peaks},
-        needs, nullptr, nullptr, nullptr, true, {}});
+    AnalysisWalk::Member& member =
+        members.emplace_back(AnalysisWalk::Member{{catalog,
+                                                   windows_of(request, by, scope.chosen, facts, processes, placed),
+                                                   found,
+                                                   placed ? scope.placed_steps : scope.steps,
+                                                   scope.has,
+                                                   facts.first_ns,
+                                                   placed ? on_it : facts.clocks,
+                                                   {by, phases},
+                                                   request.class_rules,
+                                                   request.flops_per_step,
+                                                   nullptr,
+                                                   nullptr,
+                                                   request.own_peaks},
+                                                  needs,
+                                                  nullptr,
+                                                  nullptr,
+                                                  nullptr,
+                                                  true,
+                                                  {}});
     scope.members.push_back(&member);
     return member;
   };
@@ -481,8 +540,10 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   std::deque<AnalysisWalk> walks;  // kept until all have finished
   {
     Progress progress("analyzing");
-    const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
-    for (const auto& hand : dealt(members, catalog, threads)) walks.emplace_back(catalog, facts.clocks, selector, hand, walks.empty() ? &progress : nullptr);
+    const std::size_t threads =
+        trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
+    for (const auto& hand : dealt(members, catalog, threads))
+      walks.emplace_back(catalog, facts.clocks, selector, hand, walks.empty() ? &progress : nullptr);
     OrderedWork work(walks.size(), threads);
     const Wanted wanted = wanted_by_any(scopes);
     work.run({[&](std::size_t i) {
@@ -499,14 +560,16 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
       collectives.clocks = clocks_of(catalog, trace.fits());
     }
     if (walk.strays() > 0) {
-      notes.push_back(count_text(walk.strays(), "event", "events") + " far from the rest of the trace in time, excluded from spans and sums");
+      notes.push_back(count_text(walk.strays(), "event", "events") +
+                      " far from the rest of the trace in time, excluded from spans and sums");
     }
     if (walk.endless() > 0) {
       notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
                       " had not ended when the trace ended, excluded from sums");
     }
   }
-  const auto lacking = std::find_if(walks.begin(), walks.end(), [](const AnalysisWalk& walk) { return walk.without_work().are_many(); });
+  const auto lacking =
+      std::find_if(walks.begin(), walks.end(), [](const AnalysisWalk& walk) { return walk.without_work().are_many(); });
   if (lacking != walks.end()) notes.push_back(lacking->without_work().text());
   for (AnalysisWalk::Member& member : members) member.context.collectives = with_collectives ? &collectives : nullptr;
   make_tables(members);
@@ -523,7 +586,8 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   return results;
 }
 
-AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const AnalysisRequest& request) {
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+                       const AnalysisRequest& request) {
   return std::move(analyze_each(trace, facts, found, {request}).front());
 }
 

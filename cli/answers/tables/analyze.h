@@ -28,9 +28,9 @@ struct AnalysisRequest {
   GroupBy by = GroupBy::none;  // applies to analyses that support it
   // From --classes; must outlive the analysis; its class `communication` applies to all requests of a walk
   const NameRules* class_rules = nullptr;
-  double flops_per_step = 0;   // see AnalysisContext
-  const OwnPeaks* own_peaks = nullptr;  // see AnalysisContext; must outlive the analysis
-  Selection selection;         // steps and time; events count as far as they lie in them
+  double flops_per_step = 0;                        // see AnalysisContext
+  const OwnPeaks* own_peaks = nullptr;              // see AnalysisContext; must outlive the analysis
+  Selection selection;                              // steps and time; events count as far as they lie in them
   std::vector<TablesObserverEntry> observers = {};  // their windows are those of GroupBy::none
 };
 
@@ -52,7 +52,8 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
 
 // Runs all requests (at least one) in the same walk and returns the results in their order. Each result is the same as
 // from analyze(). The requests must choose the same ranks and kinds; steps and times may differ.
-std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& facts,
+                                         const std::vector<ProcessSteps>& found,
                                          const std::vector<AnalysisRequest>& requests);
 
 }  // namespace cli

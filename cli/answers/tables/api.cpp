@@ -10,7 +10,8 @@ namespace cli {
 namespace {
 
 std::vector<Column> api_columns(RowKeys keys) {
-  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+  return joined(
+      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
       {{"name", Unit::text, "Function name, of the CUDA runtime (cuda...) or driver (cu...)"},
        {"count", Unit::count, "Number of calls"},
        {"sum_ns", Unit::ns, "Total time on all threads; driver calls are within the runtime calls that make them"},
@@ -54,11 +55,14 @@ class ApiTable : public Analysis {
     for (const auto& [key, durations] : sorted) {
       const Spread ns = spread_of(durations->ns);
       std::vector<Cell>& cells = table.rows.emplace_back();
-      if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key->first], context_.keys);
-      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(durations->ns.size()), durations->sum_ns,
-             percent(durations->sum_ns, sums_.at(key->first)), ns.least, ns.median, ns.p95, ns.most);
+      if (context_.keys.by == GroupBy::rank)
+        append_process(cells, context_.catalog.processes[key->first], context_.keys);
+      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(durations->ns.size()),
+             durations->sum_ns, percent(durations->sum_ns, sums_.at(key->first)), ns.least, ns.median, ns.p95, ns.most);
     }
-    if (endless_ > 0) table.notes.push_back(std::to_string(endless_) + " calls had not returned when the trace ended, and are excluded");
+    if (endless_ > 0)
+      table.notes.push_back(std::to_string(endless_) +
+                            " calls had not returned when the trace ended, and are excluded");
     return table;
   }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "cli/timeline/select/step_name.h"
 #include "cli/base/text.h"
-#include "cli/trace/names.h"
+#include "cli/timeline/select/step_name.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {
@@ -15,7 +15,7 @@ namespace {
 // Operators of several threads have this number, so the forward operator is unknown
 constexpr TrackId kSeveral = ~TrackId{0};
 constexpr std::size_t kMostCallStacks = 1 << 12;  // per process, for calls that may still come
-constexpr std::size_t kMostForwards = 1 << 16;  // per thread, for backward operators that may still come
+constexpr std::size_t kMostForwards = 1 << 16;    // per thread, for backward operators that may still come
 
 CallPart part_of(std::uint8_t what) {
   if (what == StackFrame::kModule) return CallPart::module;
@@ -64,12 +64,24 @@ std::string unnumbered_step(std::string_view name) {
   return std::string(name.substr(0, name.find_last_not_of("0123456789") + 1)) + "N";
 }
 
-CallPaths::CallPaths(const AnalysisContext& context, bool by_rank, bool one_step) : context_(context), host_(context.windows.host()), by_rank_(by_rank), one_step_(one_step), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), utilities_(context.catalog.strings), ranges_(context) {}
+CallPaths::CallPaths(const AnalysisContext& context, bool by_rank, bool one_step)
+    : context_(context),
+      host_(context.windows.host()),
+      by_rank_(by_rank),
+      one_step_(one_step),
+      call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)),
+      utilities_(context.catalog.strings),
+      ranges_(context) {}
 
-KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::nccl, Kind::stack}); }
+KindSet CallPaths::kinds() {
+  return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::nccl,
+                   Kind::stack});
+}
 
 bool CallPaths::has_frames(const Catalog& catalog) {
-  const auto has_slices = [](const Process& process) { return process.counts[static_cast<std::size_t>(Kind::python_function)] != 0; };
+  const auto has_slices = [](const Process& process) {
+    return process.counts[static_cast<std::size_t>(Kind::python_function)] != 0;
+  };
   return catalog.stacks.size() > 1 || std::any_of(catalog.processes.begin(), catalog.processes.end(), has_slices);
 }
 
@@ -89,7 +101,8 @@ std::size_t CallPaths::KeyHash::operator()(const Key& key) const {
 
 StringId CallPaths::first_step(StringId name) {
   const auto [known, is_new] = first_steps_.try_emplace(name, name);
-  if (is_new && step_name(context_.catalog.strings[name])) known->second = steps_by_text_.try_emplace(unnumbered_step(context_.catalog.strings[name]), name).first->second;
+  if (is_new && step_name(context_.catalog.strings[name]))
+    known->second = steps_by_text_.try_emplace(unnumbered_step(context_.catalog.strings[name]), name).first->second;
   return known->second;
 }
 
@@ -114,7 +127,8 @@ CallPaths::NodeId CallPaths::root(ProcessId process) {
 CallPaths::NodeId CallPaths::under(NodeId parent, StackId stack, StackId outermost) {
   std::vector<StackId> frames;
   for (; stack != 0 && stack != outermost; stack = context_.catalog.stacks[stack].outer) frames.push_back(stack);
-  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) parent = child(parent, label_of(context_.catalog.stacks[*frame]));
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
+    parent = child(parent, label_of(context_.catalog.stacks[*frame]));
   return parent;
 }
 
@@ -193,7 +207,8 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   in.node = child(in.node, label);
   if (is_frame(label.part)) in.frames = in.node;
   innermost_frame_ = in.frames;
-  if (op != nullptr && (op->has & OperatorFacts::kSequenceNumber) != 0 && !is_backward(*op)) remember_forward(event, process, *op, in.frames);
+  if (op != nullptr && (op->has & OperatorFacts::kSequenceNumber) != 0 && !is_backward(*op))
+    remember_forward(event, process, *op, in.frames);
   const std::int64_t ns = event.duration_ns < 0 ? 0 : host_.inside_ns(process, event.start_ns, end_ns);
   endless_ += event.duration_ns < 0;
   nodes_[in.node].host_ns += ns;
@@ -236,7 +251,8 @@ void CallPaths::stand_below(const Event& in_call) {
 void CallPaths::event(const Event& event, const Facts& facts) {
   const auto on_call = [&](const Event& call) { enter(call, nullptr); };
   if (const auto* stack = facts.get<StackFacts>()) {
-    if (stack->reason == static_cast<std::uint8_t>(trace::StackReason::nccl_call)) nccl_stacks_[event.track] = {event.start_ns, stack->stack};
+    if (stack->reason == static_cast<std::uint8_t>(trace::StackReason::nccl_call))
+      nccl_stacks_[event.track] = {event.start_ns, stack->stack};
     if (event.correlation == 0) return;
     ranges_.settle(event.start_ns, on_call);
     call_stacks_[context_.catalog.tracks[event.track].process].add(event.correlation, stack->stack);
@@ -280,7 +296,9 @@ std::string module_class(const Catalog& catalog, const CallPaths::Label& label) 
 std::string call_text(const Catalog& catalog, const CallPaths::Label& label) {
   if (!is_frame(label.part)) return std::string(catalog.strings[label.name]);
   StackFrame frame;
-  frame.what = label.part == CallPart::module ? StackFrame::kModule : label.part == CallPart::native ? StackFrame::kNative : StackFrame::kPython;
+  frame.what = label.part == CallPart::module   ? StackFrame::kModule
+               : label.part == CallPart::native ? StackFrame::kNative
+                                                : StackFrame::kPython;
   frame.name = label.name;
   frame.file = label.file;
   frame.path = label.path;

@@ -21,14 +21,16 @@
 #include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/key_averages.h"
 #include "cli/answers/tables/launch_ranges.h"
-#include "cli/trace/catalog.h"
 #include "cli/base/interning.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 
 enum class CallPart : std::uint8_t { process, python, module, native, range, operation, call, work };
 
-constexpr bool is_frame(CallPart part) { return part == CallPart::python || part == CallPart::module || part == CallPart::native; }
+constexpr bool is_frame(CallPart part) {
+  return part == CallPart::python || part == CallPart::module || part == CallPart::native;
+}
 
 // Older profilers record steps as operators.
 constexpr bool may_name_step(CallPart part) { return part == CallPart::range || part == CallPart::operation; }
@@ -41,11 +43,11 @@ class CallPaths {
 
   struct Label {
     CallPart part = CallPart::process;
-    bool backward = false;  // a backward operator or a node inside one
-    StringId name = 0;      // the class of a module; in a profile, the whole name of a frame
-    StringId file = 0;      // 0 if unknown
-    StringId path = 0;      // modules only; 0 if unknown
-    std::int32_t line = 0;  // 0 if unknown
+    bool backward = false;      // a backward operator or a node inside one
+    StringId name = 0;          // the class of a module; in a profile, the whole name of a frame
+    StringId file = 0;          // 0 if unknown
+    StringId path = 0;          // modules only; 0 if unknown
+    std::int32_t line = 0;      // 0 if unknown
     std::uint64_t address = 0;  // of native code, in its file
     bool operator==(const Label&) const = default;
   };
@@ -81,8 +83,8 @@ class CallPaths {
  private:
   struct Entered {
     NodeId node = 0;
-    NodeId frames = 0;  // innermost enclosing frame
-    StackId stack;      // stack of its call
+    NodeId frames = 0;       // innermost enclosing frame
+    StackId stack;           // stack of its call
     StringId operation = 0;  // name of an operator
     OnlyChild<NodeId> inside;
   };
@@ -122,14 +124,15 @@ class CallPaths {
   const AnalysisContext& context_;
   const Windows host_;
   bool by_rank_, one_step_;
-  std::unordered_map<StringId, StringId> first_steps_;          // by range name: the first name that differs only in the step number
+  std::unordered_map<StringId, StringId>
+      first_steps_;  // by range name: the first name that differs only in the step number
   std::map<std::string, StringId, std::less<>> steps_by_text_;  // the same by unnumbered_step()
   std::vector<Node> nodes_{1};
   std::unordered_map<Key, NodeId, KeyHash> children_;
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> stacks_;  // whole stacks, by root and StackId
   // By PyTorch's thread number, then by sequence number
   std::map<std::pair<ProcessId, std::uint64_t>, Newest<Forward>> forwards_;
-  std::vector<Newest<StackId>> call_stacks_;  // calls recorded with a stack, by process, then by correlation
+  std::vector<Newest<StackId>> call_stacks_;            // calls recorded with a stack, by process, then by correlation
   std::unordered_map<TrackId, NcclStack> nccl_stacks_;  // the last one of each thread
   UtilityOperators utilities_;
   LaunchRanges<Entered, Called> ranges_;

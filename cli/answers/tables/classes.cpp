@@ -19,13 +19,15 @@ std::vector<Column> class_columns(RowKeys keys) {
   std::vector<Column> columns;
   if (keys.by != GroupBy::none) columns = joined(process_columns(keys), {kDeviceColumn});
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  return joined(std::move(columns), {
-      {"class", Unit::text, "Class of the kernel: matmul, attention, communication, ...; other if no rule matches its name"},
-      {"names", Unit::count, "Number of different kernel and copy names"},
-      {"count", Unit::count, "Number of kernels, copies and memsets"},
-      {"sum_ns", Unit::ns, "Total duration, including work that ran at the same time"},
-      {"share_pct", Unit::percent, "Share of the total duration of all classes on the same device and in the same step"},
-      {"union_ns", Unit::ns, "Time with any work of the class on a device, summed over devices"}});
+  return joined(std::move(columns),
+                {{"class", Unit::text,
+                  "Class of the kernel: matmul, attention, communication, ...; other if no rule matches its name"},
+                 {"names", Unit::count, "Number of different kernel and copy names"},
+                 {"count", Unit::count, "Number of kernels, copies and memsets"},
+                 {"sum_ns", Unit::ns, "Total duration, including work that ran at the same time"},
+                 {"share_pct", Unit::percent,
+                  "Share of the total duration of all classes on the same device and in the same step"},
+                 {"union_ns", Unit::ns, "Time with any work of the class on a device, summed over devices"}});
 }
 
 class Classes : public Analysis {
@@ -45,7 +47,9 @@ class Classes : public Analysis {
       if (sums.size() <= id) sums.resize(id + std::size_t{1});
       sums[id].add(start_ns, end_ns);
       const LastSeen now{context_.keys.by == GroupBy::none ? nullptr : newest_, id};
-      if (last_seen_.size() <= work.name) last_seen_.resize(std::max(context_.catalog.strings.size(), work.name + std::size_t{1}), {nullptr, NamedClasses::kNone});
+      if (last_seen_.size() <= work.name)
+        last_seen_.resize(std::max(context_.catalog.strings.size(), work.name + std::size_t{1}),
+                          {nullptr, NamedClasses::kNone});
       if (std::exchange(last_seen_[work.name], now) != now) seen_.insert({row_of(key), id, work.name});
     });
   }
@@ -59,7 +63,8 @@ class Classes : public Analysis {
       for (std::size_t id = 0; id < sums.size(); ++id) row[id] += sums[id];
     }
     for (const auto& [key, sums] : rows) add_rows(key, sums, table.rows);
-    if (graphs_ > 0) table.notes.push_back("CUDA graphs recorded as a whole, without their kernels, are in class other");
+    if (graphs_ > 0)
+      table.notes.push_back("CUDA graphs recorded as a whole, without their kernels, are in class other");
     return table;
   }
 
@@ -121,12 +126,14 @@ class Classes : public Analysis {
         cells.emplace_back(key.device);
       }
       if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.process)[key.window].step));
-      append(cells, classes_[id], names(key, id), sums[id].count, sums[id].sum_ns, percent(sums[id].sum_ns, whole_ns), sums[id].union_ns);
+      append(cells, classes_[id], names(key, id), sums[id].count, sums[id].sum_ns, percent(sums[id].sum_ns, whole_ns),
+             sums[id].union_ns);
     }
   }
 
   std::int64_t names(const Key& key, NamedClasses::Id id) const {
-    const auto from = seen_.lower_bound({key, id, 0}), to = seen_.upper_bound({key, id, std::numeric_limits<StringId>::max()});
+    const auto from = seen_.lower_bound({key, id, 0}),
+               to = seen_.upper_bound({key, id, std::numeric_limits<StringId>::max()});
     return std::distance(from, to);
   }
 

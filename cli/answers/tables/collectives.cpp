@@ -13,24 +13,28 @@ constexpr Column kWaitParts[] = {
 };
 
 std::vector<Column> collective_columns(RowKeys) {
-  return {kCommunicatorColumn,
-          kDescriptionColumn,
-          kEpochColumn,
-          {"ordinal", Unit::number, "Number of the collective on the communicator, as recorded, or counted from the first in the trace"},
-          kOperationColumn,
-          {"bytes", Unit::bytes, "Size from which nccl-tests computes bandwidth"},
-          {"ranks", Unit::count, "Number of ranks with this collective in the trace"},
-          {"group_ranks", Unit::count, "Number of ranks of the communicator, if known"},
-          {"first_start_ns", Unit::ns, "Start on the first rank, since the start of the trace"},
-          {"last_start_ns", Unit::ns, "Start on the last rank, since the start of the trace"},
-          {"last_rank", Unit::number, "Rank that started last, if all ranks are known"},
-          {"end_ns", Unit::ns, "End on the last rank, since the start of the trace"},
-          {"transfer_ns", Unit::ns, "end_ns - last_start_ns, if all ranks are known and each depends on all others"},
-          {"algbw_gb_per_s", Unit::rate, "Algorithm bandwidth: bytes / transfer_ns"},
-          {"busbw_gb_per_s", Unit::rate, "Bus bandwidth: algbw times the factor of nccl-tests for the operation and number of ranks"},
-          {"state", Unit::text, "complete, missing_ranks, mismatch (different calls), open (not ended on a rank) or no_gpu_work (not in the trace)"},
-          {"waits", Unit::rows, "rank, wait_ns and exposed_ns of each rank", kWaitParts, std::size(kWaitParts)},
-          {"trouble", Unit::text, "Problem with the collective"}};
+  return {
+      kCommunicatorColumn,
+      kDescriptionColumn,
+      kEpochColumn,
+      {"ordinal", Unit::number,
+       "Number of the collective on the communicator, as recorded, or counted from the first in the trace"},
+      kOperationColumn,
+      {"bytes", Unit::bytes, "Size from which nccl-tests computes bandwidth"},
+      {"ranks", Unit::count, "Number of ranks with this collective in the trace"},
+      {"group_ranks", Unit::count, "Number of ranks of the communicator, if known"},
+      {"first_start_ns", Unit::ns, "Start on the first rank, since the start of the trace"},
+      {"last_start_ns", Unit::ns, "Start on the last rank, since the start of the trace"},
+      {"last_rank", Unit::number, "Rank that started last, if all ranks are known"},
+      {"end_ns", Unit::ns, "End on the last rank, since the start of the trace"},
+      {"transfer_ns", Unit::ns, "end_ns - last_start_ns, if all ranks are known and each depends on all others"},
+      {"algbw_gb_per_s", Unit::rate, "Algorithm bandwidth: bytes / transfer_ns"},
+      {"busbw_gb_per_s", Unit::rate,
+       "Bus bandwidth: algbw times the factor of nccl-tests for the operation and number of ranks"},
+      {"state", Unit::text,
+       "complete, missing_ranks, mismatch (different calls), open (not ended on a rank) or no_gpu_work (not in the trace)"},
+      {"waits", Unit::rows, "rank, wait_ns and exposed_ns of each rank", kWaitParts, std::size(kWaitParts)},
+      {"trouble", Unit::text, "Problem with the collective"}};
 }
 
 class CollectiveTable : public Analysis {
@@ -69,10 +73,13 @@ class CollectiveTable : public Analysis {
     const auto factor = bus_factor(operation, group.size);
     std::vector<Cell> cells;
     append_communicator(cells, calls().communicators[group.communicator]);
-    append(cells, collective.ordinal, std::string(operation_name(operation)), known(size), std::int64_t{collective.calls},
-           ranks_of(matched(), collective) >= 0 ? Cell(ranks_of(matched(), collective)) : Cell(), since_origin(times.first_start_ns), since_origin(times.last_start_ns));
+    append(cells, collective.ordinal, std::string(operation_name(operation)), known(size),
+           std::int64_t{collective.calls},
+           ranks_of(matched(), collective) >= 0 ? Cell(ranks_of(matched(), collective)) : Cell(),
+           since_origin(times.first_start_ns), since_origin(times.last_start_ns));
     cells.push_back(times.all_started ? Cell(rank_of(context_.catalog, some[times.last_call])) : Cell());
-    append(cells, since_origin(times.end_ns), known(times.transfer_ns), known(algbw), known(algbw && factor ? std::optional(*algbw * *factor) : std::nullopt),
+    append(cells, since_origin(times.end_ns), known(times.transfer_ns), known(algbw),
+           known(algbw && factor ? std::optional(*algbw * *factor) : std::nullopt),
            std::string(state_name(collective.state)), waits(some, times),
            text_cell(trouble_text(matched(), calls(), context_.catalog, collective)));
     return cells;

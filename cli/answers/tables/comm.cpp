@@ -44,7 +44,8 @@ class CommTable : public Analysis {
     }
     for (auto& [key, traffic] : traffic_) table.rows.push_back(row(key, traffic));
     const auto time_at = [&](const std::vector<Cell>& cells) { return std::get<std::int64_t>(cells[8]); };
-    std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) { return time_at(a) > time_at(b); });
+    std::stable_sort(table.rows.begin(), table.rows.end(),
+                     [&](const auto& a, const auto& b) { return time_at(a) > time_at(b); });
     return table;
   }
 
@@ -83,9 +84,10 @@ class CommTable : public Analysis {
     const auto& [group, operation, from] = key;
     std::vector<Cell> cells;
     append_communicator(cells, calls.communicators[matched.groups[group].communicator]);
-    append(cells, matched.groups[group].size >= 0 ? Cell(matched.groups[group].size) : Cell(), std::string(operation_name(operation)), from >= 0 ? Cell(from) : Cell(), traffic.count, traffic.complete,
-           traffic.time_ns, traffic.has_waits ? Cell(traffic.wait_ns) : Cell(), percent(traffic.exposed_ns, traffic.time_ns),
-           traffic.transfer_ns > 0 ? Cell(traffic.transfer_ns) : Cell());
+    append(cells, matched.groups[group].size >= 0 ? Cell(matched.groups[group].size) : Cell(),
+           std::string(operation_name(operation)), from >= 0 ? Cell(from) : Cell(), traffic.count, traffic.complete,
+           traffic.time_ns, traffic.has_waits ? Cell(traffic.wait_ns) : Cell(),
+           percent(traffic.exposed_ns, traffic.time_ns), traffic.transfer_ns > 0 ? Cell(traffic.transfer_ns) : Cell());
     if (traffic.busbw.empty()) {
       append(cells, Cell(), Cell(), Cell());
       return cells;

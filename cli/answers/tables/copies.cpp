@@ -14,26 +14,30 @@ namespace cli {
 namespace {
 
 std::vector<Column> copy_columns(RowKeys keys) {
-  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+  return joined(
+      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
       {{"operation", Unit::text, "memcpy or memset"},
        {"direction", Unit::text, "Direction of a memcpy, as in CUPTI: HtoD, DtoH, DtoD, PtoP, ...; empty if unknown"},
        {"from_memory", Unit::text, "Memory read by a memcpy: Pageable, Pinned, Device, ...; empty if unknown"},
        {"to_memory", Unit::text, "Memory written: Pageable, Pinned, Device, ...; empty if unknown"},
-       {"pageable", Unit::yes_no, "Whether one of the two is pageable: the driver then stages the copy, and the call may block"},
+       {"pageable", Unit::yes_no,
+        "Whether one of the two is pageable: the driver then stages the copy, and the call may block"},
        {"class", Unit::text, "comm if an NCCL call launched it, otherwise memory"},
-       {"from_bytes", Unit::bytes, "Smallest size in the row; the largest is less than twice as much; empty if unknown"},
+       {"from_bytes", Unit::bytes,
+        "Smallest size in the row; the largest is less than twice as much; empty if unknown"},
        {"count", Unit::count, "Number of copies or memsets"},
        {"bytes", Unit::bytes, "Total bytes"},
        {"time_ns", Unit::ns, "Total duration, including copies that ran at the same time"},
-       {"share_pct", Unit::percent, "Share of the total duration of all copies and memsets (of the rank with --by rank)"},
+       {"share_pct", Unit::percent,
+        "Share of the total duration of all copies and memsets (of the rank with --by rank)"},
        {"median_gb_per_s", Unit::rate, "Median of bytes / duration"},
        {"best_gb_per_s", Unit::rate, "Highest bytes / duration"},
        {"of_peak_pct", Unit::percent,
         "Median relative to the peak memory bandwidth of the GPU, for memsets and copies within a GPU"}});
 }
 
-constexpr std::uint8_t kUnknownMemory = 0, kPageable = 1;                  // CUpti_ActivityMemoryKind
-constexpr std::uint8_t kDirections = 11, kDeviceToDevice = 8;               // CUpti_ActivityMemcpyKind
+constexpr std::uint8_t kUnknownMemory = 0, kPageable = 1;      // CUpti_ActivityMemoryKind
+constexpr std::uint8_t kDirections = 11, kDeviceToDevice = 8;  // CUpti_ActivityMemcpyKind
 
 class CopyTable : public Analysis {
  public:
@@ -98,11 +102,14 @@ class CopyTable : public Analysis {
   // which the trace does not show.
   static double accesses(const Key& key) {
     if (key.kind == Kind::memset) return is_device_memory(key.to) ? 1 : std::numeric_limits<double>::infinity();
-    const bool within = key.direction == kDeviceToDevice && !key.between_devices && is_device_memory(key.from) && is_device_memory(key.to);
+    const bool within = key.direction == kDeviceToDevice && !key.between_devices && is_device_memory(key.from) &&
+                        is_device_memory(key.to);
     return within ? 2 : std::numeric_limits<double>::infinity();
   }
 
-  static Cell memory_cell(std::uint8_t memory) { return memory == kUnknownMemory ? Cell() : Cell(std::string(memory_name(memory))); }
+  static Cell memory_cell(std::uint8_t memory) {
+    return memory == kUnknownMemory ? Cell() : Cell(std::string(memory_name(memory)));
+  }
 
   std::vector<Cell> row(const Key& key, Sums& sums) const {
     const bool is_copy = key.kind == Kind::memcpy;
@@ -110,10 +117,13 @@ class CopyTable : public Analysis {
     if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     const bool told = key.to != kUnknownMemory && (!is_copy || key.from != kUnknownMemory);
     const bool known_way = key.direction > 0 && key.direction < kDirections;
-    append(cells, std::string(is_copy ? "memcpy" : "memset"), known_way ? Cell(std::string(copy_direction(key.direction))) : Cell(),
-           is_copy ? memory_cell(key.from) : Cell(), memory_cell(key.to), told ? Cell(key.from == kPageable || key.to == kPageable) : Cell(),
-           std::string(key.work_class == WorkClass::comm ? "comm" : "memory"), key.from_bytes >= 0 ? Cell(key.from_bytes) : Cell(), sums.count,
-           key.from_bytes >= 0 ? Cell(sums.bytes) : Cell(), sums.time_ns, percent(sums.time_ns, time_ns_.at(key.group)));
+    append(
+        cells, std::string(is_copy ? "memcpy" : "memset"),
+        known_way ? Cell(std::string(copy_direction(key.direction))) : Cell(), is_copy ? memory_cell(key.from) : Cell(),
+        memory_cell(key.to), told ? Cell(key.from == kPageable || key.to == kPageable) : Cell(),
+        std::string(key.work_class == WorkClass::comm ? "comm" : "memory"),
+        key.from_bytes >= 0 ? Cell(key.from_bytes) : Cell(), sums.count,
+        key.from_bytes >= 0 ? Cell(sums.bytes) : Cell(), sums.time_ns, percent(sums.time_ns, time_ns_.at(key.group)));
     if (sums.gb_per_s.empty()) {
       append(cells, Cell(), Cell(), Cell());
       return cells;

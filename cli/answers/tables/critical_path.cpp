@@ -1,7 +1,8 @@
 // critical_path: what limited each step, over all ranks (path_walk.h), by class and by rank.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <map>
 #include <string>
 #include <tuple>
@@ -21,15 +22,19 @@ constexpr std::array<std::string_view, 6> kPartNames{"", "launch", "queued", "ho
 std::vector<Column> path_columns(RowKeys keys) {
   std::vector<Column> columns;
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  columns.push_back({"rank", Unit::number, "Rank on the path; empty for the transfer of a collective, which belongs to all ranks"});
+  columns.push_back(
+      {"rank", Unit::number, "Rank on the path; empty for the transfer of a collective, which belongs to all ranks"});
   if (keys.phases) columns.push_back(kPhaseColumn);
-  return joined(std::move(columns), {
-      {"class", Unit::text, "Class of the path segment: a kernel class (see classes), launch, queued, host, sync or unexplained"},
-      {"time_ns", Unit::ns, "Time on the path; the rows of a step add up to its duration"},
-      {"share_pct", Unit::percent, "Share of the step, or of all steps"},
-      {"segments", Unit::count, "Number of segments: each is one kernel, one CUDA call, or the time in one operator or range"},
-      {"top_name", Unit::text, "Name with the most time: a kernel, a call, or the innermost operator or range of the host"},
-      {"top_ns", Unit::ns, "Time of top_name on the path"}});
+  return joined(std::move(columns),
+                {{"class", Unit::text,
+                  "Class of the path segment: a kernel class (see classes), launch, queued, host, sync or unexplained"},
+                 {"time_ns", Unit::ns, "Time on the path; the rows of a step add up to its duration"},
+                 {"share_pct", Unit::percent, "Share of the step, or of all steps"},
+                 {"segments", Unit::count,
+                  "Number of segments: each is one kernel, one CUDA call, or the time in one operator or range"},
+                 {"top_name", Unit::text,
+                  "Name with the most time: a kernel, a call, or the innermost operator or range of the host"},
+                 {"top_ns", Unit::ns, "Time of top_name on the path"}});
 }
 
 // Returns the chosen steps that are completely within the chosen time on every rank that has them.
@@ -48,16 +53,23 @@ Windows steps_of_all(const AnalysisContext& context) {
 class CriticalPath : public Analysis {
  public:
   explicit CriticalPath(const AnalysisContext& context)
-      : context_(context), steps_(steps_of_all(context)), trace_(context, steps_), classes_(context.catalog.strings, context.class_rules) {}
+      : context_(context),
+        steps_(steps_of_all(context)),
+        trace_(context, steps_),
+        classes_(context.catalog.strings, context.class_rules) {}
 
-  void event(const Event& event, const Facts& facts) override { event.kind == Kind::sync ? trace_.sync(event, facts) : trace_.host(event); }
+  void event(const Event& event, const Facts& facts) override {
+    event.kind == Kind::sync ? trace_.sync(event, facts) : trace_.host(event);
+  }
   void work(const GpuWork& work) override { trace_.work(work, classes_.of(work)); }
   void end_of(ProcessId process) override { trace_.end_of(process); }
 
   ResultTable finish() override {
     ResultTable table{"critical_path", path_columns(context_.keys), {}, {}};
     if (trace_.is_full()) {
-      table.notes.push_back(fmt::format("more than {} kernels, copies and calls: choose fewer or later steps (--steps), or fewer ranks (--ranks)", PathTrace::kMost));
+      table.notes.push_back(fmt::format(
+          "more than {} kernels, copies and calls: choose fewer or later steps (--steps), or fewer ranks (--ranks)",
+          PathTrace::kMost));
       return table;
     }
     trace_.meet(*context_.collectives);
@@ -90,7 +102,9 @@ class CriticalPath : public Analysis {
   AnalysisWindow whole() const {
     for (ProcessId id = 0; id < context_.chosen.size(); ++id) {
       const auto& windows = context_.windows.of(id);
-      if (context_.chosen[id] && !windows.empty()) return {windows.front().from_ns, windows.back().to_ns, windows.front().from_ns, windows.back().to_ns, std::nullopt};
+      if (context_.chosen[id] && !windows.empty())
+        return {windows.front().from_ns, windows.back().to_ns, windows.front().from_ns, windows.back().to_ns,
+                std::nullopt};
     }
     return {};
   }
@@ -118,24 +132,32 @@ class CriticalPath : public Analysis {
         cells.resize(cells.size() + process_columns(context_.keys).size());
       }
       const std::int64_t all_ns = by_step ? spans[key->step].to_ns - spans[key->step].from_ns : whole_ns;
-      const auto longest = std::max_element(row->names_ns.begin(), row->names_ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-      append(cells, class_name(*key), row->ns, percent(row->ns, all_ns), row->segments, text_cell(std::string(context_.catalog.strings[longest->first])), longest->second);
+      const auto longest = std::max_element(row->names_ns.begin(), row->names_ns.end(),
+                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+      append(cells, class_name(*key), row->ns, percent(row->ns, all_ns), row->segments,
+             text_cell(std::string(context_.catalog.strings[longest->first])), longest->second);
     }
   }
 
   std::string class_name(const Key& key) const {
-    return key.part == PathPart::work ? classes_[key.work_class] : std::string(kPartNames[static_cast<std::size_t>(key.part)]);
+    return key.part == PathPart::work ? classes_[key.work_class]
+                                      : std::string(kPartNames[static_cast<std::size_t>(key.part)]);
   }
 
-  std::vector<std::string> notes(const std::vector<PathSpan>& spans, std::int64_t whole_ns, std::uint64_t inferred) const {
+  std::vector<std::string> notes(const std::vector<PathSpan>& spans, std::int64_t whole_ns,
+                                 std::uint64_t inferred) const {
     if (spans.empty()) return {"no GPU work in the chosen steps or time"};
     std::vector<std::string> found{most_text(spans, whole_ns)};
     if (inferred > 0) {
-      found.push_back(fmt::format("{} began right after work of another stream ended; the path assumes that they waited for it", count_text(inferred, "kernel or copy", "kernels and copies")));
+      found.push_back(
+          fmt::format("{} began right after work of another stream ended; the path assumes that they waited for it",
+                      count_text(inferred, "kernel or copy", "kernels and copies")));
     }
     if (!trace_.knows_launches()) found.push_back("no launches in the trace: host activity is unknown");
     if (trace_.uncompared() > 0) {
-      found.push_back(fmt::format("the clocks of some ranks cannot be compared; the path does not follow {} to the last rank", count_text(trace_.uncompared(), "collective", "collectives")));
+      found.push_back(
+          fmt::format("the clocks of some ranks cannot be compared; the path does not follow {} to the last rank",
+                      count_text(trace_.uncompared(), "collective", "collectives")));
     }
     const auto more = collective_notes(context_);
     found.insert(found.end(), more.begin(), more.end());
@@ -149,10 +171,17 @@ class CriticalPath : public Analysis {
     for (const auto& [key, row] : rows_) {
       (key.process ? ranks_ns[context_.catalog.processes[*key.process].rank] : shared_ns) += row.ns;
     }
-    const std::string of = fmt::format("{}{}", duration_text(whole_ns), spans.front().step ? " in " + count_text(spans.size(), "step", "steps") : std::string());
-    const auto most = std::max_element(ranks_ns.begin(), ranks_ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::string text = most == ranks_ns.end() || most->first < 0 ? "the path lasts " + of : fmt::format("rank {} has the most time on the path: {} of {}", most->first, duration_text(most->second), of);
-    if (shared_ns > 0) text += fmt::format("; transfers of collectives, on all ranks, take {}", duration_text(shared_ns));
+    const std::string of =
+        fmt::format("{}{}", duration_text(whole_ns),
+                    spans.front().step ? " in " + count_text(spans.size(), "step", "steps") : std::string());
+    const auto most = std::max_element(ranks_ns.begin(), ranks_ns.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::string text = most == ranks_ns.end() || most->first < 0
+                           ? "the path lasts " + of
+                           : fmt::format("rank {} has the most time on the path: {} of {}", most->first,
+                                         duration_text(most->second), of);
+    if (shared_ns > 0)
+      text += fmt::format("; transfers of collectives, on all ranks, take {}", duration_text(shared_ns));
     return text;
   }
 
@@ -173,7 +202,8 @@ AnalysisEntry critical_path_analysis() {
           .make = make_analysis<CriticalPath>,
           .on_request = true,
           .needs = {.collectives = true,
-                    .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::nccl, Kind::sync}),
+                    .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx,
+                                       Kind::nccl, Kind::sync}),
                     .any_time = true}};
 }
 

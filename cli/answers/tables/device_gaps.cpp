@@ -18,13 +18,15 @@ bool is_pageable(const Facts& facts) {
 }  // namespace
 
 std::optional<HostWait> HostWaits::of(const Event& call) {
-  if (!is_api_call(call.kind) || !is_slice(call) || call.duration_ns < 0 || !names_[call.name].synchronizes) return std::nullopt;
+  if (!is_api_call(call.kind) || !is_slice(call) || call.duration_ns < 0 || !names_[call.name].synchronizes)
+    return std::nullopt;
   return outermost({call.track, call.name, call.start_ns, slice_end(call, kLatest_ns), false, false});
 }
 
 std::optional<HostWait> HostWaits::of(const GpuWork& work) {
   if (work.call == nullptr || work.call->end_ns < work.end_ns || !blocks(work)) return std::nullopt;
-  return outermost({work.call->track, work.call->name, work.call->start_ns, work.call->end_ns, true, names_[work.name].copy == DerivedTrack::copy_h2d});
+  return outermost({work.call->track, work.call->name, work.call->start_ns, work.call->end_ns, true,
+                    names_[work.name].copy == DerivedTrack::copy_h2d});
 }
 
 bool HostWaits::blocks(const GpuWork& work) {
@@ -43,7 +45,8 @@ std::optional<HostWait> HostWaits::outermost(const HostWait& wait) {
 IdleTimes DeviceGap::times(std::int64_t from, std::int64_t to) const {
   IdleTimes times{};
   for (std::size_t i = 0; i < part_count; ++i) {
-    times[static_cast<std::size_t>(parts[i].cause)] += std::max<std::int64_t>(0, std::min(to, parts[i].to_ns) - std::max(from, parts[i].from_ns));
+    times[static_cast<std::size_t>(parts[i].cause)] +=
+        std::max<std::int64_t>(0, std::min(to, parts[i].to_ns) - std::max(from, parts[i].from_ns));
   }
   return times;
 }
@@ -66,7 +69,8 @@ std::optional<HostWait> DeviceGaps::event(const Event& call, ProcessId process) 
     std::deque<Launch>& launches = launches_[call.track];
     // A driver call within a runtime call
     const bool within = !launches.empty() && call.start_ns < launches.back().end_ns;
-    if (!within) launches.push_back({call.start_ns, call.duration_ns < 0 ? call.start_ns : slice_end(call, kLatest_ns)});
+    if (!within)
+      launches.push_back({call.start_ns, call.duration_ns < 0 ? call.start_ns : slice_end(call, kLatest_ns)});
     if (launches.size() > kMostLaunches) launches.pop_front();
   }
   const auto wait = waits_.of(call);
@@ -107,9 +111,19 @@ void DeviceGaps::forget(ProcessId process) {
   waits_.forget(process);
 }
 
-DeviceGap DeviceGaps::gap_of(ProcessId process, std::int64_t number, const Device& device, std::int64_t to_ns, const GpuWork* next) const {
+DeviceGap DeviceGaps::gap_of(ProcessId process, std::int64_t number, const Device& device, std::int64_t to_ns,
+                             const GpuWork* next) const {
   const auto collections = collections_.find(process);
-  return {process, number, device.busy_end_ns, to_ns, device.last_name, next, std::nullopt, {}, 0, collections != collections_.end() ? &collections->second : nullptr};
+  return {process,
+          number,
+          device.busy_end_ns,
+          to_ns,
+          device.last_name,
+          next,
+          std::nullopt,
+          {},
+          0,
+          collections != collections_.end() ? &collections->second : nullptr};
 }
 
 void DeviceGaps::add(ProcessId process, const HostWait& wait, std::int64_t now_ns) {
@@ -120,7 +134,9 @@ void DeviceGaps::add(ProcessId process, const HostWait& wait, std::int64_t now_n
 
 // Drops the waits that have ended: they cannot contain a moment at which the device goes idle later.
 void DeviceGaps::add(Device& device, const HostWait& wait, std::int64_t now_ns) {
-  std::erase_if(device.waits, [&](const HostWait& each) { return each.end_ns <= device.busy_end_ns || (each.start_ns > device.busy_end_ns && each.end_ns <= now_ns); });
+  std::erase_if(device.waits, [&](const HostWait& each) {
+    return each.end_ns <= device.busy_end_ns || (each.start_ns > device.busy_end_ns && each.end_ns <= now_ns);
+  });
   if (wait.end_ns > device.busy_end_ns) device.waits.push_back(wait);
 }
 
@@ -129,7 +145,8 @@ bool DeviceGaps::launches_on(const LaunchCall& call) const {
   const auto found = launches_.find(call.track);
   if (found == launches_.end()) return false;
   const std::deque<Launch>& launches = found->second;
-  const auto at = std::lower_bound(launches.begin(), launches.end(), call.start_ns, [](const Launch& launch, std::int64_t ns) { return launch.start_ns < ns; });
+  const auto at = std::lower_bound(launches.begin(), launches.end(), call.start_ns,
+                                   [](const Launch& launch, std::int64_t ns) { return launch.start_ns < ns; });
   return at != launches.begin() && call.start_ns - std::prev(at)->end_ns <= kLaunching_ns;
 }
 

@@ -44,7 +44,7 @@ struct HostWait {
   TrackId track = 0;  // of the calling thread
   StringId name = 0;  // of the call
   std::int64_t start_ns = 0, end_ns = 0;
-  bool for_copy = false;  // the call is that of a copy
+  bool for_copy = false;   // the call is that of a copy
   bool to_device = false;  // the copy goes from the host to the device
 };
 
@@ -74,8 +74,8 @@ class HostWaits {
 
 enum class IdleCause : std::uint8_t { sync, copy, after_sync, host_late, launch, queued, unexplained, count_ };
 inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::count_);
-inline constexpr std::array<std::string_view, kIdleCauses> kIdleCauseNames{"sync",   "copy",   "after_sync", "host_late",
-                                                                          "launch", "queued", "unexplained"};
+inline constexpr std::array<std::string_view, kIdleCauses> kIdleCauseNames{
+    "sync", "copy", "after_sync", "host_late", "launch", "queued", "unexplained"};
 
 using IdleTimes = std::array<std::int64_t, kIdleCauses>;  // ns, by cause
 
@@ -96,7 +96,9 @@ struct DeviceGap {
   const GarbageCollections* collections = nullptr;  // of the process, valid during gap(); null if there are none
 
   // Returns the end of the part of the gap that the wait explains; from_ns if there is no wait.
-  std::int64_t waited_to_ns() const { return wait ? std::min(to_ns, from_ns + (wait->end_ns - wait->start_ns)) : from_ns; }
+  std::int64_t waited_to_ns() const {
+    return wait ? std::min(to_ns, from_ns + (wait->end_ns - wait->start_ns)) : from_ns;
+  }
   // Returns the idle times between two moments, by cause.
   IdleTimes times(std::int64_t from_ns, std::int64_t to_ns) const;
   // Returns how much of the host's delay between two moments was garbage collection.
@@ -124,16 +126,19 @@ class DeviceGaps {
  private:
   struct Device {
     std::int64_t busy_end_ns;
-    StringId last_name;            // name of the work that ends then
+    StringId last_name;           // name of the work that ends then
     std::vector<HostWait> waits;  // waits that may last until the device goes idle
   };
   using Devices = std::map<std::pair<ProcessId, std::int64_t>, Device>;
 
-  Devices::iterator first_of(ProcessId process) { return devices_.lower_bound({process, std::numeric_limits<std::int64_t>::min()}); }
+  Devices::iterator first_of(ProcessId process) {
+    return devices_.lower_bound({process, std::numeric_limits<std::int64_t>::min()});
+  }
   void add(ProcessId process, const HostWait& wait, std::int64_t now_ns);
   static void add(Device& device, const HostWait& wait, std::int64_t now_ns);
   void explain(DeviceGap& gap, const Device* device);
-  DeviceGap gap_of(ProcessId process, std::int64_t number, const Device& device, std::int64_t to_ns, const GpuWork* next) const;
+  DeviceGap gap_of(ProcessId process, std::int64_t number, const Device& device, std::int64_t to_ns,
+                   const GpuWork* next) const;
   bool launches_on(const LaunchCall& call) const;
 
   struct Launch {

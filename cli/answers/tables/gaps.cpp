@@ -11,20 +11,22 @@ namespace {
 constexpr std::size_t kMostGaps = 20;
 
 std::vector<Column> gap_columns(RowKeys keys) {
-  return joined(process_columns(keys), {
-      kDeviceColumn,
-      {"step", Unit::number, "Training step in which the call that launched the next work began"},
-      {"start_ns", Unit::ns, "Time at which the GPU went idle, since the start of the trace"},
-      {"end_ns", Unit::ns, "Time at which the next work began, since the start of the trace"},
-      {"duration_ns", Unit::ns, "Length of the gap"},
-      {"cause", Unit::text, "Cause of the longest part: sync, copy, after_sync, host_late, launch, queued or unexplained (see idle)"},
-      {"part_ns", Unit::ns, "Length of the longest part"},
-      {"call", Unit::text, "Call that launched the next work"},
-      {"thread", Unit::number, "Operating system ID of the thread of that call"},
-      {"call_start_ns", Unit::ns, "Start of the call, since the start of the trace"},
-      {"sync", Unit::text, "Synchronization or blocking copy of the host when the GPU went idle"},
-      {"before", Unit::text, "Name of the work before the gap"},
-      {"next", Unit::text, "Name of the work after the gap"}});
+  return joined(
+      process_columns(keys),
+      {kDeviceColumn,
+       {"step", Unit::number, "Training step in which the call that launched the next work began"},
+       {"start_ns", Unit::ns, "Time at which the GPU went idle, since the start of the trace"},
+       {"end_ns", Unit::ns, "Time at which the next work began, since the start of the trace"},
+       {"duration_ns", Unit::ns, "Length of the gap"},
+       {"cause", Unit::text,
+        "Cause of the longest part: sync, copy, after_sync, host_late, launch, queued or unexplained (see idle)"},
+       {"part_ns", Unit::ns, "Length of the longest part"},
+       {"call", Unit::text, "Call that launched the next work"},
+       {"thread", Unit::number, "Operating system ID of the thread of that call"},
+       {"call_start_ns", Unit::ns, "Start of the call, since the start of the trace"},
+       {"sync", Unit::text, "Synchronization or blocking copy of the host when the GPU went idle"},
+       {"before", Unit::text, "Name of the work before the gap"},
+       {"next", Unit::text, "Name of the work after the gap"}});
 }
 
 class GapTable : public Analysis {
@@ -35,15 +37,19 @@ class GapTable : public Analysis {
     const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
     if (is_edge && !context_.windows.are_bounded()) return;
     const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const std::int64_t start_ns = std::max(gap.from_ns, windows[i].from_ns), end_ns = std::min(gap.to_ns, windows[i].to_ns);
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns);
+         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      const std::int64_t start_ns = std::max(gap.from_ns, windows[i].from_ns),
+                         end_ns = std::min(gap.to_ns, windows[i].to_ns);
       ++count_;
       sum_ns_ += end_ns - start_ns;
       if (end_ns - start_ns < least_ns_) continue;
       const IdleTimes times = gap.times(start_ns, end_ns);
       const auto most = std::max_element(times.begin(), times.end());
-      rows_.push_back({gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most, gap.before, gap.next != nullptr ? gap.next->name : 0,
-                       gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt, gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
+      rows_.push_back({gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most,
+                       gap.before, gap.next != nullptr ? gap.next->name : 0,
+                       gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt,
+                       gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
       if (rows_.size() >= 64 * kMostGaps) keep_longest();
     }
   }
@@ -53,7 +59,8 @@ class GapTable : public Analysis {
     ResultTable table{"gaps", gap_columns(context_.keys), {}, {}};
     for (const Row& row : rows_) table.rows.push_back(cells(row));
     if (count_ > rows_.size()) {
-      table.notes.push_back("the " + std::to_string(rows_.size()) + " longest of " + count_text(count_, "gap", "gaps") + " with a total of " + duration_text(sum_ns_));
+      table.notes.push_back("the " + std::to_string(rows_.size()) + " longest of " + count_text(count_, "gap", "gaps") +
+                            " with a total of " + duration_text(sum_ns_));
     }
     return table;
   }
@@ -73,7 +80,8 @@ class GapTable : public Analysis {
   void keep_longest() {
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
       const std::int64_t a_ns = a.end_ns - a.start_ns, b_ns = b.end_ns - b.start_ns;
-      return a_ns != b_ns ? a_ns > b_ns : std::tie(a.process, a.device, a.start_ns) < std::tie(b.process, b.device, b.start_ns);
+      return a_ns != b_ns ? a_ns > b_ns
+                          : std::tie(a.process, a.device, a.start_ns) < std::tie(b.process, b.device, b.start_ns);
     });
     if (rows_.size() < kMostGaps) return;
     rows_.resize(kMostGaps);
@@ -90,18 +98,23 @@ class GapTable : public Analysis {
 
   std::vector<Cell> cells(const Row& row) const {
     const auto since = [&](std::int64_t ns) { return context_.clocks.on_axis(row.process, ns) - context_.origin_ns; };
-    const auto name = [&](bool is_known, StringId id) { return is_known ? Cell(std::string(context_.catalog.strings[id])) : Cell(); };
+    const auto name = [&](bool is_known, StringId id) {
+      return is_known ? Cell(std::string(context_.catalog.strings[id])) : Cell();
+    };
     std::vector<Cell> cells;
     append_process(cells, context_.catalog.processes[row.process], context_.keys);
     append(cells, row.device, known(step_of(row)), since(row.start_ns), since(row.end_ns), row.end_ns - row.start_ns,
-           std::string(kIdleCauseNames[static_cast<std::size_t>(row.cause)]), row.cause_ns, name(row.call.has_value(), row.call ? row.call->name : 0),
-           row.call ? Cell(context_.catalog.tracks[row.call->track].id) : Cell(), row.call ? Cell(since(row.call->start_ns)) : Cell(),
-           name(row.wait.has_value(), row.wait ? row.wait->name : 0), name(row.has_before, row.before), name(row.has_next, row.next));
+           std::string(kIdleCauseNames[static_cast<std::size_t>(row.cause)]), row.cause_ns,
+           name(row.call.has_value(), row.call ? row.call->name : 0),
+           row.call ? Cell(context_.catalog.tracks[row.call->track].id) : Cell(),
+           row.call ? Cell(since(row.call->start_ns)) : Cell(),
+           name(row.wait.has_value(), row.wait ? row.wait->name : 0), name(row.has_before, row.before),
+           name(row.has_next, row.next));
     return cells;
   }
 
   const AnalysisContext& context_;
-  std::vector<Row> rows_;  // the longest so far, plus some extra rows until the next cut
+  std::vector<Row> rows_;      // the longest so far, plus some extra rows until the next cut
   std::int64_t least_ns_ = 0;  // gaps below it are not added
   std::uint64_t count_ = 0;
   std::int64_t sum_ns_ = 0;

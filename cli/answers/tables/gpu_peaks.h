@@ -20,14 +20,14 @@ namespace cli {
 // with block scales.
 enum class MathType : std::uint8_t { unknown, fp64, fp32, tf32, fp16, bf16, fp8, fp4 };
 inline constexpr std::size_t kMathTypes = 8;
-std::string_view math_type_name(MathType type);          // "bf16"; "" if unknown
+std::string_view math_type_name(MathType type);  // "bf16"; "" if unknown
 std::optional<MathType> math_type_of_name(std::string_view name);
 
 struct GpuPeaks {
   std::string_view name;
   // TFLOP/s of dense matrix products; 0 if not supported
   double fp64 = 0, fp32 = 0, tf32 = 0, fp16 = 0, bf16 = 0, fp8 = 0;
-  double memory_gb_per_s = 0;                                        // decimal; 0 if unknown
+  double memory_gb_per_s = 0;  // decimal; 0 if unknown
   double fp4 = 0;
   std::string_view source = {};
   double tflop_per_s(MathType type) const;  // 0 if unknown

@@ -15,7 +15,9 @@ void DeviceTimes::add(const GpuWork& work) {
   }
   std::vector<GpuTime>& times = newest_->second;
   context_.windows.each_part(work.process, work.start_ns, work.end_ns,
-                             [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) { times[i].add(work.work_class, start_ns, end_ns); });
+                             [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
+                               times[i].add(work.work_class, start_ns, end_ns);
+                             });
 }
 
 void DeviceTimes::add_rows(ProcessId process, std::optional<std::int64_t> device, const std::vector<GpuTime>& times,
@@ -50,13 +52,16 @@ std::vector<std::string> DeviceTimes::notes() const {
   std::int64_t longest_ns = 0, number = 0, devices = 0;
   for (const auto& [device, first_ns] : first_ns_) {
     const std::vector<Step>& steps = context_.steps[device.first];
-    if (steps.empty() || steps.front().from_ns() != steps.front().start_ns || steps.front().from_ns() >= first_ns) continue;
+    if (steps.empty() || steps.front().from_ns() != steps.front().start_ns || steps.front().from_ns() >= first_ns)
+      continue;
     ++devices;
-    if (first_ns - steps.front().from_ns() > longest_ns) longest_ns = first_ns - steps.front().from_ns(), number = steps.front().number;
+    if (first_ns - steps.front().from_ns() > longest_ns)
+      longest_ns = first_ns - steps.front().from_ns(), number = steps.front().number;
   }
   if (devices == 0) return {};
-  return {fmt::format("step {} begins {}{} before the first GPU work in the trace; rows of the whole trace exclude that idle time", number,
-                      devices > 1 ? "up to " : "", duration_text(longest_ns))};
+  return {fmt::format(
+      "step {} begins {}{} before the first GPU work in the trace; rows of the whole trace exclude that idle time",
+      number, devices > 1 ? "up to " : "", duration_text(longest_ns))};
 }
 
 }  // namespace cli

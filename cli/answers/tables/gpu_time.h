@@ -46,7 +46,8 @@ class GpuTime {
     intervals.finish(sums);
     const std::int64_t span_ns = intervals.span_ns();
     const auto of = [&](WorkClass work_class) { return sums.class_ns[static_cast<std::size_t>(work_class)]; };
-    return {span_ns, span_ns - sums.gaps_ns, of(WorkClass::compute), of(WorkClass::comm), of(WorkClass::memory), sums.exposed_ns};
+    return {span_ns,        span_ns - sums.gaps_ns, of(WorkClass::compute), of(WorkClass::comm), of(WorkClass::memory),
+            sums.exposed_ns};
   }
 
  private:
@@ -97,7 +98,7 @@ class DeviceTimes {
   using Devices = std::map<std::pair<ProcessId, std::int64_t>, std::vector<GpuTime>>;  // by window
   Devices devices_;
   std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> first_ns_;  // start of the first work of each device
-  Devices::value_type* newest_ = nullptr;  // the entry used for the previous work
+  Devices::value_type* newest_ = nullptr;                                // the entry used for the previous work
 };
 
 }  // namespace cli

@@ -14,16 +14,23 @@ std::vector<Column> idle_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   columns.push_back(kDeviceColumn);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  return joined(std::move(columns), {
-      {"idle_ns", Unit::ns, "Time without GPU work, as in temporal; sum of the next seven columns"},
-      {"sync_ns", Unit::ns, "Idle time while the host was in a synchronization that began before the GPU went idle"},
-      {"copy_ns", Unit::ns, "Idle time while the host was in a blocking or pageable copy, before the gap or as the next work"},
-      {"after_sync_ns", Unit::ns, "Idle time from the end of such a wait to the next launch; at most the length of the wait"},
-      {"host_late_ns", Unit::ns, "Idle time until the host began the next launch, after 30 us or more without a launch"},
-      {"launch_ns", Unit::ns, "Idle time in the call that launched the next work, or between launches at most 30 us apart"},
-      {"queued_ns", Unit::ns, "Idle time from the launch to the start of the next work, if at most 30 us"},
-      {"unexplained_ns", Unit::ns, "Idle time of longer waits after a launch, of unknown launches, or without later work"},
-      {"in_gc_ns", Unit::ns, "Part of after_sync_ns and host_late_ns in Python's garbage collector on any thread; unknown without such events"}});
+  return joined(
+      std::move(columns),
+      {{"idle_ns", Unit::ns, "Time without GPU work, as in temporal; sum of the next seven columns"},
+       {"sync_ns", Unit::ns, "Idle time while the host was in a synchronization that began before the GPU went idle"},
+       {"copy_ns", Unit::ns,
+        "Idle time while the host was in a blocking or pageable copy, before the gap or as the next work"},
+       {"after_sync_ns", Unit::ns,
+        "Idle time from the end of such a wait to the next launch; at most the length of the wait"},
+       {"host_late_ns", Unit::ns,
+        "Idle time until the host began the next launch, after 30 us or more without a launch"},
+       {"launch_ns", Unit::ns,
+        "Idle time in the call that launched the next work, or between launches at most 30 us apart"},
+       {"queued_ns", Unit::ns, "Idle time from the launch to the start of the next work, if at most 30 us"},
+       {"unexplained_ns", Unit::ns,
+        "Idle time of longer waits after a launch, of unknown launches, or without later work"},
+       {"in_gc_ns", Unit::ns,
+        "Part of after_sync_ns and host_late_ns in Python's garbage collector on any thread; unknown without such events"}});
 }
 
 class IdleTable : public Analysis {
@@ -35,7 +42,8 @@ class IdleTable : public Analysis {
     const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
     if (is_edge && !context_.windows.are_bounded()) return;
     const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns);
+         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
       const AnalysisWindow& row = windows[i].step ? windows[i] : windows.front();
       Sums& sums = sums_[{gap.process, gap.device, row.from_ns}];
       const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
@@ -58,7 +66,8 @@ class IdleTable : public Analysis {
       cells.emplace_back(row.time.idle_ns());
       const Sums& sums = sums_[{row.process, *row.device, row.window.from_ns}];
       for (const std::int64_t ns : sums.causes) cells.emplace_back(ns);
-      const bool knows_collections = context_.catalog.processes[row.process].counts[static_cast<std::size_t>(Kind::garbage_collection)] > 0;
+      const bool knows_collections =
+          context_.catalog.processes[row.process].counts[static_cast<std::size_t>(Kind::garbage_collection)] > 0;
       cells.push_back(knows_collections ? Cell(sums.collecting_ns) : Cell());
     }
     table.notes = times_.notes();

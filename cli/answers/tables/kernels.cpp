@@ -11,7 +11,8 @@ namespace cli {
 namespace {
 
 std::vector<Column> kernel_columns(RowKeys keys) {
-  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+  return joined(
+      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
       {{"name", Unit::text, "Kernel name, demangled"},
        {"class", Unit::text, "comm or compute"},
        {"count", Unit::count, "Number of instances"},
@@ -22,7 +23,8 @@ std::vector<Column> kernel_columns(RowKeys keys) {
        {"median_ns", Unit::ns, "Median duration"},
        {"p95_ns", Unit::ns, "95th percentile of the duration"},
        {"max_ns", Unit::ns, "Longest duration"},
-       {"stddev_ns", Unit::ns, "Sample standard deviation of the duration (n - 1, like Nsight Systems); unknown for one instance"},
+       {"stddev_ns", Unit::ns,
+        "Sample standard deviation of the duration (n - 1, like Nsight Systems); unknown for one instance"},
        {"configurations", Unit::count,
         "Number of launch configurations (grid, block, registers, shared memory, cluster, type)"},
        {"grid", Unit::extent, "Blocks of the most frequent launch configuration, in x, y and z"},
@@ -56,9 +58,12 @@ class Configurations {
       return std::tuple(std::to_array(l.grid), std::to_array(l.block), l.registers_per_thread, l.shared_bytes,
                         l.local_bytes_per_thread, std::to_array(l.cluster), l.launch_type);
     };
-    return std::max_element(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
-             return a.second != b.second ? a.second < b.second : order(all_[b.first]) < order(all_[a.first]);
-           })->first;
+    return std::max_element(counts.begin(), counts.end(),
+                            [&](const auto& a, const auto& b) {
+                              return a.second != b.second ? a.second < b.second
+                                                          : order(all_[b.first]) < order(all_[a.first]);
+                            })
+        ->first;
   }
 
  private:
@@ -69,8 +74,7 @@ class Configurations {
 
 class KernelTable : public Analysis {
  public:
-  explicit KernelTable(const AnalysisContext& context)
-      : context_(context), configurations_(context.catalog.launches) {}
+  explicit KernelTable(const AnalysisContext& context) : context_(context), configurations_(context.catalog.launches) {}
 
   // Uses the full duration even if the kernel extends past the window.
   void work(const GpuWork& work) override {
@@ -111,7 +115,8 @@ class KernelTable : public Analysis {
 
   // Usually the entry used for the previous kernel of this name.
   Durations& durations_of(const Key& key) {
-    if (key.name >= newest_.size()) newest_.resize(std::max(context_.catalog.strings.size(), key.name + std::size_t{1}));
+    if (key.name >= newest_.size())
+      newest_.resize(std::max(context_.catalog.strings.size(), key.name + std::size_t{1}));
     auto*& newest = newest_[key.name];
     if (newest == nullptr || newest->first != key) newest = &*kernels_.try_emplace(key).first;
     return newest->second;
@@ -122,9 +127,11 @@ class KernelTable : public Analysis {
     std::vector<Cell> cells;
     if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     append(cells, std::string(context_.catalog.strings[key.name]),
-           std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(durations.ns.size()),
-           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), static_cast<double>(durations.sum_ns) / static_cast<double>(durations.ns.size()), ns.least, ns.median, ns.p95, ns.most,
-           known_real(standard_deviation(durations.ns)));
+           std::string(key.work_class == WorkClass::comm ? "comm" : "compute"),
+           static_cast<std::int64_t>(durations.ns.size()), durations.sum_ns,
+           percent(durations.sum_ns, sums_.at(key.group)),
+           static_cast<double>(durations.sum_ns) / static_cast<double>(durations.ns.size()), ns.least, ns.median,
+           ns.p95, ns.most, known_real(standard_deviation(durations.ns)));
     if (durations.launches.empty()) {
       append(cells, Cell(), Cell(), Cell());
     } else {

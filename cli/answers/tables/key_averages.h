@@ -23,13 +23,18 @@ class UtilityOperators {
 
   bool holds(StringId name) {
     if (name >= known_.size()) known_.resize(std::max(strings_.size(), name + std::size_t{1}), Known::unseen);
-    if (known_[name] == Known::unseen) known_[name] = std::find(kNames.begin(), kNames.end(), strings_[name]) != kNames.end() ? Known::yes : Known::no;
+    if (known_[name] == Known::unseen)
+      known_[name] = std::find(kNames.begin(), kNames.end(), strings_[name]) != kNames.end() ? Known::yes : Known::no;
     return known_[name] == Known::yes;
   }
 
  private:
-  static constexpr std::array<std::string_view, 6> kNames = {"aten::_version", "aten::is_leaf", "aten::output_nr", "profiler::_record_function_enter",
-                                                             "profiler::_record_function_enter_new", "profiler::_record_function_exit"};
+  static constexpr std::array<std::string_view, 6> kNames = {"aten::_version",
+                                                             "aten::is_leaf",
+                                                             "aten::output_nr",
+                                                             "profiler::_record_function_enter",
+                                                             "profiler::_record_function_enter_new",
+                                                             "profiler::_record_function_exit"};
   enum class Known : unsigned char { unseen, no, yes };
 
   const Strings& strings_;

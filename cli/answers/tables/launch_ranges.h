@@ -69,7 +69,8 @@ class LaunchRanges {
   };
 
   // The context must outlive this object.
-  explicit LaunchRanges(const AnalysisContext& context) : context_(context), threads_(context.catalog.tracks.size()), launchers_(context.catalog.processes.size()) {}
+  explicit LaunchRanges(const AnalysisContext& context)
+      : context_(context), threads_(context.catalog.tracks.size()), launchers_(context.catalog.processes.size()) {}
 
   // Returns the ranges of a thread that are open at this time, by start, and drops all others. Times must not decrease.
   std::vector<Open>& open_at(TrackId thread, std::int64_t at_ns) {
@@ -158,8 +159,8 @@ class LaunchRanges {
   }
 
   const AnalysisContext& context_;
-  std::vector<std::vector<Open>> threads_;                       // by TrackId
-  std::vector<TrackId> used_threads_;                            // threads with ranges, of processes that have not ended
+  std::vector<std::vector<Open>> threads_;  // by TrackId
+  std::vector<TrackId> used_threads_;       // threads with ranges, of processes that have not ended
   std::vector<std::vector<std::optional<Launcher>>> launchers_;  // by process and slot
   std::vector<Waiting> waiting_;                                 // calls with the same start
   Place place_;                                                  // slot of the call that is being passed on

@@ -8,10 +8,10 @@
 #include <unordered_map>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/timeline/gpu/launch_queue.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/trace/names.h"
+#include "cli/timeline/gpu/launch_queue.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/names.h"
 
 namespace cli {
 namespace {
@@ -21,26 +21,33 @@ constexpr std::int64_t kLongCall_ns = 50'000, kLongerCall_ns = 100'000;  // HTA'
 std::vector<Column> launch_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  return joined(std::move(columns), {
-      {"count", Unit::count, "Number of launches (kernel, graph, memcpy or memset) with started work"},
-      {"graphs", Unit::count, "Number of graph launches; each counts once, however many nodes the graph has"},
-      {"latency_min_ns", Unit::ns, "Shortest time from the return of the call to the start of its first work; 0 if the work began earlier"},
-      {"latency_median_ns", Unit::ns, "Median latency"},
-      {"latency_p95_ns", Unit::ns, "95th percentile of the latency"},
-      {"latency_max_ns", Unit::ns, "Longest latency"},
-      {"latency_over_100us", Unit::count, "Number of launches with a latency of more than 100 us"},
-      {"calls_over_50us", Unit::count, "Number of launch calls that took more than 50 us"},
-      {"calls_over_100us", Unit::count, "Number of launch calls that took more than 100 us"},
-      {"shorter_than_call", Unit::count, "Number of launches with work shorter than the call"},
-      {"queue_mean", Unit::count, "Mean number of waiting launches over time, from the start of the call to the start of its first work"},
-      {"queue_p95", Unit::count, "95th percentile of the number of waiting launches over time"},
-      {"queue_max", Unit::count, "Largest number of waiting launches"}});
+  return joined(
+      std::move(columns),
+      {{"count", Unit::count, "Number of launches (kernel, graph, memcpy or memset) with started work"},
+       {"graphs", Unit::count, "Number of graph launches; each counts once, however many nodes the graph has"},
+       {"latency_min_ns", Unit::ns,
+        "Shortest time from the return of the call to the start of its first work; 0 if the work began earlier"},
+       {"latency_median_ns", Unit::ns, "Median latency"},
+       {"latency_p95_ns", Unit::ns, "95th percentile of the latency"},
+       {"latency_max_ns", Unit::ns, "Longest latency"},
+       {"latency_over_100us", Unit::count, "Number of launches with a latency of more than 100 us"},
+       {"calls_over_50us", Unit::count, "Number of launch calls that took more than 50 us"},
+       {"calls_over_100us", Unit::count, "Number of launch calls that took more than 100 us"},
+       {"shorter_than_call", Unit::count, "Number of launches with work shorter than the call"},
+       {"queue_mean", Unit::count,
+        "Mean number of waiting launches over time, from the start of the call to the start of its first work"},
+       {"queue_p95", Unit::count, "95th percentile of the number of waiting launches over time"},
+       {"queue_max", Unit::count, "Largest number of waiting launches"}});
 }
 
 // Time per number of waiting launches of a process, in each of its windows.
 class QueueLengths final : public Changes {
  public:
-  explicit QueueLengths(const AnalysisContext& context, ProcessId process) : context_(context), process_(process), ns_(context.windows.are_bounded() ? kEarliest_ns : 0), begun_(context.windows.are_bounded()) {}
+  explicit QueueLengths(const AnalysisContext& context, ProcessId process)
+      : context_(context),
+        process_(process),
+        ns_(context.windows.are_bounded() ? kEarliest_ns : 0),
+        begun_(context.windows.are_bounded()) {}
 
   void add(std::int64_t ns, double change) override {
     hold(ns);
@@ -61,7 +68,8 @@ class QueueLengths final : public Changes {
   // The current length lasted until `ns`.
   void hold(std::int64_t ns) {
     const auto& windows = context_.windows.of(process_);
-    for (std::size_t i = context_.windows.first_after(process_, ns_); begun_ && i < windows.size() && windows[i].from_ns < ns; ++i) {
+    for (std::size_t i = context_.windows.first_after(process_, ns_);
+         begun_ && i < windows.size() && windows[i].from_ns < ns; ++i) {
       const std::int64_t held_ns = std::min(ns, windows[i].to_ns) - std::max(ns_, windows[i].from_ns);
       if (held_ns > 0) ns_of(windows[i].step ? i : 0) += held_ns;
     }
@@ -88,14 +96,15 @@ class QueueLengths final : public Changes {
   ProcessId process_;
   std::int64_t ns_, length_ = 0;
   bool begun_;
-  std::size_t window_ = 0;                // the window that contains the current time
+  std::size_t window_ = 0;               // the window that contains the current time
   std::vector<std::int64_t> in_window_;  // ns by length in that window, not yet in lengths_
   std::map<std::size_t, std::map<std::int64_t, std::int64_t>> lengths_;  // ns, by window and length
 };
 
 class LaunchesTable : public Analysis {
  public:
-  explicit LaunchesTable(const AnalysisContext& context) : context_(context), names_(context.catalog.strings), rows_(context.catalog.processes.size()) {}
+  explicit LaunchesTable(const AnalysisContext& context)
+      : context_(context), names_(context.catalog.strings), rows_(context.catalog.processes.size()) {}
 
   void event(const Event& event, const Facts&) override {
     if (event.correlation == 0 || !is_slice(event) || !names_[event.name].launches) return;
@@ -110,7 +119,8 @@ class LaunchesTable : public Analysis {
     const auto window = window_of(context_.windows, work);
     if (work.call == nullptr || !window) return;
     Launches& launches = process.launches[context_.windows.of(work.process)[*window].step ? *window : 0];
-    const std::int64_t latency_ns = std::max<std::int64_t>(0, work.start_ns - work.call->end_ns), call_ns = work.call->end_ns - work.call->start_ns;
+    const std::int64_t latency_ns = std::max<std::int64_t>(0, work.start_ns - work.call->end_ns),
+                       call_ns = work.call->end_ns - work.call->start_ns;
     launches.latency_ns.push_back(latency_ns);
     launches.graphs += names_[work.call->name].launches_graph;
     launches.late += latency_ns > kLongerCall_ns;
@@ -126,7 +136,8 @@ class LaunchesTable : public Analysis {
     given_up_ += process.queue.given_up();
     process.lengths.finish();
     const auto& windows = context_.windows.of(id);
-    for (std::size_t i = 0; i < windows.size() && (i == 0 || windows[i].step); ++i) rows_[id].push_back(row(id, process, i));
+    for (std::size_t i = 0; i < windows.size() && (i == 0 || windows[i].step); ++i)
+      rows_[id].push_back(row(id, process, i));
     processes_.erase(id);
   }
 
@@ -137,7 +148,8 @@ class LaunchesTable : public Analysis {
       std::move(rows_[id].begin(), rows_[id].end(), std::back_inserter(table.rows));
     }
     if (given_up_ > 0) {
-      table.notes.push_back(std::to_string(given_up_) + " launches are excluded: their work is not in the trace, or began after " +
+      table.notes.push_back(std::to_string(given_up_) +
+                            " launches are excluded: their work is not in the trace, or began after " +
                             std::to_string(LaunchQueue::kMostWaiting) + " later launches");
     }
     return table;
@@ -179,7 +191,8 @@ class LaunchesTable : public Analysis {
     if (lengths == nullptr) return append(cells, Cell(), Cell(), Cell());
     std::int64_t whole_ns = 0, below_ns = 0, p95 = 0;
     double weighted = 0;
-    for (const auto& [length, ns] : *lengths) whole_ns += ns, weighted += static_cast<double>(length) * static_cast<double>(ns);
+    for (const auto& [length, ns] : *lengths)
+      whole_ns += ns, weighted += static_cast<double>(length) * static_cast<double>(ns);
     for (const auto& [length, ns] : *lengths) {
       below_ns += ns;
       p95 = length;

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/timeline/gpu/memory_levels.h"
 #include "cli/answers/tables/whole_steps.h"
 #include "cli/base/text.h"
-#include "cli/trace/names.h"
+#include "cli/timeline/gpu/memory_levels.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/names.h"
 
 namespace cli {
 namespace {
@@ -17,23 +17,26 @@ namespace {
 std::vector<Column> memory_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  return joined(std::move(columns), {
-      {"device", Unit::number, "CUDA ordinal of the GPU in the process; empty for host memory or if unknown"},
-      {"source", Unit::text, "allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
-      {"start_bytes", Unit::bytes, "Memory in use at the start of the chosen time, or at its first event"},
-      {"peak_bytes", Unit::bytes, "Peak memory in use"},
-      {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the trace"},
-      {"peak_step", Unit::number, "Training step of the peak"},
-      {"end_bytes", Unit::bytes, "Memory in use at the end"},
-      {"reserved_peak_bytes", Unit::bytes, "Peak memory that the allocator reserved from the driver"},
-      {"reserved_end_bytes", Unit::bytes, "Memory reserved at the end"},
-      {"unused_peak_bytes", Unit::bytes, "Peak memory that is reserved and not in use"},
-      {"unused_end_bytes", Unit::bytes, "Memory reserved and not in use at the end"},
-      {"steps", Unit::count, "Number of whole training steps in the chosen time"},
-      {"growth_bytes_per_step", Unit::bytes, "Median growth of the memory in use from the end of a step to the end of the next"},
-      {"grew_in_steps", Unit::count, "Number of steps in which the memory in use grew"},
-      {"allocations", Unit::count, "Number of allocations of GPU memory by the driver, after the first step"},
-      {"allocation_ns", Unit::ns, "Total time of these allocations; unknown in recordings"}});
+  return joined(
+      std::move(columns),
+      {{"device", Unit::number, "CUDA ordinal of the GPU in the process; empty for host memory or if unknown"},
+       {"source", Unit::text,
+        "allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
+       {"start_bytes", Unit::bytes, "Memory in use at the start of the chosen time, or at its first event"},
+       {"peak_bytes", Unit::bytes, "Peak memory in use"},
+       {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the trace"},
+       {"peak_step", Unit::number, "Training step of the peak"},
+       {"end_bytes", Unit::bytes, "Memory in use at the end"},
+       {"reserved_peak_bytes", Unit::bytes, "Peak memory that the allocator reserved from the driver"},
+       {"reserved_end_bytes", Unit::bytes, "Memory reserved at the end"},
+       {"unused_peak_bytes", Unit::bytes, "Peak memory that is reserved and not in use"},
+       {"unused_end_bytes", Unit::bytes, "Memory reserved and not in use at the end"},
+       {"steps", Unit::count, "Number of whole training steps in the chosen time"},
+       {"growth_bytes_per_step", Unit::bytes,
+        "Median growth of the memory in use from the end of a step to the end of the next"},
+       {"grew_in_steps", Unit::count, "Number of steps in which the memory in use grew"},
+       {"allocations", Unit::count, "Number of allocations of GPU memory by the driver, after the first step"},
+       {"allocation_ns", Unit::ns, "Total time of these allocations; unknown in recordings"}});
 }
 
 // Statistics of a level in each of several time ranges.
@@ -44,7 +47,8 @@ class LevelSpans {
     std::int64_t start = 0, peak = 0, end = 0, peak_ns = 0;
   };
 
-  LevelSpans(const Windows& windows, ProcessId process) : windows_(&windows), process_(process), spans_(windows.of(process).size()) {}
+  LevelSpans(const Windows& windows, ProcessId process)
+      : windows_(&windows), process_(process), spans_(windows.of(process).size()) {}
 
   // Called in order of `ns`.
   void set(std::int64_t ns, std::int64_t level) {
@@ -79,7 +83,8 @@ class LevelSpans {
 
 class MemoryTable : public Analysis {
  public:
-  explicit MemoryTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
+  explicit MemoryTable(const AnalysisContext& context)
+      : context_(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
     for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) processes_.emplace_back(context.catalog, id);
   }
 
@@ -87,8 +92,10 @@ class MemoryTable : public Analysis {
     const Track& track = context_.catalog.tracks[event.track];
     OfProcess& process = processes_[track.process];
     if (is_api_call(event.kind)) return call(track.process, process, event);
-    if (const auto* memory = facts.get<MemoryFacts>(); memory != nullptr && memory->operation == 1 && !memory->asynchronous) {
-      if (const auto step = steps_.at(track.process, event.start_ns)) ++allocations_of(process, track.group, *step).count;
+    if (const auto* memory = facts.get<MemoryFacts>();
+        memory != nullptr && memory->operation == 1 && !memory->asynchronous) {
+      if (const auto step = steps_.at(track.process, event.start_ns))
+        ++allocations_of(process, track.group, *step).count;
     }
     Out out(*this, track.process, process);
     process.levels.event(event, facts, out);
@@ -135,7 +142,7 @@ class MemoryTable : public Analysis {
     std::map<std::int64_t, Levels> devices;
     // By device (kHost if unknown), then step index
     std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;
-    std::map<TrackId, std::int64_t> call_end_ns;                              // of the newest allocating call
+    std::map<TrackId, std::int64_t> call_end_ns;  // of the newest allocating call
   };
 
   class Out : public MemoryLevels::Out {
@@ -143,7 +150,8 @@ class MemoryTable : public Analysis {
     Out(MemoryTable& table, ProcessId id, OfProcess& process) : table_(table), id_(id), process_(process) {}
     void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
       const LevelSpans spans(table_.host_, id_);
-      Levels& levels = process_.devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table_.steps_, id_)}).first->second;
+      Levels& levels = process_.devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table_.steps_, id_)})
+                           .first->second;
       if (which == MemoryLevel::allocated) {
         levels.allocated.set(ns, bytes);
         levels.at_steps.set(ns, bytes);
@@ -160,11 +168,15 @@ class MemoryTable : public Analysis {
     OfProcess& process_;
   };
 
-  static Allocations& allocations_of(OfProcess& process, std::int64_t device, std::size_t step) { return process.allocations[{device, step}]; }
+  static Allocations& allocations_of(OfProcess& process, std::int64_t device, std::size_t step) {
+    return process.allocations[{device, step}];
+  }
 
   // For profiles only: recordings contain allocations.
   void call(ProcessId id, OfProcess& process, const Event& event) {
-    if (context_.catalog.processes[id].format == SourceFormat::ring || !is_slice(event) || !is_allocation_name(context_.catalog.strings[event.name])) return;
+    if (context_.catalog.processes[id].format == SourceFormat::ring || !is_slice(event) ||
+        !is_allocation_name(context_.catalog.strings[event.name]))
+      return;
     const auto [last, is_first] = process.call_end_ns.try_emplace(event.track, event.start_ns);
     if (!is_first && event.start_ns < last->second) return;  // a driver call within a runtime call
     last->second = slice_end(event, event.start_ns);
@@ -181,10 +193,12 @@ class MemoryTable : public Analysis {
     return process.format == SourceFormat::ring ? seen(Kind::memory) : seen(Kind::runtime) || seen(Kind::driver);
   }
 
-  void append_allocations(std::vector<Cell>& cells, ProcessId id, std::int64_t device, std::optional<std::int64_t> step) const {
+  void append_allocations(std::vector<Cell>& cells, ProcessId id, std::int64_t device,
+                          std::optional<std::int64_t> step) const {
     const OfProcess& process = processes_[id];
     const bool is_ring = context_.catalog.processes[id].format == SourceFormat::ring;
-    const bool one_device = std::count_if(process.devices.begin(), process.devices.end(), [](const auto& d) { return d.first >= 0; }) <= 1;
+    const bool one_device =
+        std::count_if(process.devices.begin(), process.devices.end(), [](const auto& d) { return d.first >= 0; }) <= 1;
     const bool of_device = is_ring || (one_device && (device >= 0 || process.devices.empty()));
     const auto& steps = steps_.of(id);
     const bool is_first = step && !steps.empty() && steps.front().step == step;
@@ -194,7 +208,8 @@ class MemoryTable : public Analysis {
     }
     Allocations sum;
     for (const auto& [key, allocations] : process.allocations) {
-      if (key.first != (is_ring ? device : kHost) || key.second == 0 || (step && steps[key.second].step != step)) continue;
+      if (key.first != (is_ring ? device : kHost) || key.second == 0 || (step && steps[key.second].step != step))
+        continue;
       sum.count += allocations.count, sum.ns += allocations.ns;
     }
     append(cells, sum.count, is_ring ? Cell() : Cell(sum.ns));
@@ -210,7 +225,8 @@ class MemoryTable : public Analysis {
       append_process(cells, process, context_.keys);
       if (context_.keys.by == GroupBy::step) cells.push_back(known(window.step));
       for (int i = 0; i < 11; ++i) cells.emplace_back();
-      cells.push_back(context_.keys.by == GroupBy::step ? Cell() : Cell(static_cast<std::int64_t>(steps_.of(id).size())));
+      cells.push_back(context_.keys.by == GroupBy::step ? Cell()
+                                                        : Cell(static_cast<std::int64_t>(steps_.of(id).size())));
       append(cells, Cell(), Cell());
       append_allocations(cells, id, kHost, window.step);
     }
@@ -226,15 +242,18 @@ class MemoryTable : public Analysis {
       if (by_step) cells.push_back(known(windows[i].step));
       const bool is_ring = context_.catalog.processes[id].format == SourceFormat::ring;
       append(cells, device >= 0 ? Cell(device) : Cell(), std::string(is_ring ? "driver" : "allocator"));
-      const LevelSpans::Span allocated = one(levels.allocated.spans(), i, by_step), reserved = one(levels.reserved.spans(), i, by_step),
+      const LevelSpans::Span allocated = one(levels.allocated.spans(), i, by_step),
+                             reserved = one(levels.reserved.spans(), i, by_step),
                              unused = one(levels.unused.spans(), i, by_step);
-      const auto cell = [](const LevelSpans::Span& span, std::int64_t bytes) { return span.known ? Cell(bytes) : Cell(); };
+      const auto cell = [](const LevelSpans::Span& span, std::int64_t bytes) {
+        return span.known ? Cell(bytes) : Cell();
+      };
       append(cells, cell(allocated, allocated.start), cell(allocated, allocated.peak),
              cell(allocated, context_.clocks.on_axis(id, allocated.peak_ns) - context_.origin_ns));
       const auto step = allocated.known ? steps_.at(id, allocated.peak_ns) : std::nullopt;
       cells.push_back(step ? known(steps_.of(id)[*step].step) : Cell());
-      append(cells, cell(allocated, allocated.end), cell(reserved, reserved.peak), cell(reserved, reserved.end), cell(unused, unused.peak),
-             cell(unused, unused.end));
+      append(cells, cell(allocated, allocated.end), cell(reserved, reserved.peak), cell(reserved, reserved.end),
+             cell(unused, unused.peak), cell(unused, unused.end));
       append_growth(cells, id, levels, by_step ? windows[i].step : std::nullopt);
       append_allocations(cells, id, device, by_step ? windows[i].step : std::nullopt);
     }
@@ -258,7 +277,8 @@ class MemoryTable : public Analysis {
     const auto& steps = steps_.of(id);
     std::vector<std::int64_t> growth;
     for (std::size_t i = 1; i < spans.size(); ++i) {
-      if (spans[i - 1].known && spans[i].known && (!step || steps[i].step == step)) growth.push_back(spans[i].end - spans[i - 1].end);
+      if (spans[i - 1].known && spans[i].known && (!step || steps[i].step == step))
+        growth.push_back(spans[i].end - spans[i - 1].end);
     }
     cells.push_back(step ? Cell() : Cell(static_cast<std::int64_t>(steps.size())));
     if (growth.empty()) {

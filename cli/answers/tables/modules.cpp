@@ -2,8 +2,9 @@
 //
 // Work belongs to the modules in whose calls its operator was called. The work of a backward operator belongs to the
 // modules of its forward operator (call_paths.h). A module that calls itself counts once.
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -19,22 +20,25 @@ namespace cli {
 namespace {
 
 std::vector<Column> module_columns(RowKeys keys) {
-  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(), {
-      {"module", Unit::text, "Path as in named_modules(), or the class names of the enclosing modules and its own"},
-      {"class", Unit::text, "Class of the module"},
-      {"operators", Unit::count, "Number of operator calls in the module and its submodules, forward and backward"},
-      {"cpu_forward_ns", Unit::ns, "Host time of its forward operators"},
-      {"cpu_backward_ns", Unit::ns, "Host time of its backward operators"},
-      {"gpu_forward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its forward operators"},
-      {"gpu_backward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its backward operators"},
-      {"gpu_self_ns", Unit::ns, "Forward and backward GPU time without submodules"},
-      {"gpu_share_pct", Unit::percent, "Share of forward and backward time in all GPU work (of the rank with --by rank)"},
-      {"gpu_count", Unit::count, "Number of kernels, copies and memsets"}});
+  return joined(
+      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      {{"module", Unit::text, "Path as in named_modules(), or the class names of the enclosing modules and its own"},
+       {"class", Unit::text, "Class of the module"},
+       {"operators", Unit::count, "Number of operator calls in the module and its submodules, forward and backward"},
+       {"cpu_forward_ns", Unit::ns, "Host time of its forward operators"},
+       {"cpu_backward_ns", Unit::ns, "Host time of its backward operators"},
+       {"gpu_forward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its forward operators"},
+       {"gpu_backward_ns", Unit::ns, "Time of kernels, copies and memsets launched by its backward operators"},
+       {"gpu_self_ns", Unit::ns, "Forward and backward GPU time without submodules"},
+       {"gpu_share_pct", Unit::percent,
+        "Share of forward and backward time in all GPU work (of the rank with --by rank)"},
+       {"gpu_count", Unit::count, "Number of kernels, copies and memsets"}});
 }
 
 class Modules : public Analysis {
  public:
-  explicit Modules(const AnalysisContext& context) : context_(context), paths_(context, context.keys.by == GroupBy::rank) {}
+  explicit Modules(const AnalysisContext& context)
+      : context_(context), paths_(context, context.keys.by == GroupBy::rank) {}
 
   void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
   void work(const GpuWork& work) override { paths_.work(work); }
@@ -56,20 +60,24 @@ class Modules : public Analysis {
       count(nodes, innermost, rows, id);
     }
     if (rows_.empty()) {
-      table.notes.push_back("no module calls in this trace; TRACETOOL_TORCH=stacks records them, and so does with_stack=True of torch.profiler");
+      table.notes.push_back(
+          "no module calls in this trace; TRACETOOL_TORCH=stacks records them, and so does with_stack=True of torch.profiler");
       return table;
     }
     std::vector<const std::pair<const Key, Row>*> sorted;
     for (const auto& row : rows_) sorted.push_back(&row);
     const auto order = [](const auto* each) {
       const Row& r = each->second;
-      return std::tuple(each->first.first, -r.gpu_forward_ns - r.gpu_backward_ns, -r.cpu_forward_ns - r.cpu_backward_ns, each->first.second);
+      return std::tuple(each->first.first, -r.gpu_forward_ns - r.gpu_backward_ns, -r.cpu_forward_ns - r.cpu_backward_ns,
+                        each->first.second);
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
     for (const auto* row : sorted) table.rows.push_back(cells(row->first, row->second));
     append_endless_note(table.notes, paths_.endless(), "call");
     if (outside_ > 0) {
-      table.notes.push_back(fmt::format("{} ({}) without a module: the launch is not in the trace or not inside a module call", count_text(outside_, "kernel or copy", "kernels and copies"), duration_text(outside_ns_)));
+      table.notes.push_back(
+          fmt::format("{} ({}) without a module: the launch is not in the trace or not inside a module call",
+                      count_text(outside_, "kernel or copy", "kernels and copies"), duration_text(outside_ns_)));
     }
     return table;
   }
@@ -78,21 +86,25 @@ class Modules : public Analysis {
   using Key = std::pair<ProcessId, std::string>;
   struct Row {
     std::string module, module_class;
-    std::int64_t operators = 0, cpu_forward_ns = 0, cpu_backward_ns = 0, gpu_forward_ns = 0, gpu_backward_ns = 0, gpu_self_ns = 0, gpu_count = 0;
+    std::int64_t operators = 0, cpu_forward_ns = 0, cpu_backward_ns = 0, gpu_forward_ns = 0, gpu_backward_ns = 0,
+                 gpu_self_ns = 0, gpu_count = 0;
     CallPaths::NodeId counted = 0;  // the last node that was counted
   };
 
   // `around` is null for an outermost module.
   Row& row_of(const CallPaths::Node& node, const Row* around) {
     const std::string own = module_class(context_.catalog, node.label);
-    std::string name = node.label.path != 0 ? std::string(context_.catalog.strings[node.label.path]) : around != nullptr ? around->module + " > " + own : own;
+    std::string name = node.label.path != 0 ? std::string(context_.catalog.strings[node.label.path])
+                       : around != nullptr  ? around->module + " > " + own
+                                            : own;
     Row& row = rows_[{node.group, name}];
     row.module = std::move(name);
     row.module_class = own;
     return row;
   }
 
-  void count(const std::vector<CallPaths::Node>& nodes, const std::vector<CallPaths::NodeId>& innermost, const std::vector<Row*>& rows, CallPaths::NodeId id) {
+  void count(const std::vector<CallPaths::Node>& nodes, const std::vector<CallPaths::NodeId>& innermost,
+             const std::vector<Row*>& rows, CallPaths::NodeId id) {
     const CallPaths::Node& node = nodes[id];
     CallPaths::NodeId module = innermost[id];
     if (module == 0) {
@@ -116,7 +128,8 @@ class Modules : public Analysis {
   std::vector<Cell> cells(const Key& key, const Row& row) {
     std::vector<Cell> cells;
     if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.first], context_.keys);
-    append(cells, row.module, row.module_class, row.operators, row.cpu_forward_ns, row.cpu_backward_ns, row.gpu_forward_ns, row.gpu_backward_ns, row.gpu_self_ns,
+    append(cells, row.module, row.module_class, row.operators, row.cpu_forward_ns, row.cpu_backward_ns,
+           row.gpu_forward_ns, row.gpu_backward_ns, row.gpu_self_ns,
            percent(row.gpu_forward_ns + row.gpu_backward_ns, whole_ns_[key.first]), row.gpu_count);
     return cells;
   }

@@ -14,7 +14,8 @@ namespace cli {
 // Appends a note about ranges and calls without an end. They were never popped, or were still open when the program
 // ended.
 inline void append_endless_note(std::vector<std::string>& notes, std::uint64_t count, std::string_view one) {
-  if (count > 0) notes.push_back(count_text(count, one) + " had not ended when the trace ended; their host time is unknown");
+  if (count > 0)
+    notes.push_back(count_text(count, one) + " had not ended when the trace ended; their host time is unknown");
 }
 
 // Counts the launches without GPU work in the trace. Profilers lose whole graphs or all work, and a GPU that then looks

@@ -53,13 +53,18 @@ std::int64_t packed_numbers(MathType type) { return type == MathType::fp4 ? 2 : 
 
 std::int64_t element_bytes(MathType type) {
   switch (type) {
-    case MathType::fp64: return 8;
-    case MathType::fp32: return 4;
+    case MathType::fp64:
+      return 8;
+    case MathType::fp32:
+      return 4;
     case MathType::bf16:
-    case MathType::fp16: return 2;
+    case MathType::fp16:
+      return 2;
     case MathType::fp4:
-    case MathType::fp8: return 1;
-    default: return 0;
+    case MathType::fp8:
+      return 1;
+    default:
+      return 0;
   }
 }
 
@@ -101,7 +106,8 @@ std::optional<std::int64_t> moved_bytes(const std::vector<std::pair<std::vector<
 using MaybeCost = std::optional<OperatorCost>;
 
 // For scaled products, the output has the type of the given buffer.
-MathType output_type(const TensorInputs& in, std::size_t from, const std::vector<std::int64_t>& out, MathType of_inputs) {
+MathType output_type(const TensorInputs& in, std::size_t from, const std::vector<std::int64_t>& out,
+                     MathType of_inputs) {
   if (of_inputs != MathType::fp8 && of_inputs != MathType::fp4) return of_inputs;
   MathType type = MathType::unknown;
   for (std::size_t i = from; i < in.size(); ++i) {
@@ -112,23 +118,28 @@ MathType output_type(const TensorInputs& in, std::size_t from, const std::vector
 
 // Cost of the product of in[a_at] and the next input. `products` is 2 x the number of multiplications. `k` are the
 // sizes of the summed dimension in each.
-MaybeCost product_cost(const TensorInputs& in, std::size_t a_at, CheckedProduct products, std::int64_t a_k, std::int64_t b_k,
-                       const std::vector<std::int64_t>& out, const TensorInput* added) {
+MaybeCost product_cost(const TensorInputs& in, std::size_t a_at, CheckedProduct products, std::int64_t a_k,
+                       std::int64_t b_k, const std::vector<std::int64_t>& out, const TensorInput* added) {
   const TensorInput &a = in[a_at], &b = in[a_at + 1];
   const MathType type = math_type_of(a.type), other = math_type_of(b.type);
   std::int64_t k = 0, other_k = 0;
-  if (__builtin_mul_overflow(a_k, packed_numbers(type), &k) || __builtin_mul_overflow(b_k, packed_numbers(other), &other_k) || k != other_k) return {};
+  if (__builtin_mul_overflow(a_k, packed_numbers(type), &k) ||
+      __builtin_mul_overflow(b_k, packed_numbers(other), &other_k) || k != other_k)
+    return {};
   products *= packed_numbers(type);
   if (!products.value()) return {};
-  OperatorCost cost{*products.value(), {}, dims_text(a.dims) + " * " + dims_text(b.dims), type == other ? type : MathType::unknown};
-  std::vector<std::pair<std::vector<std::int64_t>, MathType>> tensors{{a.dims, type}, {b.dims, other}, {out, output_type(in, a_at + 2, out, type)}};
+  OperatorCost cost{
+      *products.value(), {}, dims_text(a.dims) + " * " + dims_text(b.dims), type == other ? type : MathType::unknown};
+  std::vector<std::pair<std::vector<std::int64_t>, MathType>> tensors{
+      {a.dims, type}, {b.dims, other}, {out, output_type(in, a_at + 2, out, type)}};
   if (added != nullptr && !added->dims.empty()) tensors.push_back({added->dims, math_type_of(added->type)});
   cost.bytes = moved_bytes(tensors);
   return cost;
 }
 
 // [..., M, K] x [K, N] or [B, K, N]; `added` is a third input that is read.
-MaybeCost product_of(const TensorInputs& in, std::size_t a_at, bool transposed, bool batched, const TensorInput* added) {
+MaybeCost product_of(const TensorInputs& in, std::size_t a_at, bool transposed, bool batched,
+                     const TensorInput* added) {
   if (in.size() < a_at + 2) return {};
   const auto &a = in[a_at].dims, &b = in[a_at + 1].dims;
   const std::size_t rank = batched ? 3 : 2;
@@ -156,7 +167,8 @@ MaybeCost summed_product_of(const TensorInputs& in) {
   if (!cost) return {};
   const auto &a = in[1].dims, &b = in[2].dims;
   const MathType type = math_type_of(in[1].type);
-  cost->bytes = moved_bytes({{in[0].dims, math_type_of(in[0].type)}, {a, type}, {b, math_type_of(in[2].type)}, {{a[1], b[2]}, type}});
+  cost->bytes = moved_bytes(
+      {{in[0].dims, math_type_of(in[0].type)}, {a, type}, {b, math_type_of(in[2].type)}, {{a[1], b[2]}, type}});
   return cost;
 }
 
@@ -165,7 +177,8 @@ MaybeCost summed_product_of(const TensorInputs& in) {
 MaybeCost grouped_product_of(const TensorInputs& in, std::size_t groups_at) {
   if (in.size() < 2) return {};
   const auto &a = in[0].dims, &b = in[1].dims;
-  const bool rows = a.size() == 2 && b.size() == 3, columns = a.size() == 3 && b.size() == 2, depth = a.size() == 2 && b.size() == 2;
+  const bool rows = a.size() == 2 && b.size() == 3, columns = a.size() == 3 && b.size() == 2,
+             depth = a.size() == 2 && b.size() == 2;
   if (a.size() == 3 && b.size() == 3) return product_of(in, 0, false, true, nullptr);
   if (!rows && !columns && !depth) return {};
   const std::int64_t m = a[a.size() - 2], n = b.back();
@@ -181,13 +194,17 @@ MaybeCost grouped_product_of(const TensorInputs& in, std::size_t groups_at) {
 
 // Each element of `visited` is multiplied by the weights: the output of a convolution, the input of a transposed one.
 // `times` is the number of gradients.
-MaybeCost convolution_of(const TensorInput& x, const TensorInput& weight, const std::vector<std::int64_t>& out, bool transposed, std::int64_t times) {
+MaybeCost convolution_of(const TensorInput& x, const TensorInput& weight, const std::vector<std::int64_t>& out,
+                         bool transposed, std::int64_t times) {
   if (x.dims.size() < 3 || x.dims.size() != weight.dims.size() || out.size() != x.dims.size() || times == 0) return {};
   CheckedProduct flop;
   (flop *= 2 * times).times(transposed ? x.dims : out).times(weight.dims, 1);
   if (!flop.value()) return {};
   const MathType type = math_type_of(x.type);
-  OperatorCost cost{*flop.value(), {}, dims_text(x.dims) + " * " + dims_text(weight.dims), math_type_of(weight.type) == type ? type : MathType::unknown};
+  OperatorCost cost{*flop.value(),
+                    {},
+                    dims_text(x.dims) + " * " + dims_text(weight.dims),
+                    math_type_of(weight.type) == type ? type : MathType::unknown};
   // Each gradient reads two of the three and writes the third.
   auto bytes = moved_bytes({{x.dims, type}, {weight.dims, type}, {out, type}});
   if (bytes && !__builtin_mul_overflow(*bytes, times, &*bytes)) cost.bytes = bytes;
@@ -225,13 +242,18 @@ MaybeCost forward_convolution(const TensorInputs& in, const ConvolutionArguments
   const auto paddings = list(at.padding), strides = list(at.stride), dilations = list(at.dilation);
   const auto output_paddings = transposed ? list(at.output_padding) : std::vector<std::int64_t>{0};
   const auto groups = transposed ? integer(in, at.groups) : std::optional<std::int64_t>(1);
-  const auto each = [](const std::vector<std::int64_t>& numbers, std::size_t i) { return numbers.size() == 1 ? numbers[0] : i < numbers.size() ? numbers[i] : -1; };
+  const auto each = [](const std::vector<std::int64_t>& numbers, std::size_t i) {
+    return numbers.size() == 1 ? numbers[0] : i < numbers.size() ? numbers[i] : -1;
+  };
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
   if (!groups || *groups <= 0 || *groups > kMost || weight[1] > kMost) return {};
   std::vector<std::int64_t> out{x[0], transposed ? weight[1] * *groups : weight[0]};
   for (std::size_t i = 0; i + 2 < x.size(); ++i) {
-    const std::int64_t p = each(paddings, i), s = each(strides, i), d = each(dilations, i), o = each(output_paddings, i), size = x[i + 2], kernel = weight[i + 2];
-    if (p < 0 || s <= 0 || d <= 0 || o < 0 || size <= 0 || kernel <= 0 || std::max({p, s, d, o, size, kernel}) > kMost / 2) return {};
+    const std::int64_t p = each(paddings, i), s = each(strides, i), d = each(dilations, i),
+                       o = each(output_paddings, i), size = x[i + 2], kernel = weight[i + 2];
+    if (p < 0 || s <= 0 || d <= 0 || o < 0 || size <= 0 || kernel <= 0 ||
+        std::max({p, s, d, o, size, kernel}) > kMost / 2)
+      return {};
     const std::int64_t reach = d * (kernel - 1);
     const std::int64_t length = transposed ? (size - 1) * s - 2 * p + reach + o + 1 : size + 2 * p - reach - 1;
     if (length < (transposed ? 1 : 0)) return {};
@@ -245,7 +267,8 @@ MaybeCost backward_convolution(const TensorInputs& in) {
   if (in.size() < 11) return {};
   const std::string_view mask = in[10].value;
   if (!mask.starts_with("[True") && !mask.starts_with("[False")) return {};
-  const bool of_input = mask.starts_with("[True"), of_weight = mask.find(", True") == mask.find(',') && mask.find(',') != mask.npos;
+  const bool of_input = mask.starts_with("[True"),
+             of_weight = mask.find(", True") == mask.find(',') && mask.find(',') != mask.npos;
   return convolution_of(in[1], in[2], in[0].dims, yes_no(in, 7).value_or(false), int{of_input} + int{of_weight});
 }
 
@@ -260,16 +283,16 @@ MaybeCost input_gradient_of(const TensorInput& grad_output, const TensorInput& w
 struct AttentionOperator {
   std::string_view name;
   bool backward;
-  bool heads_first;       // tensors are B, heads, length, D; else B, length, heads, D
-  std::size_t query;      // followed by key and value
-  std::size_t causal;     // a bool; CustomMaskType for memory-efficient attention
+  bool heads_first;    // tensors are B, heads, length, D; else B, length, heads, D
+  std::size_t query;   // followed by key and value
+  std::size_t causal;  // a bool; CustomMaskType for memory-efficient attention
   MaskCorner corner;
-  std::size_t ends = 0;   // ends of the sequences in packed tensors (cum_seq_q), followed by those of the keys
+  std::size_t ends = 0;     // ends of the sequences in packed tensors (cum_seq_q), followed by those of the keys
   std::size_t longest = 0;  // longest sequence (max_q), followed by that of the keys
   std::size_t window = 0;   // left side, followed by the right side
   bool has_mask_type = false;
   std::array<std::size_t, 2> cached = {};  // lengths and pages of a KV cache; the profile does not contain their values
-  std::size_t band = 0;   // a window that is not taken into account
+  std::size_t band = 0;                    // a window that is not taken into account
 };
 
 constexpr AttentionOperator kAttention[] = {
@@ -317,16 +340,24 @@ std::optional<AttentionMask> mask_of(const TensorInputs& in, const AttentionOper
 }
 
 bool has_sizes(const TensorInputs& in, std::size_t at) { return at > 0 && at < in.size() && !in[at].dims.empty(); }
-bool is_cached(const TensorInputs& in, const AttentionOperator& op) { return has_sizes(in, op.cached[0]) || has_sizes(in, op.cached[1]); }
-bool is_packed(const TensorInputs& in, const AttentionOperator& op) { return has_sizes(in, op.ends) && in[op.ends].dims.size() == 1 && in[op.ends].dims[0] > 1; }
+bool is_cached(const TensorInputs& in, const AttentionOperator& op) {
+  return has_sizes(in, op.cached[0]) || has_sizes(in, op.cached[1]);
+}
+bool is_packed(const TensorInputs& in, const AttentionOperator& op) {
+  return has_sizes(in, op.ends) && in[op.ends].dims.size() == 1 && in[op.ends].dims[0] > 1;
+}
 
 // For packed sequences, the inputs contain the sum of the lengths, the number of sequences and the longest one. This is
 // sufficient if all have the same length.
-std::optional<std::int64_t> packed_pairs_twice(const TensorInputs& in, const AttentionOperator& op, const AttentionMask& mask, std::int64_t queries, std::int64_t keys) {
+std::optional<std::int64_t> packed_pairs_twice(const TensorInputs& in, const AttentionOperator& op,
+                                               const AttentionMask& mask, std::int64_t queries, std::int64_t keys) {
   const std::int64_t sequences = in[op.ends].dims[0] - 1;
   if (sequences == 1) return attended_pairs_twice(queries, keys, mask);
-  const std::int64_t longest = integer(in, op.longest).value_or(0), longest_key = integer(in, op.longest + 1).value_or(0);
-  const auto alike = [&](std::int64_t total, std::int64_t most) { return most > 0 && total % sequences == 0 && total / sequences == most; };
+  const std::int64_t longest = integer(in, op.longest).value_or(0),
+                     longest_key = integer(in, op.longest + 1).value_or(0);
+  const auto alike = [&](std::int64_t total, std::int64_t most) {
+    return most > 0 && total % sequences == 0 && total / sequences == most;
+  };
   CheckedProduct pairs;
   if (alike(queries, longest) && alike(keys, longest_key)) {
     (pairs *= sequences) *= attended_pairs_twice(longest, longest_key, mask);
@@ -359,18 +390,26 @@ MaybeCost attention_of(const TensorInputs& in, const AttentionOperator& op) {
   if (rank == 3 && !packed) return {};
   const std::size_t length = rank == 3 ? 0 : op.heads_first ? 2 : 1, heads = rank == 3 ? 1 : op.heads_first ? 1 : 2;
   const std::int64_t batch = rank == 3 ? 1 : q[0], width = q.back(), value_width = v.back();
-  const bool fits = k.back() == width && v[length] == k[length] && v[heads] == k[heads] && k[heads] > 0 && q[heads] % k[heads] == 0 &&
-                    (rank == 3 || (k[0] == batch && v[0] == batch)) && q[length] > 0 && k[length] > 0 && q[length] <= kLongest && k[length] <= kLongest;
+  const bool fits = k.back() == width && v[length] == k[length] && v[heads] == k[heads] && k[heads] > 0 &&
+                    q[heads] % k[heads] == 0 && (rank == 3 || (k[0] == batch && v[0] == batch)) && q[length] > 0 &&
+                    k[length] > 0 && q[length] <= kLongest && k[length] <= kLongest;
   if (!fits || (packed && rank == 4 && batch != 1)) return {};
-  const auto pairs = packed ? packed_pairs_twice(in, op, *mask, q[length], k[length]) : std::optional(attended_pairs_twice(q[length], k[length], *mask));
+  const auto pairs = packed ? packed_pairs_twice(in, op, *mask, q[length], k[length])
+                            : std::optional(attended_pairs_twice(q[length], k[length], *mask));
   std::int64_t widths = 0, values = 0;
-  if (!pairs || __builtin_mul_overflow(width, op.backward ? 3 : 1, &widths) || __builtin_mul_overflow(value_width, op.backward ? 2 : 1, &values) ||
-      __builtin_add_overflow(widths, values, &widths)) return {};
+  if (!pairs || __builtin_mul_overflow(width, op.backward ? 3 : 1, &widths) ||
+      __builtin_mul_overflow(value_width, op.backward ? 2 : 1, &values) ||
+      __builtin_add_overflow(widths, values, &widths))
+    return {};
   CheckedProduct flop;
   (((flop *= batch) *= q[heads]) *= widths) *= *pairs;
   if (!flop.value()) return {};
   const MathType type = math_type_of(query.type);
-  OperatorCost cost{*flop.value(), {}, dims_text(q) + " * " + dims_text(k) + (mask->causal ? " causal" : "") + (mask->left >= 0 ? " window " + std::to_string(mask->left) : ""), type};
+  OperatorCost cost{*flop.value(),
+                    {},
+                    dims_text(q) + " * " + dims_text(k) + (mask->causal ? " causal" : "") +
+                        (mask->left >= 0 ? " window " + std::to_string(mask->left) : ""),
+                    type};
   // Forward: q, k, v and the output. Backward: also the gradients of the output, q, k and v.
   std::vector<std::int64_t> out = q;
   out.back() = value_width;
@@ -380,7 +419,8 @@ MaybeCost attention_of(const TensorInputs& in, const AttentionOperator& op) {
 }
 
 const AttentionOperator* find_attention(std::string_view name) {
-  const auto known = std::find_if(std::begin(kAttention), std::end(kAttention), [&](const AttentionOperator& each) { return each.name == name; });
+  const auto known = std::find_if(std::begin(kAttention), std::end(kAttention),
+                                  [&](const AttentionOperator& each) { return each.name == name; });
   return known == std::end(kAttention) ? nullptr : known;
 }
 
@@ -399,7 +439,8 @@ constexpr KnownOperator kKnownOperators[] = {
     {"aten::baddbmm_", [](const TensorInputs& in) { return product_of(in, 1, false, true, in.data()); }},
     {"aten::addbmm", summed_product_of},
     {"aten::addbmm_", summed_product_of},
-    {"aten::linear", [](const TensorInputs& in) { return product_of(in, 0, true, false, in.size() > 2 ? &in[2] : nullptr); }},
+    {"aten::linear",
+     [](const TensorInputs& in) { return product_of(in, 0, true, false, in.size() > 2 ? &in[2] : nullptr); }},
     {"aten::mv", [](const TensorInputs& in) { return vector_product_of(in, 0, nullptr); }},
     {"aten::addmv", [](const TensorInputs& in) { return vector_product_of(in, 1, in.data()); }},
     {"aten::addmv_", [](const TensorInputs& in) { return vector_product_of(in, 1, in.data()); }},
@@ -409,14 +450,38 @@ constexpr KnownOperator kKnownOperators[] = {
     {"aten::_grouped_mm", [](const TensorInputs& in) { return grouped_product_of(in, 2); }},
     {"aten::_scaled_grouped_mm", [](const TensorInputs& in) { return grouped_product_of(in, 4); }},
     {"aten::_scaled_grouped_mm_v2", [](const TensorInputs& in) { return grouped_product_of(in, 8); }},
-    {"aten::cudnn_convolution", [](const TensorInputs& in) { return forward_convolution(in, {2, 3, 4}, false); }},
-    {"aten::cudnn_convolution_relu", [](const TensorInputs& in) { return forward_convolution(in, {4, 3, 5}, false); }},
-    {"aten::cudnn_convolution_add_relu", [](const TensorInputs& in) { return forward_convolution(in, {6, 5, 7}, false); }},
-    {"aten::cudnn_convolution_transpose", [](const TensorInputs& in) { return forward_convolution(in, {2, 4, 5, 3, 6}, true); }},
-    {"aten::miopen_convolution", [](const TensorInputs& in) { return forward_convolution(in, {3, 4, 5}, false); }},
-    {"aten::miopen_depthwise_convolution", [](const TensorInputs& in) { return forward_convolution(in, {3, 4, 5}, false); }},
-    {"aten::miopen_convolution_transpose", [](const TensorInputs& in) { return forward_convolution(in, {3, 5, 6, 4, 7}, true); }},
-    {"aten::_conv_depthwise2d", [](const TensorInputs& in) { return forward_convolution(in, {5, 4, 6}, false); }},
+    {"aten::cudnn_convolution",
+     [](const TensorInputs& in) {
+       return forward_convolution(in, {2, 3, 4}, false);
+     }},
+    {"aten::cudnn_convolution_relu",
+     [](const TensorInputs& in) {
+       return forward_convolution(in, {4, 3, 5}, false);
+     }},
+    {"aten::cudnn_convolution_add_relu",
+     [](const TensorInputs& in) {
+       return forward_convolution(in, {6, 5, 7}, false);
+     }},
+    {"aten::cudnn_convolution_transpose",
+     [](const TensorInputs& in) {
+       return forward_convolution(in, {2, 4, 5, 3, 6}, true);
+     }},
+    {"aten::miopen_convolution",
+     [](const TensorInputs& in) {
+       return forward_convolution(in, {3, 4, 5}, false);
+     }},
+    {"aten::miopen_depthwise_convolution",
+     [](const TensorInputs& in) {
+       return forward_convolution(in, {3, 4, 5}, false);
+     }},
+    {"aten::miopen_convolution_transpose",
+     [](const TensorInputs& in) {
+       return forward_convolution(in, {3, 5, 6, 4, 7}, true);
+     }},
+    {"aten::_conv_depthwise2d",
+     [](const TensorInputs& in) {
+       return forward_convolution(in, {5, 4, 6}, false);
+     }},
     {"aten::convolution_backward", backward_convolution},
     {"aten::cudnn_convolution_backward_input",
      [](const TensorInputs& in) { return in.size() < 3 ? MaybeCost() : input_gradient_of(in[1], in[2]); }},
@@ -431,7 +496,8 @@ TensorInputs tensor_inputs(const Catalog& catalog, OperatorInputId inputs) {
 }
 
 const KnownOperator* find_known(std::string_view name) {
-  const auto known = std::find_if(std::begin(kKnownOperators), std::end(kKnownOperators), [&](const KnownOperator& each) { return each.name == name; });
+  const auto known = std::find_if(std::begin(kKnownOperators), std::end(kKnownOperators),
+                                  [&](const KnownOperator& each) { return each.name == name; });
   return known == std::end(kKnownOperators) ? nullptr : known;
 }
 
@@ -443,7 +509,8 @@ std::int64_t attended_pairs_twice(std::int64_t queries, std::int64_t keys, const
   // Twice the number of pairs of query i with keys up to i + `beyond`, over all queries. The count per query is first
   // 0, then increases by one, then is all keys.
   const auto up_to = [&](std::int64_t beyond) {
-    const std::int64_t none = std::clamp<std::int64_t>(-beyond, 0, queries), all_from = std::clamp<std::int64_t>(keys - beyond - 1, none, queries);
+    const std::int64_t none = std::clamp<std::int64_t>(-beyond, 0, queries),
+                       all_from = std::clamp<std::int64_t>(keys - beyond - 1, none, queries);
     const std::int64_t first = none + beyond + 1, last = all_from + beyond;
     return (all_from > none ? (first + last) * (all_from - none) : 0) + 2 * keys * (queries - all_from);
   };
@@ -477,7 +544,8 @@ std::string_view missing_cost(const Catalog& catalog, std::string_view name, Ope
 MathType type_of_float(std::string_view kernel, const GpuPeaks* gpu) {
   if (gpu != nullptr && gpu->tf32 == 0) return MathType::fp32;
   const auto has_any = [&](std::initializer_list<std::string_view> words) {
-    return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return kernel.find(word) != kernel.npos; });
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return kernel.find(word) != kernel.npos; });
   };
   if (has_any({"tf32", "TF32", "tensorop_s1688"})) return MathType::tf32;
   return has_any({"sgemm", "ffma", "simt"}) ? MathType::fp32 : MathType::unknown;

@@ -38,10 +38,10 @@
 namespace cli {
 
 struct OperatorCost {
-  std::int64_t flop = 0;                // of one call, > 0
-  std::optional<std::int64_t> bytes;    // empty if the output type is unknown
-  std::string shape;                    // "16384x768 * 768x3072"; for attention also " causal", " window 128"
-  MathType type = MathType::unknown;    // of the inputs; fp32 means float, which tensor cores may multiply as tf32
+  std::int64_t flop = 0;              // of one call, > 0
+  std::optional<std::int64_t> bytes;  // empty if the output type is unknown
+  std::string shape;                  // "16384x768 * 768x3072"; for attention also " causal", " window 128"
+  MathType type = MathType::unknown;  // of the inputs; fp32 means float, which tensor cores may multiply as tf32
 };
 
 // The diagonal that a causal mask or a window follows if the numbers of queries and keys differ. top_left: query i sees
@@ -180,7 +180,8 @@ class OperatorCalls {
       kinds_.push_back({name, {}, inputs});
       return known->second = static_cast<std::uint32_t>(kinds_.size() - 1);
     }
-    const auto [place, first] = by_shape_.try_emplace({name, cost->shape, cost->type, cost->flop, cost->bytes}, static_cast<std::uint32_t>(kinds_.size()));
+    const auto [place, first] = by_shape_.try_emplace({name, cost->shape, cost->type, cost->flop, cost->bytes},
+                                                      static_cast<std::uint32_t>(kinds_.size()));
     if (first) kinds_.push_back({name, std::move(*cost), {}});
     return known->second = place->second;
   }
@@ -194,7 +195,8 @@ class OperatorCalls {
   std::vector<Calls> processes_;
   std::vector<Kind> kinds_ = std::vector<Kind>(1);
   std::unordered_map<std::uint64_t, std::uint32_t> by_inputs_;  // by name and inputs
-  std::map<std::tuple<StringId, std::string, MathType, std::int64_t, std::optional<std::int64_t>>, std::uint32_t> by_shape_;
+  std::map<std::tuple<StringId, std::string, MathType, std::int64_t, std::optional<std::int64_t>>, std::uint32_t>
+      by_shape_;
   std::map<StringId, OperatorInputId> without_cost_;
   LaunchRanges<std::uint64_t, std::uint64_t> ranges_;  // ids of operators
   std::uint64_t last_number_ = 0;

@@ -9,8 +9,9 @@
 //   cpu, gpu  including all children; an operator nested in another one of its name counts in both
 // An operator that is the only child of one with the same name (key_averages.h) has no call and no totals of its own,
 // and its self times are added to the outer one.
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -24,9 +25,9 @@
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/notes.h"
 #include "cli/answers/tables/key_averages.h"
 #include "cli/answers/tables/launch_ranges.h"
+#include "cli/answers/tables/notes.h"
 #include "cli/base/text.h"
 #include "cli/trace/operator_inputs.h"
 #include "common/hash.h"
@@ -37,17 +38,22 @@ namespace {
 std::vector<Column> operator_columns(RowKeys keys) {
   std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
   columns.push_back({"name", Unit::text, "Operator name"});
-  if (keys.by == GroupBy::shape) columns.push_back({"shapes", Unit::text, "Input sizes as PyTorch lists them ([] is no tensor); unknown if the profile has none"});
-  if (keys.by == GroupBy::stack) columns.push_back({"stack", Unit::text, "Five innermost calling frames, outermost first; unknown if the trace has no stacks"});
-  return joined(std::move(columns), {
-      {"calls", Unit::count, "Number of calls"},
-      {"cpu_ns", Unit::ns, "Total time on the host"},
-      {"cpu_self_ns", Unit::ns, "Host time without the operators, annotations, Python functions and CUDA calls directly in it"},
-      {"gpu_ns", Unit::ns, "Time of kernels, copies and memsets launched in the operator"},
-      {"gpu_self_ns", Unit::ns, "Time of GPU work launched by the operator itself"},
-      {"gpu_share_pct", Unit::percent, "Share of gpu_self_ns in all GPU work (of the rank with --by rank)"},
-      {"gpu_count", Unit::count, "Number of kernels, copies and memsets in gpu_self_ns"},
-      {"module", Unit::text, "TorchScript module that called it, if it is the same for all calls"}});
+  if (keys.by == GroupBy::shape)
+    columns.push_back(
+        {"shapes", Unit::text, "Input sizes as PyTorch lists them ([] is no tensor); unknown if the profile has none"});
+  if (keys.by == GroupBy::stack)
+    columns.push_back(
+        {"stack", Unit::text, "Five innermost calling frames, outermost first; unknown if the trace has no stacks"});
+  return joined(std::move(columns),
+                {{"calls", Unit::count, "Number of calls"},
+                 {"cpu_ns", Unit::ns, "Total time on the host"},
+                 {"cpu_self_ns", Unit::ns,
+                  "Host time without the operators, annotations, Python functions and CUDA calls directly in it"},
+                 {"gpu_ns", Unit::ns, "Time of kernels, copies and memsets launched in the operator"},
+                 {"gpu_self_ns", Unit::ns, "Time of GPU work launched by the operator itself"},
+                 {"gpu_share_pct", Unit::percent, "Share of gpu_self_ns in all GPU work (of the rank with --by rank)"},
+                 {"gpu_count", Unit::count, "Number of kernels, copies and memsets in gpu_self_ns"},
+                 {"module", Unit::text, "TorchScript module that called it, if it is the same for all calls"}});
 }
 
 // Texts of input sizes, created once per list of inputs.
@@ -69,7 +75,8 @@ class ShapeTexts {
     std::string out = "[";
     for (const OperatorInput& input : inputs_of(catalog_, inputs)) {
       if (out.size() > 1) out += ", ";
-      out += input.elements != 0 ? text(input.elements) : fmt::format("[{}]", fmt::join(dims_of(catalog_, input.dims), ", "));
+      out += input.elements != 0 ? text(input.elements)
+                                 : fmt::format("[{}]", fmt::join(dims_of(catalog_, input.dims), ", "));
     }
     return out + "]";
   }
@@ -84,7 +91,10 @@ class StackTexts {
  public:
   using Id = std::uint32_t;  // 0 if there are no frames
 
-  explicit StackTexts(const AnalysisContext& context) : catalog_(context.catalog), paths_(context, context.keys.by == GroupBy::rank) { texts_.intern(""); }
+  explicit StackTexts(const AnalysisContext& context)
+      : catalog_(context.catalog), paths_(context, context.keys.by == GroupBy::rank) {
+    texts_.intern("");
+  }
   CallPaths& paths() { return paths_; }
   // Returns the id for the operator last passed to paths().
   Id newest() {
@@ -114,7 +124,8 @@ class StackTexts {
   // PyTorch omits these frames (_filter_stack_entry in torch/autograd/profiler_util.py).
   static bool is_of_backward_call(std::string_view frame) {
     const auto has = [&](std::string_view text) { return frame.find(text) != frame.npos; };
-    return (has("autograd/__init__") && (has("_make_grads") || has("backward"))) || (has("torch/tensor") && has("backward"));
+    return (has("autograd/__init__") && (has("_make_grads") || has("backward"))) ||
+           (has("torch/tensor") && has("backward"));
   }
 
   const Catalog& catalog_;
@@ -126,7 +137,12 @@ class StackTexts {
 class Operators : public Analysis {
  public:
   explicit Operators(const AnalysisContext& context)
-      : context_(context), host_(context.windows.host()), shapes_(context.catalog), utilities_(context.catalog.strings), ranges_(context), work_ns_(context.catalog.processes.size()) {
+      : context_(context),
+        host_(context.windows.host()),
+        shapes_(context.catalog),
+        utilities_(context.catalog.strings),
+        ranges_(context),
+        work_ns_(context.catalog.processes.size()) {
     nodes_.push_back({});
     if (context.keys.by == GroupBy::stack) stacks_.emplace(context);
   }
@@ -172,7 +188,8 @@ class Operators : public Analysis {
       nodes_[at].row->gpu_ns += nodes_[at].gpu_ns;
     }
     if (rows_.empty()) {
-      table.notes.push_back("no operators in this trace; torch.profiler and TRACETOOL_TORCH=ops record them; --only regions shows ranges");
+      table.notes.push_back(
+          "no operators in this trace; torch.profiler and TRACETOOL_TORCH=ops record them; --only regions shows ranges");
       return table;
     }
     std::vector<std::pair<const Key*, const Row*>> sorted;
@@ -180,14 +197,17 @@ class Operators : public Analysis {
       if (row.calls > 0) sorted.push_back({&key, &row});
     }
     const auto order = [&](const auto& each) {
-      return std::tuple(each.first->group, -each.second->gpu_ns, -each.second->cpu_ns, context_.catalog.strings[each.first->name], detail_text(*each.first));
+      return std::tuple(each.first->group, -each.second->gpu_ns, -each.second->cpu_ns,
+                        context_.catalog.strings[each.first->name], detail_text(*each.first));
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
     const std::int64_t whole_ns = std::accumulate(work_ns_.begin(), work_ns_.end(), std::int64_t{0});
     for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row, whole_ns));
     append_endless_note(table.notes, endless_, "operator");
     if (unclaimed_ > 0) {
-      table.notes.push_back(fmt::format("{} ({}) without an operator: the launch is not in the trace or not inside an operator", count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
+      table.notes.push_back(
+          fmt::format("{} ({}) without an operator: the launch is not in the trace or not inside an operator",
+                      count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
     }
     return table;
   }
@@ -212,7 +232,8 @@ class Operators : public Analysis {
   struct Node {
     NodeId parent = 0;
     Row* row = nullptr;
-    std::int64_t gpu_ns = 0;  // GPU time of work launched directly by this operator; finish() adds the time of its children
+    std::int64_t gpu_ns =
+        0;  // GPU time of work launched directly by this operator; finish() adds the time of its children
   };
   struct Way {
     NodeId parent = 0;
@@ -261,7 +282,8 @@ class Operators : public Analysis {
     const std::int64_t ns = event.duration_ns < 0 ? 0 : host_.inside_ns(process, event.start_ns, end_ns);
     const bool is_in_operator = around != nullptr && around->row != nullptr;
     if (is_in_operator) add_self(around->innermost, {-ns, 0, 0});
-    const bool may_be_only = is_in_operator && around->inside.begin([](const std::shared_ptr<Only>& only) { part(*only); });
+    const bool may_be_only =
+        is_in_operator && around->inside.begin([](const std::shared_ptr<Only>& only) { part(*only); });
     Entered entered;
     if (around != nullptr) entered.innermost = around->innermost;
     if (operated == nullptr) {
@@ -274,7 +296,8 @@ class Operators : public Analysis {
       entered.name = event.name;
       const bool counts = host_.hold(process, event.start_ns, end_ns);
       if (may_be_only && around->name == event.name) {
-        own.only = std::make_shared<Only>(Only{&row, around->row, own.only, own.is_only, true, counts, operated->module, ns, 0, {}});
+        own.only = std::make_shared<Only>(
+            Only{&row, around->row, own.only, own.is_only, true, counts, operated->module, ns, 0, {}});
         around->inside.merge(own.only);
         own.is_only = true;
       } else {
@@ -295,7 +318,8 @@ class Operators : public Analysis {
   // Adds the times to the operators that it is merged into.
   static void merge_self(Only* only, const SelfTimes& times) {
     while (only != nullptr) {
-      only->self = {only->self.cpu_ns + times.cpu_ns, only->self.gpu_ns + times.gpu_ns, only->self.gpu_count + times.gpu_count};
+      only->self = {only->self.cpu_ns + times.cpu_ns, only->self.gpu_ns + times.gpu_ns,
+                    only->self.gpu_count + times.gpu_count};
       if (!only->is_merged) return;
       add_to(*only->row, negative(times));
       add_to(*only->outer, times);
@@ -341,10 +365,13 @@ class Operators : public Analysis {
     std::vector<Cell> cells;
     if (by_rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     cells.emplace_back(std::string(context_.catalog.strings[key.name]));
-    if (context_.keys.by == GroupBy::shape || stacks_) key.detail == 0 ? cells.emplace_back() : cells.emplace_back(std::string(detail_text(key)));
+    if (context_.keys.by == GroupBy::shape || stacks_)
+      key.detail == 0 ? cells.emplace_back() : cells.emplace_back(std::string(detail_text(key)));
     const std::int64_t group_ns = by_rank ? work_ns_[key.group] : whole_ns;
-    append(cells, row.calls, row.cpu_ns, row.cpu_self_ns, row.gpu_ns, row.gpu_self_ns, percent(row.gpu_self_ns, group_ns), row.gpu_count);
-    row.one_module && row.module != 0 ? cells.emplace_back(std::string(context_.catalog.strings[row.module])) : cells.emplace_back();
+    append(cells, row.calls, row.cpu_ns, row.cpu_self_ns, row.gpu_ns, row.gpu_self_ns,
+           percent(row.gpu_self_ns, group_ns), row.gpu_count);
+    row.one_module&& row.module != 0 ? cells.emplace_back(std::string(context_.catalog.strings[row.module]))
+                                     : cells.emplace_back();
     return cells;
   }
 

@@ -30,22 +30,24 @@ constexpr std::int64_t kLeastCost = 1000;                  // 1 / N of a rank's 
 
 std::vector<Column> outlier_columns(RowKeys keys) {
   std::vector<Column> columns{{"what", Unit::text, "step or kernel"}};
-  return joined(joined(std::move(columns), process_columns(keys)), {
-      {"step", Unit::number, "Number of the step; for a kernel, the step that launched its longest outlier"},
-      {"name", Unit::text, "Kernel name, demangled"},
-      {"grid", Unit::extent, "Blocks of the kernel, in x, y and z"},
-      {"block", Unit::extent, "Threads per block, in x, y and z"},
-      {"count", Unit::count, "Number of outliers in the row: 1 for a step, all of the rank for a kernel"},
-      {"of_count", Unit::count, "Number of values of this kind on all chosen ranks"},
-      {"median_ns", Unit::ns, "Median of all values of this kind"},
-      {"mad_ns", Unit::ns, "Median absolute deviation of all values of this kind"},
-      {"longest_ns", Unit::ns, "Longest outlier in the row"},
-      {"at_ns", Unit::ns, "Start of the longest outlier, since the start of the trace"},
-      {"excess_ns", Unit::ns, "Total time above the median"},
-      {"differs", Unit::text, "Part of a step that grew most above its median: idle, compute, exposed_comm or memory (copies and memsets alone)"},
-      {"grew_ns", Unit::ns, "Growth of the part in differs"},
-      {"kernel", Unit::text, "Kernel with the largest growth above its median over the rank's steps"},
-      {"kernel_grew_ns", Unit::ns, "Growth of the time of that kernel"}});
+  return joined(
+      joined(std::move(columns), process_columns(keys)),
+      {{"step", Unit::number, "Number of the step; for a kernel, the step that launched its longest outlier"},
+       {"name", Unit::text, "Kernel name, demangled"},
+       {"grid", Unit::extent, "Blocks of the kernel, in x, y and z"},
+       {"block", Unit::extent, "Threads per block, in x, y and z"},
+       {"count", Unit::count, "Number of outliers in the row: 1 for a step, all of the rank for a kernel"},
+       {"of_count", Unit::count, "Number of values of this kind on all chosen ranks"},
+       {"median_ns", Unit::ns, "Median of all values of this kind"},
+       {"mad_ns", Unit::ns, "Median absolute deviation of all values of this kind"},
+       {"longest_ns", Unit::ns, "Longest outlier in the row"},
+       {"at_ns", Unit::ns, "Start of the longest outlier, since the start of the trace"},
+       {"excess_ns", Unit::ns, "Total time above the median"},
+       {"differs", Unit::text,
+        "Part of a step that grew most above its median: idle, compute, exposed_comm or memory (copies and memsets alone)"},
+       {"grew_ns", Unit::ns, "Growth of the part in differs"},
+       {"kernel", Unit::text, "Kernel with the largest growth above its median over the rank's steps"},
+       {"kernel_grew_ns", Unit::ns, "Growth of the time of that kernel"}});
 }
 
 struct Usual {
@@ -65,7 +67,17 @@ class OutlierTable : public Analysis {
  public:
   explicit OutlierTable(const AnalysisContext& context)
       : context_(context),
-        by_step_{context.catalog, whole_steps(context), context.steps_found, context.steps, context.chosen, context.origin_ns, context.clocks, context.keys, context.class_rules, 0, nullptr},
+        by_step_{context.catalog,
+                 whole_steps(context),
+                 context.steps_found,
+                 context.steps,
+                 context.chosen,
+                 context.origin_ns,
+                 context.clocks,
+                 context.keys,
+                 context.class_rules,
+                 0,
+                 nullptr},
         steps_(by_step_.windows),
         times_(by_step_),
         kernels_ns_(context.catalog.processes.size()) {}
@@ -79,7 +91,8 @@ class OutlierTable : public Analysis {
     OfRank& of_rank = rank_of(work);
     of_rank.ns.push_back(ns);
     kernels_ns_[work.process] += ns;
-    if (of_rank.ns.size() == 1 || ns > of_rank.longest_ns) of_rank.longest_ns = ns, of_rank.at_ns = work.start_ns, of_rank.step = step;
+    if (of_rank.ns.size() == 1 || ns > of_rank.longest_ns)
+      of_rank.longest_ns = ns, of_rank.at_ns = work.start_ns, of_rank.step = step;
     if (!step) return;
     if (of_rank.in_steps == nullptr) of_rank.in_steps = &open_in_steps_[work.process][work.name];
     if (of_rank.in_steps->newest != step) of_rank.in_steps->open(*step);
@@ -159,7 +172,9 @@ class OutlierTable : public Analysis {
     return {l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2]};
   }
 
-  std::int64_t since_start(ProcessId id, std::int64_t ns) const { return context_.clocks.on_axis(id, ns) - context_.origin_ns; }
+  std::int64_t since_start(ProcessId id, std::int64_t ns) const {
+    return context_.clocks.on_axis(id, ns) - context_.origin_ns;
+  }
 
   // Disjoint parts; together they are the step.
   struct Parts {
@@ -179,7 +194,8 @@ class OutlierTable : public Analysis {
       for (const AnalysisWindow& step : steps_.of(id)) lengths.push_back(step.to_ns - step.from_ns);
     }
     if (lengths.empty()) table.notes.push_back("no training steps were found; only kernels are compared");
-    if (!lengths.empty() && lengths.size() < kFewest) table.notes.push_back("fewer than " + std::to_string(kFewest) + " steps: no step is reported as an outlier");
+    if (!lengths.empty() && lengths.size() < kFewest)
+      table.notes.push_back("fewer than " + std::to_string(kFewest) + " steps: no step is reported as an outlier");
     const Usual usual(std::move(lengths), kStepShare);
     const auto rows = times_.rows();
     std::vector<std::tuple<std::int64_t, ProcessId, std::size_t>> found;
@@ -194,14 +210,15 @@ class OutlierTable : public Analysis {
     for (const auto& [less, id, i] : found) add_step(usual, id, i, rows, table);
   }
 
-  void add_step(const Usual& usual, ProcessId id, std::size_t at, const std::vector<DeviceTimes::Row>& rows, ResultTable& table) const {
+  void add_step(const Usual& usual, ProcessId id, std::size_t at, const std::vector<DeviceTimes::Row>& rows,
+                ResultTable& table) const {
     const AnalysisWindow& step = steps_.of(id)[at];
     const std::int64_t ns = step.to_ns - step.from_ns;
     std::vector<Cell>& cells = table.rows.emplace_back();
     cells.push_back(std::string("step"));
     append_process(cells, context_.catalog.processes[id], context_.keys);
-    append(cells, known(step.step), Cell(), Cell(), Cell(), std::int64_t{1}, static_cast<std::int64_t>(usual.count), usual.median_ns, usual.mad_ns, ns,
-           since_start(id, step.from_ns), ns - usual.median_ns);
+    append(cells, known(step.step), Cell(), Cell(), Cell(), std::int64_t{1}, static_cast<std::int64_t>(usual.count),
+           usual.median_ns, usual.mad_ns, ns, since_start(id, step.from_ns), ns - usual.median_ns);
     // If there are several devices, the one that differs most.
     std::string_view differs;
     std::int64_t differs_ns = 0;
@@ -227,11 +244,13 @@ class OutlierTable : public Analysis {
         std::vector<std::int64_t> all(steps_.of(id).size());
         for (; first != in_steps->second.end() && first->name == name; ++first) all[first->step] = first->ns;
         const std::int64_t own_ns = all[at], grew_ns = own_ns - median(all);
-        const bool before = grew_ns == kernel_ns && kernel != 0 && context_.catalog.strings[name] < context_.catalog.strings[kernel];
+        const bool before =
+            grew_ns == kernel_ns && kernel != 0 && context_.catalog.strings[name] < context_.catalog.strings[kernel];
         if (grew_ns > kernel_ns || before) kernel = name, kernel_ns = grew_ns;
       }
     }
-    append(cells, kernel == 0 ? Cell() : Cell(std::string(context_.catalog.strings[kernel])), kernel == 0 ? Cell() : Cell(kernel_ns));
+    append(cells, kernel == 0 ? Cell() : Cell(std::string(context_.catalog.strings[kernel])),
+           kernel == 0 ? Cell() : Cell(kernel_ns));
   }
 
   void add_kernels(ResultTable& table) {
@@ -241,7 +260,8 @@ class OutlierTable : public Analysis {
       std::vector<std::int64_t> all;
       for (const auto& [id, of_rank] : ranks) all.insert(all.end(), of_rank.ns.begin(), of_rank.ns.end());
       const Usual usual(all, kKernelShare);
-      const auto outliers = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](std::int64_t ns) { return usual.is_outlier(ns); }));
+      const auto outliers = static_cast<std::size_t>(
+          std::count_if(all.begin(), all.end(), [&](std::int64_t ns) { return usual.is_outlier(ns); }));
       if (outliers == 0) continue;
       if (outliers * kMostOutliers > all.size()) {
         ++several_speeds;
@@ -267,25 +287,29 @@ class OutlierTable : public Analysis {
     });
     table.rows.insert(table.rows.end(), rows.begin(), rows.end());
     if (cheap > 0) {
-      table.notes.push_back("outliers of " + std::to_string(cheap) + " more kernels and ranks are omitted: together they took less than 1/" + std::to_string(kLeastCost) +
-                            " of the rank's kernel time");
+      table.notes.push_back("outliers of " + std::to_string(cheap) +
+                            " more kernels and ranks are omitted: together they took less than 1/" +
+                            std::to_string(kLeastCost) + " of the rank's kernel time");
     }
     if (several_speeds > 0) {
-      table.notes.push_back(std::to_string(several_speeds) + " kernels (by name and launch configuration) exceed the limit in more than 1 of " + std::to_string(kMostOutliers) +
+      table.notes.push_back(std::to_string(several_speeds) +
+                            " kernels (by name and launch configuration) exceed the limit in more than 1 of " +
+                            std::to_string(kMostOutliers) +
                             " instances; they have several usual durations and are not reported as outliers");
     }
   }
 
-  std::vector<Cell> kernel_row(const std::pair<StringId, Shape>& kind, const Usual& usual, ProcessId id, const OfRank& of_rank, std::int64_t count,
-                               std::int64_t excess_ns) const {
+  std::vector<Cell> kernel_row(const std::pair<StringId, Shape>& kind, const Usual& usual, ProcessId id,
+                               const OfRank& of_rank, std::int64_t count, std::int64_t excess_ns) const {
     std::vector<Cell> cells{std::string("kernel")};
     append_process(cells, context_.catalog.processes[id], context_.keys);
     const Shape& s = kind.second;
     const bool shaped = s != Shape{};
-    append(cells, of_rank.step ? known(steps_.of(id)[*of_rank.step].step) : Cell(), std::string(context_.catalog.strings[kind.first]),
-           shaped ? Cell(Extent{s[0], s[1], s[2]}) : Cell(), shaped ? Cell(Extent{s[3], s[4], s[5]}) : Cell(), count,
-           static_cast<std::int64_t>(usual.count), usual.median_ns, usual.mad_ns, of_rank.longest_ns, since_start(id, of_rank.at_ns), excess_ns, Cell(), Cell(), Cell(),
-           Cell());
+    append(cells, of_rank.step ? known(steps_.of(id)[*of_rank.step].step) : Cell(),
+           std::string(context_.catalog.strings[kind.first]), shaped ? Cell(Extent{s[0], s[1], s[2]}) : Cell(),
+           shaped ? Cell(Extent{s[3], s[4], s[5]}) : Cell(), count, static_cast<std::int64_t>(usual.count),
+           usual.median_ns, usual.mad_ns, of_rank.longest_ns, since_start(id, of_rank.at_ns), excess_ns, Cell(), Cell(),
+           Cell(), Cell());
     return cells;
   }
 
@@ -294,8 +318,8 @@ class OutlierTable : public Analysis {
   const Windows& steps_;
   DeviceTimes times_;
   std::map<std::pair<StringId, Shape>, Ranks> kernels_;
-  std::unordered_map<std::uint64_t, Kernel> kinds_;  // in kernels_, by name and launch
-  std::vector<std::int64_t> kernels_ns_;             // by ProcessId
+  std::unordered_map<std::uint64_t, Kernel> kinds_;      // in kernels_, by name and launch
+  std::vector<std::int64_t> kernels_ns_;                 // by ProcessId
   std::map<ProcessId, std::vector<NsInStep>> in_steps_;  // by name and step, for ended processes
   // For processes that have not ended:
   std::map<ProcessId, std::map<StringId, NsInSteps>> open_in_steps_;

@@ -22,16 +22,17 @@ std::vector<Column> overlap_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   columns.push_back(kDeviceColumn);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  return joined(std::move(columns), {
-      kCommunicatorColumn,
-      kDescriptionColumn,
-      kEpochColumn,
-      {"count", Unit::count, "Number of kernels and copies, including those partly outside the chosen time"},
-      {"comm_ns", Unit::ns, "Time with any of these kernels and copies"},
-      {"hidden_ns", Unit::ns, "Part of comm_ns with compute at the same time"},
-      {"exposed_ns", Unit::ns, "Part of comm_ns without compute"},
-      {"shared_ns", Unit::ns, "Part of comm_ns with work of another communicator, which counts in both rows"},
-      {"overlap_pct", Unit::percent, "Share of hidden_ns in comm_ns"}});
+  return joined(
+      std::move(columns),
+      {kCommunicatorColumn,
+       kDescriptionColumn,
+       kEpochColumn,
+       {"count", Unit::count, "Number of kernels and copies, including those partly outside the chosen time"},
+       {"comm_ns", Unit::ns, "Time with any of these kernels and copies"},
+       {"hidden_ns", Unit::ns, "Part of comm_ns with compute at the same time"},
+       {"exposed_ns", Unit::ns, "Part of comm_ns without compute"},
+       {"shared_ns", Unit::ns, "Part of comm_ns with work of another communicator, which counts in both rows"},
+       {"overlap_pct", Unit::percent, "Share of hidden_ns in comm_ns"}});
 }
 
 // The total compute time of a device up to a moment.
@@ -107,7 +108,8 @@ class CommunicatorsByTime {
       // Communicators without a name cannot be distinguished
       if (communicators[lane.communicator].label.empty()) continue;
       for (const CollectiveCall& call : lane.calls) {
-        if (call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime) calls_.push_back({call.gpu_start_ns, call.gpu_end_ns, lane.communicator});
+        if (call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime)
+          calls_.push_back({call.gpu_start_ns, call.gpu_end_ns, lane.communicator});
       }
     }
     std::sort(calls_.begin(), calls_.end());
@@ -118,7 +120,8 @@ class CommunicatorsByTime {
   std::int64_t of(std::int64_t start_ns, std::int64_t end_ns) const {
     std::int64_t found = kUnknown;
     bool several = false;
-    const auto after = std::upper_bound(calls_.begin(), calls_.end(), start_ns, [](std::int64_t ns, const Call& call) { return ns < std::get<0>(call); });
+    const auto after = std::upper_bound(calls_.begin(), calls_.end(), start_ns,
+                                        [](std::int64_t ns, const Call& call) { return ns < std::get<0>(call); });
     for (const bool same : {true, false}) {
       auto call = after;
       for (std::size_t looked = 0; call != calls_.begin() && looked < kMostCalls; ++looked) {
@@ -152,7 +155,8 @@ class OverlapTable : public Analysis {
     if (work.work_class == WorkClass::compute) return device.compute(work.start_ns, work.end_ns);
     const auto& windows = context_.windows.of(work.process);
     for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
+      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns),
+                         end_ns = std::min(work.end_ns, windows[i].to_ns);
       if (start_ns > end_ns || (start_ns == end_ns && work.start_ns < work.end_ns)) break;
       device.comm({i, works_, {start_ns, 0}, {end_ns, 0}, work.start_ns, work.end_ns});
     }
@@ -160,7 +164,8 @@ class OverlapTable : public Analysis {
   }
 
   void end_of(ProcessId process) override {
-    for (auto at = devices_.lower_bound({process, INT64_MIN}); at != devices_.end() && at->first.first == process; ++at) at->second.finish().shrink_to_fit();
+    for (auto at = devices_.lower_bound({process, INT64_MIN}); at != devices_.end() && at->first.first == process; ++at)
+      at->second.finish().shrink_to_fit();
   }
 
   ResultTable finish() override {
@@ -187,7 +192,8 @@ class OverlapTable : public Analysis {
         }
       }
     }
-    if (shared) table.notes.push_back("some communicators ran at the same time; that shared time counts in the row of each");
+    if (shared)
+      table.notes.push_back("some communicators ran at the same time; that shared time counts in the row of each");
     return table;
   }
 
@@ -217,7 +223,9 @@ class OverlapTable : public Analysis {
     std::sort(edges.begin(), edges.end());
     std::vector<std::int64_t> alone_ns(count);
     std::vector<std::size_t> running(count);  // number of running pieces
-    std::size_t working = 0, sum = 0;         // number of active communicators, and the sum of their indices: with one active it is its index
+    std::size_t working = 0,
+                sum =
+                    0;  // number of active communicators, and the sum of their indices: with one active it is its index
     std::int64_t since_ns = 0;
     for (const Edge& edge : edges) {
       if (working == 1) alone_ns[sum] += edge.ns - since_ns;
@@ -231,7 +239,8 @@ class OverlapTable : public Analysis {
 
   // Sums over the union of these pieces.
   static Sums sums_of(std::vector<const CommPiece*> pieces) {
-    std::sort(pieces.begin(), pieces.end(), [](const CommPiece* a, const CommPiece* b) { return a->start.ns < b->start.ns; });
+    std::sort(pieces.begin(), pieces.end(),
+              [](const CommPiece* a, const CommPiece* b) { return a->start.ns < b->start.ns; });
     Sums sums;
     Moment until;
     for (bool is_first = true; const CommPiece* piece : pieces) {
@@ -247,14 +256,17 @@ class OverlapTable : public Analysis {
   }
 
   void add_row(const std::pair<ProcessId, std::int64_t>& key, const std::pair<std::size_t, std::int64_t>& which,
-               const std::vector<const CommPiece*>& pieces, const Sums& sums, std::int64_t shared_ns, ResultTable& table) const {
+               const std::vector<const CommPiece*>& pieces, const Sums& sums, std::int64_t shared_ns,
+               ResultTable& table) const {
     std::vector<Cell>& cells = table.rows.emplace_back();
     append_process(cells, context_.catalog.processes[key.first], context_.keys);
     cells.push_back(key.second);
     if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.first)[which.first].step));
     const CollectiveCalls& calls = context_.collectives->calls;
-    append_communicator(cells, which.second >= 0 ? calls.communicators[static_cast<std::size_t>(which.second)] : CommunicatorInfo());
-    append(cells, works(pieces), sums.comm_ns, sums.hidden_ns, sums.comm_ns - sums.hidden_ns, shared_ns, percent(sums.hidden_ns, sums.comm_ns));
+    append_communicator(
+        cells, which.second >= 0 ? calls.communicators[static_cast<std::size_t>(which.second)] : CommunicatorInfo());
+    append(cells, works(pieces), sums.comm_ns, sums.hidden_ns, sums.comm_ns - sums.hidden_ns, shared_ns,
+           percent(sums.hidden_ns, sums.comm_ns));
   }
 
   static std::int64_t works(const std::vector<const CommPiece*>& pieces) {

@@ -14,8 +14,13 @@ constexpr std::string_view kStreamWait = "Stream Wait Event";  // the name in Ki
 }  // namespace
 
 PathTrace::PathTrace(const AnalysisContext& context, const Windows& steps)
-    : context_(context), catalog_(context.catalog), steps_(steps), waits_(catalog_),
-      streams_(catalog_.tracks.size()), threads_(catalog_.tracks.size()), processes_(catalog_.processes.size()) {
+    : context_(context),
+      catalog_(context.catalog),
+      steps_(steps),
+      waits_(catalog_),
+      streams_(catalog_.tracks.size()),
+      threads_(catalog_.tracks.size()),
+      processes_(catalog_.processes.size()) {
   for (ProcessId id = 0; id < processes_.size(); ++id) {
     processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
     processes_[id].has_calls = records_calls(catalog_.processes[id]);
@@ -58,8 +63,10 @@ void PathTrace::enter(Thread& thread, const Event& event) {
 // Leaves the ranges and calls that have ended by now, one after the other.
 void PathTrace::leave(Thread& thread, std::int64_t now_ns) {
   while (thread.next_end_ns <= now_ns) {
-    const auto first = std::min_element(thread.ranges.begin(), thread.ranges.end(), [](const Open& a, const Open& b) { return a.end_ns < b.end_ns; });
-    const std::int64_t range_ns = first != thread.ranges.end() ? first->end_ns : kLatest_ns, call_ns = thread.call ? thread.call->end_ns : kLatest_ns;
+    const auto first = std::min_element(thread.ranges.begin(), thread.ranges.end(),
+                                        [](const Open& a, const Open& b) { return a.end_ns < b.end_ns; });
+    const std::int64_t range_ns = first != thread.ranges.end() ? first->end_ns : kLatest_ns,
+                       call_ns = thread.call ? thread.call->end_ns : kLatest_ns;
     const std::int64_t end_ns = thread.next_end_ns = std::min(range_ns, call_ns);
     if (end_ns > now_ns || end_ns == kLatest_ns) return;
     if (call_ns == end_ns) {
@@ -72,7 +79,9 @@ void PathTrace::leave(Thread& thread, std::int64_t now_ns) {
 }
 
 void PathTrace::change(Thread& thread, std::int64_t from_ns) {
-  const StringId name = thread.call ? thread.call->name : thread.ranges.empty() ? StringId{0} : thread.ranges.back().name;
+  const StringId name = thread.call             ? thread.call->name
+                        : thread.ranges.empty() ? StringId{0}
+                                                : thread.ranges.back().name;
   const HostChange to{from_ns, name, thread.call.has_value()};
   std::vector<HostChange>& changes = thread.changes;
   const std::size_t before = changes.size();
@@ -86,7 +95,8 @@ void PathTrace::change(Thread& thread, std::int64_t from_ns) {
 // Removes at least half of the changes, or waits until there are twice as many. Keeps the last change before the time,
 // because it is still in effect.
 void PathTrace::prune(Thread& thread, std::int64_t before_ns) {
-  const auto after = std::find_if(thread.changes.begin(), thread.changes.end(), [&](const HostChange& change) { return change.from_ns > before_ns; });
+  const auto after = std::find_if(thread.changes.begin(), thread.changes.end(),
+                                  [&](const HostChange& change) { return change.from_ns > before_ns; });
   const auto kept = after == thread.changes.begin() ? after : std::prev(after);
   kept_ -= static_cast<std::size_t>(kept - thread.changes.begin());
   thread.changes.erase(thread.changes.begin(), kept);
@@ -96,17 +106,22 @@ void PathTrace::prune(Thread& thread, std::int64_t before_ns) {
 void PathTrace::sync(const Event& event, const Facts& facts) {
   const auto* wait = facts.get<SyncFacts>();
   const Track& track = catalog_.tracks[event.track];
-  if (wait == nullptr || !wait->producer_is_known || track.kind != TrackKind::stream || catalog_.strings[event.name] != kStreamWait || is_full()) return;
+  if (wait == nullptr || !wait->producer_is_known || track.kind != TrackKind::stream ||
+      catalog_.strings[event.name] != kStreamWait || is_full())
+    return;
   const auto stream = stream_of_.find({track.process, track.group, wait->producer_stream});
   const auto recorded = context_.calls->place_of(event.track, wait->producer_correlation);
   if (stream == stream_of_.end() || !recorded) return;
-  streams_[event.track].waits.push_back({event.start_ns, stream->second, processes_[track.process].calls[*recorded].start_ns});
+  streams_[event.track].waits.push_back(
+      {event.start_ns, stream->second, processes_[track.process].calls[*recorded].start_ns});
   ++kept_;
 }
 
 std::optional<PathWorkId> PathTrace::recorded(const EventWait& wait) const {
   const std::vector<PathWork>& work = streams_[wait.recorded_on].work;
-  const auto after = std::partition_point(work.begin(), work.end(), [&](const PathWork& each) { return (each.thread ? each.call_start_ns : each.start_ns) < wait.recorded_ns; });
+  const auto after = std::partition_point(work.begin(), work.end(), [&](const PathWork& each) {
+    return (each.thread ? each.call_start_ns : each.start_ns) < wait.recorded_ns;
+  });
   if (after == work.begin()) return std::nullopt;
   return PathWorkId{wait.recorded_on, work[static_cast<std::size_t>(after - work.begin()) - 1].longest};
 }
@@ -119,7 +134,8 @@ std::optional<PathWorkId> PathTrace::awaited_by(PathWorkId id) const {
   const PathWork* const older = id.at > 0 ? &streams_[id.stream].work[id.at - 1] : nullptr;
   auto at = std::lower_bound(waits.begin(), waits.end(), work.call_start_ns, by_call);
   std::optional<PathWorkId> found;
-  while (at != waits.begin() && (older == nullptr || !older->thread || std::prev(at)->called_ns > older->call_start_ns)) {
+  while (at != waits.begin() &&
+         (older == nullptr || !older->thread || std::prev(at)->called_ns > older->call_start_ns)) {
     const auto awaited = recorded(*--at);
     if (!awaited || (*this)[*awaited].end_ns > work.start_ns || (*this)[*awaited].order >= work.order) continue;
     if (!found || (*this)[*awaited].end_ns > (*this)[*found].end_ns) found = awaited;
@@ -178,7 +194,9 @@ void PathTrace::note(OfProcess& of, std::size_t zone, PathWorkId id) {
 
 std::optional<HostChange> PathTrace::change_before(TrackId thread, std::int64_t ns) const {
   const std::vector<HostChange>& changes = threads_[thread].changes;
-  const auto after = std::lower_bound(changes.begin(), changes.end(), ns, [](const HostChange& change, std::int64_t time_ns) { return change.from_ns < time_ns; });
+  const auto after =
+      std::lower_bound(changes.begin(), changes.end(), ns,
+                       [](const HostChange& change, std::int64_t time_ns) { return change.from_ns < time_ns; });
   return after == changes.begin() ? std::nullopt : std::optional(*std::prev(after));
 }
 
@@ -205,13 +223,16 @@ std::optional<PathWorkId> PathTrace::before(PathWorkId id) const {
   return PathWorkId{id.stream, streams_[id.stream].work[id.at - 1].longest};
 }
 
-std::optional<PathWorkId> PathTrace::ended_by(ProcessId process, std::int64_t ns, std::optional<PathWorkId> older_than) const {
+std::optional<PathWorkId> PathTrace::ended_by(ProcessId process, std::int64_t ns,
+                                              std::optional<PathWorkId> older_than) const {
   const std::vector<PathWorkId>& by_end = processes_[process].by_end;
-  auto at = std::upper_bound(by_end.begin(), by_end.end(), ns, [&](std::int64_t time_ns, PathWorkId id) { return time_ns < (*this)[id].end_ns; });
+  auto at = std::upper_bound(by_end.begin(), by_end.end(), ns,
+                             [&](std::int64_t time_ns, PathWorkId id) { return time_ns < (*this)[id].end_ns; });
   while (at != by_end.begin()) {
     const PathWorkId id = *--at;
     const PathWork& work = (*this)[id];
-    const bool fits = older_than ? work.order < (*this)[*older_than].order && catalog_.tracks[id.stream].group == catalog_.tracks[older_than->stream].group
+    const bool fits = older_than ? work.order < (*this)[*older_than].order &&
+                                       catalog_.tracks[id.stream].group == catalog_.tracks[older_than->stream].group
                                  : work.start_ns < ns;
     if (fits) return id;
   }
@@ -220,7 +241,8 @@ std::optional<PathWorkId> PathTrace::ended_by(ProcessId process, std::int64_t ns
 
 const HostWait* PathTrace::wait_by(ProcessId process, std::int64_t ns) const {
   const std::vector<HostWait>& waits = processes_[process].waits;
-  auto at = std::upper_bound(waits.begin(), waits.end(), ns, [](std::int64_t time_ns, const HostWait& wait) { return time_ns < wait.end_ns; });
+  auto at = std::upper_bound(waits.begin(), waits.end(), ns,
+                             [](std::int64_t time_ns, const HostWait& wait) { return time_ns < wait.end_ns; });
   while (at != waits.begin()) {
     if ((--at)->start_ns < ns) return &*at;
   }
@@ -238,18 +260,24 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     if (!threads_[thread].changes.empty()) processes_[catalog_.tracks[thread].process].threads.push_back(thread);
   }
   for (TrackId stream = 0; stream < streams_.size(); ++stream) {
-    for (std::uint32_t at = 0; at < streams_[stream].work.size(); ++at) processes_[catalog_.tracks[stream].process].by_end.push_back({stream, at});
+    for (std::uint32_t at = 0; at < streams_[stream].work.size(); ++at)
+      processes_[catalog_.tracks[stream].process].by_end.push_back({stream, at});
   }
   for (OfProcess& of : processes_) {
     sort_by_end(of.by_end);
-    std::sort(of.threads.begin(), of.threads.end(), [&](TrackId a, TrackId b) { return catalog_.tracks[a].id < catalog_.tracks[b].id; });
-    std::sort(of.waits.begin(), of.waits.end(), [](const HostWait& a, const HostWait& b) { return std::pair(a.end_ns, a.start_ns) < std::pair(b.end_ns, b.start_ns); });
+    std::sort(of.threads.begin(), of.threads.end(),
+              [&](TrackId a, TrackId b) { return catalog_.tracks[a].id < catalog_.tracks[b].id; });
+    std::sort(of.waits.begin(), of.waits.end(), [](const HostWait& a, const HostWait& b) {
+      return std::pair(a.end_ns, a.start_ns) < std::pair(b.end_ns, b.start_ns);
+    });
   }
   for (const MatchedCollective& collective : collectives.matched.collectives) {
     const CollectiveTimes times = times_of(collectives.matched, collectives.calls, collective);
     if (!times.transfer_ns) continue;
     const auto some = collectives.matched.calls_of(collective);
-    const auto comparable = [&](const MatchedCall& each) { return collectives.clocks.error_between(some.front().process, each.process).has_value(); };
+    const auto comparable = [&](const MatchedCall& each) {
+      return collectives.clocks.error_between(some.front().process, each.process).has_value();
+    };
     if (!std::all_of(some.begin(), some.end(), comparable)) {
       ++uncompared_;
       continue;
@@ -260,8 +288,10 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     for (const MatchedCall& each : some) {
       const CollectiveCall& call = call_of(collectives.calls, each);
       const std::vector<PathWork>& work = streams_[call.gpu_track].work;
-      const auto first = std::lower_bound(work.begin(), work.end(), call.gpu_start_ns, [](const PathWork& one, std::int64_t ns) { return one.start_ns < ns; });
-      for (auto at = first; at != work.end() && at->start_ns <= call.gpu_end_ns && at->end_ns <= call.gpu_end_ns; ++at) {
+      const auto first = std::lower_bound(work.begin(), work.end(), call.gpu_start_ns,
+                                          [](const PathWork& one, std::int64_t ns) { return one.start_ns < ns; });
+      for (auto at = first; at != work.end() && at->start_ns <= call.gpu_end_ns && at->end_ns <= call.gpu_end_ns;
+           ++at) {
         const PathWorkId id{call.gpu_track, static_cast<std::uint32_t>(at - work.begin())};
         own.push_back(id);
         if (at != first || call.gpu_start_ns <= last_ns) continue;
@@ -271,7 +301,8 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     }
     if (last_ns == kEarliest_ns) continue;
     meetings_.push_back(meeting);
-    for (const PathWorkId id : own) streams_[id.stream].work[id.at].meeting = static_cast<std::uint32_t>(meetings_.size());
+    for (const PathWorkId id : own)
+      streams_[id.stream].work[id.at].meeting = static_cast<std::uint32_t>(meetings_.size());
   }
 }
 
@@ -285,7 +316,8 @@ void PathTrace::sort_by_end(std::vector<PathWorkId>& ids) const {
   std::vector<Ended> ended;
   ended.reserve(ids.size());
   for (const PathWorkId id : ids) ended.push_back({(*this)[id].end_ns, (*this)[id].order, id});
-  std::sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) { return std::tie(a.end_ns, a.order) < std::tie(b.end_ns, b.order); });
+  std::sort(ended.begin(), ended.end(),
+            [](const Ended& a, const Ended& b) { return std::tie(a.end_ns, a.order) < std::tie(b.end_ns, b.order); });
   std::transform(ended.begin(), ended.end(), ids.begin(), [](const Ended& each) { return each.id; });
 }
 
@@ -315,12 +347,14 @@ std::vector<PathSpan> PathTrace::spans_of_steps() const {
       const std::int64_t number = own[i].step.value_or(0);
       before_ns = std::max(before_ns, zones[2 * i].end_ns);
       const Zone& in = zones[2 * i + 1];
-      steps[{process.run_id, process.phase, number, times[number]++}].push_back({id, own[i].from_ns, std::max(own[i].to_ns, in.end_ns), before_ns, in});
+      steps[{process.run_id, process.phase, number, times[number]++}].push_back(
+          {id, own[i].from_ns, std::max(own[i].to_ns, in.end_ns), before_ns, in});
       before_ns = std::max(before_ns, in.end_ns);
     }
   }
   std::vector<PathSpan> spans;
-  const auto add = [&](std::int64_t number, std::vector<OfRank>::const_iterator first, std::vector<OfRank>::const_iterator end) {
+  const auto add = [&](std::int64_t number, std::vector<OfRank>::const_iterator first,
+                       std::vector<OfRank>::const_iterator end) {
     std::int64_t before_ns = kEarliest_ns;
     const OfRank* last = &*first;
     for (auto rank = first; rank != end; ++rank) {
@@ -331,7 +365,8 @@ std::vector<PathSpan> PathTrace::spans_of_steps() const {
     if (last->in.end_ns > from_ns) spans.push_back({number, from_ns, last->in.end_ns, last->in.last});
   };
   for (auto& [key, ranks] : steps) {
-    std::stable_sort(ranks.begin(), ranks.end(), [](const OfRank& a, const OfRank& b) { return a.begin_ns < b.begin_ns; });
+    std::stable_sort(ranks.begin(), ranks.end(),
+                     [](const OfRank& a, const OfRank& b) { return a.begin_ns < b.begin_ns; });
     // Ranks that share no time are in different steps, even if the steps have the same name.
     auto first = ranks.begin();
     std::int64_t end_ns = first->end_ns;
@@ -344,7 +379,9 @@ std::vector<PathSpan> PathTrace::spans_of_steps() const {
     }
     add(std::get<2>(key), first, ranks.end());
   }
-  std::sort(spans.begin(), spans.end(), [](const PathSpan& a, const PathSpan& b) { return std::tie(a.from_ns, a.to_ns) < std::tie(b.from_ns, b.to_ns); });
+  std::sort(spans.begin(), spans.end(), [](const PathSpan& a, const PathSpan& b) {
+    return std::tie(a.from_ns, a.to_ns) < std::tie(b.from_ns, b.to_ns);
+  });
   return spans;
 }
 
@@ -372,7 +409,8 @@ void PathWalk::walk(const PathSpan& span, const std::function<void(const PathSeg
   hold(PathPart::unexplained, begin_ns_, trace_.process_of(span.last));
 }
 
-void PathWalk::hold(PathPart part, std::int64_t from_ns, std::optional<ProcessId> process, std::uint32_t work_class, StringId name) {
+void PathWalk::hold(PathPart part, std::int64_t from_ns, std::optional<ProcessId> process, std::uint32_t work_class,
+                    StringId name) {
   const std::int64_t to_ns = now_ns_;
   now_ns_ = std::min(now_ns_, std::max(from_ns, begin_ns_));
   if (now_ns_ < to_ns) (*segment_)({now_ns_, to_ns, part, process, work_class, name});

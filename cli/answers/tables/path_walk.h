@@ -66,10 +66,10 @@ struct PathWork {
   std::int64_t call_start_ns = 0, call_end_ns = 0;  // of the call that launched it, if `thread` is known
   std::optional<TrackId> thread;
   StringId name = 0;
-  std::uint32_t work_class = 0;   // as numbered by the user of this class
-  std::uint32_t order = 0;        // position among the process's work, by start
-  std::uint32_t longest = 0;      // index of the work of its stream that ended last so far
-  std::uint32_t meeting = 0;      // index in PathTrace's meetings + 1; 0 if none
+  std::uint32_t work_class = 0;  // as numbered by the user of this class
+  std::uint32_t order = 0;       // position among the process's work, by start
+  std::uint32_t longest = 0;     // index of the work of its stream that ended last so far
+  std::uint32_t meeting = 0;     // index in PathTrace's meetings + 1; 0 if none
 };
 static_assert(sizeof(PathWork) == 64);
 
@@ -159,7 +159,7 @@ class PathTrace {
   struct Stream {
     std::vector<PathWork> work;
     std::vector<EventWait> waits;  // by called_ns
-    bool is_before = false;  // its only work was launched before the first step
+    bool is_before = false;        // its only work was launched before the first step
   };
   struct Open {
     std::int64_t end_ns;
@@ -167,8 +167,8 @@ class PathTrace {
   };
   struct Thread {
     std::vector<HostChange> changes;
-    std::vector<Open> ranges;        // open ranges, by start
-    std::optional<Open> call;        // the outermost open call
+    std::vector<Open> ranges;               // open ranges, by start
+    std::optional<Open> call;               // the outermost open call
     std::int64_t next_end_ns = kLatest_ns;  // the earliest end of these
     std::size_t prune_at = 1024;
   };
@@ -178,10 +178,10 @@ class PathTrace {
     PathWorkId last;
   };
   struct OfProcess {
-    std::vector<Zone> zones;               // twice the number of steps + 1
+    std::vector<Zone> zones;  // twice the number of steps + 1
     // The calls of AnalysisContext::calls, by slot, with times on the common axis
     std::vector<LaunchCall> calls;
-    bool has_calls = false;  // in the trace; otherwise the start of work counts as its launch
+    bool has_calls = false;                   // in the trace; otherwise the start of work counts as its launch
     std::int64_t launched_ns = kEarliest_ns;  // launch time of the last work with a known call
     std::uint32_t works = 0;
     std::vector<HostWait> waits;
@@ -244,7 +244,8 @@ class PathWalk {
   std::uint64_t inferred() const { return inferred_; }
 
  private:
-  void hold(PathPart part, std::int64_t from_ns, std::optional<ProcessId> process, std::uint32_t work_class = 0, StringId name = 0);
+  void hold(PathPart part, std::int64_t from_ns, std::optional<ProcessId> process, std::uint32_t work_class = 0,
+            StringId name = 0);
   void in_work();
   void at_start(PathWorkId id);
   void in_call(PathWorkId id);

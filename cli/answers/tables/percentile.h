@@ -25,7 +25,9 @@ struct Spread {
 // Requires at least one value. Reorders them.
 inline Spread spread_of(std::vector<std::int64_t>& values) {
   const auto begin = values.begin(), end = values.end();
-  const auto percentile = [&](std::size_t percent) { return begin + static_cast<std::ptrdiff_t>((values.size() * percent + 99) / 100 - 1); };
+  const auto percentile = [&](std::size_t percent) {
+    return begin + static_cast<std::ptrdiff_t>((values.size() * percent + 99) / 100 - 1);
+  };
   const auto median = percentile(50), p95 = percentile(95);
   std::nth_element(begin, p95, end);
   std::nth_element(begin, median, p95);  // values before p95 are not greater than it

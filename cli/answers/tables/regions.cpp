@@ -16,8 +16,8 @@
 #include <tuple>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/notes.h"
 #include "cli/answers/tables/launch_ranges.h"
+#include "cli/answers/tables/notes.h"
 #include "cli/answers/tables/percentile.h"
 #include "cli/base/text.h"
 
@@ -27,31 +27,36 @@ namespace {
 std::vector<Column> region_columns(RowKeys keys) {
   std::vector<Column> columns = keys.by == GroupBy::none ? std::vector<Column>() : process_columns(keys);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  return joined(std::move(columns), {
-      {"name", Unit::text, "Name of the range"},
-      {"domain", Unit::text, "NVTX domain, if any"},
-      {"source", Unit::text, "nvtx, or annotation (record_function and PyTorch's own annotations)"},
-      {"count", Unit::count, "Number of ranges with this name on the host, including those partly in the chosen time"},
-      {"host_ns", Unit::ns, "Total time on the host"},
-      {"host_min_ns", Unit::ns, "Shortest host time of a range"},
-      {"host_median_ns", Unit::ns, "Median host time of a range"},
-      {"host_max_ns", Unit::ns, "Longest host time of a range"},
-      {"host_stddev_ns", Unit::ns, "Sample standard deviation of the host time (n - 1, like Nsight Systems); unknown for one range"},
-      {"launching", Unit::count, "Number of ranges that launched GPU work in this row; with --by step, also ranges of earlier steps"},
-      {"gpu_span_ns", Unit::ns, "Total GPU span: from the start of the first work launched in a range to the end of the last"},
-      {"gpu_span_min_ns", Unit::ns, "Shortest GPU span of a range"},
-      {"gpu_span_median_ns", Unit::ns, "Median GPU span of a range"},
-      {"gpu_span_max_ns", Unit::ns, "Longest GPU span of a range"},
-      {"gpu_span_stddev_ns", Unit::ns, "Sample standard deviation of the GPU span; unknown for one range"},
-      {"gpu_busy_ns", Unit::ns, "Time with any GPU work launched in the ranges"},
-      {"gpu_gap_ns", Unit::ns, "gpu_span_ns - gpu_busy_ns"},
-      {"gpu_count", Unit::count, "Number of kernels, copies, memsets and whole graphs launched in the ranges"},
-      {"kernels", Unit::count, "Number of kernels launched in the ranges"}});
+  return joined(
+      std::move(columns),
+      {{"name", Unit::text, "Name of the range"},
+       {"domain", Unit::text, "NVTX domain, if any"},
+       {"source", Unit::text, "nvtx, or annotation (record_function and PyTorch's own annotations)"},
+       {"count", Unit::count, "Number of ranges with this name on the host, including those partly in the chosen time"},
+       {"host_ns", Unit::ns, "Total time on the host"},
+       {"host_min_ns", Unit::ns, "Shortest host time of a range"},
+       {"host_median_ns", Unit::ns, "Median host time of a range"},
+       {"host_max_ns", Unit::ns, "Longest host time of a range"},
+       {"host_stddev_ns", Unit::ns,
+        "Sample standard deviation of the host time (n - 1, like Nsight Systems); unknown for one range"},
+       {"launching", Unit::count,
+        "Number of ranges that launched GPU work in this row; with --by step, also ranges of earlier steps"},
+       {"gpu_span_ns", Unit::ns,
+        "Total GPU span: from the start of the first work launched in a range to the end of the last"},
+       {"gpu_span_min_ns", Unit::ns, "Shortest GPU span of a range"},
+       {"gpu_span_median_ns", Unit::ns, "Median GPU span of a range"},
+       {"gpu_span_max_ns", Unit::ns, "Longest GPU span of a range"},
+       {"gpu_span_stddev_ns", Unit::ns, "Sample standard deviation of the GPU span; unknown for one range"},
+       {"gpu_busy_ns", Unit::ns, "Time with any GPU work launched in the ranges"},
+       {"gpu_gap_ns", Unit::ns, "gpu_span_ns - gpu_busy_ns"},
+       {"gpu_count", Unit::count, "Number of kernels, copies, memsets and whole graphs launched in the ranges"},
+       {"kernels", Unit::count, "Number of kernels launched in the ranges"}});
 }
 
 class Regions : public Analysis {
  public:
-  explicit Regions(const AnalysisContext& context) : context_(context), host_(context.windows.host()), ranges_(context), threads_(context.catalog.tracks.size()) {}
+  explicit Regions(const AnalysisContext& context)
+      : context_(context), host_(context.windows.host()), ranges_(context), threads_(context.catalog.tracks.size()) {}
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -90,15 +95,17 @@ class Regions : public Analysis {
     for (auto& [key, row] : rows_) sorted.push_back({&key, &row});
     const auto order = [&](const auto& each) {
       const Key& key = *each.first;
-      return std::tuple(key.process, key.window, -each.second->span_ns, -each.second->host_ns, context_.catalog.strings[key.name],
-                        context_.catalog.strings[key.domain], key.has_domain, key.kind);
+      return std::tuple(key.process, key.window, -each.second->span_ns, -each.second->host_ns,
+                        context_.catalog.strings[key.name], context_.catalog.strings[key.domain], key.has_domain,
+                        key.kind);
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
     for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row));
     append_endless_note(table.notes, endless_, "range");
     if (deep_ > 0) {
-      table.notes.push_back(fmt::format("{} in more than {} nested ranges: their work counts in the innermost {}, and in the innermost {} that never ended",
-                                        count_text(deep_, "launch", "launches"), kMostOpen, kMostOpen, kMostOpen));
+      table.notes.push_back(fmt::format(
+          "{} in more than {} nested ranges: their work counts in the innermost {}, and in the innermost {} that never ended",
+          count_text(deep_, "launch", "launches"), kMostOpen, kMostOpen, kMostOpen));
     }
     return table;
   }
@@ -154,8 +161,8 @@ class Regions : public Analysis {
   struct Thread {
     std::vector<std::shared_ptr<Region>> endless;  // the newest
     std::size_t endless_count = 0;                 // including the older ones
-    OpenSet last;                                  // the ranges that the last call found open; null if a range began since then
-    std::size_t last_count = 0;                    // ranges that end, including those that are not in `last`
+    OpenSet last;                // the ranges that the last call found open; null if a range began since then
+    std::size_t last_count = 0;  // ranges that end, including those that are not in `last`
   };
 
   void enter(const Event& event, const RangeFacts* facts) {
@@ -169,7 +176,8 @@ class Regions : public Analysis {
     if (event.duration_ns < 0) ++endless_;
     Row* counted = nullptr;
     for (std::size_t i = host_.first_after(process, event.start_ns); i < windows.size(); ++i) {
-      const std::int64_t from_ns = std::max(event.start_ns, windows[i].from_ns), to_ns = std::min(end_ns, windows[i].to_ns);
+      const std::int64_t from_ns = std::max(event.start_ns, windows[i].from_ns),
+                         to_ns = std::min(end_ns, windows[i].to_ns);
       if (from_ns > to_ns || (from_ns == to_ns && event.start_ns < from_ns)) break;
       Row& row = row_of(process, i, key);
       const bool is_new = &row != counted;
@@ -198,9 +206,12 @@ class Regions : public Analysis {
     Thread& thread = threads_[call.track];
     if (open.empty() && thread.endless.empty()) {
       thread.last.reset();
-    } else if (thread.last == nullptr || thread.last_count != open.size()) {  // no range began since then, so an equal count means the same ranges
+    } else if (thread.last == nullptr ||
+               thread.last_count !=
+                   open.size()) {  // no range began since then, so an equal count means the same ranges
       std::vector<std::shared_ptr<Region>> regions(thread.endless.begin(), thread.endless.end());
-      for (std::size_t i = open.size() - std::min(open.size(), kMostOpen); i < open.size(); ++i) regions.push_back(open[i].range);
+      for (std::size_t i = open.size() - std::min(open.size(), kMostOpen); i < open.size(); ++i)
+        regions.push_back(open[i].range);
       thread.last = std::make_shared<const std::vector<std::shared_ptr<Region>>>(std::move(regions));
       thread.last_count = open.size();
     }
@@ -244,7 +255,8 @@ class Regions : public Analysis {
   std::vector<Cell> cells(const Key& key, Row& row) const {
     const Strings& strings = context_.catalog.strings;
     std::vector<Cell> cells;
-    if (context_.keys.by != GroupBy::none) append_process(cells, context_.catalog.processes[key.process], context_.keys);
+    if (context_.keys.by != GroupBy::none)
+      append_process(cells, context_.catalog.processes[key.process], context_.keys);
     if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.process)[key.window].step));
     cells.emplace_back(std::string(strings[key.name]));
     key.has_domain ? cells.emplace_back(std::string(strings[key.domain])) : cells.emplace_back();

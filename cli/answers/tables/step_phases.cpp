@@ -27,14 +27,17 @@ constexpr std::size_t kToldPhases = 3;  // the first ones, which ranges mark
 std::vector<Column> phase_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   columns.insert(columns.begin(), kStepColumn);
-  return joined(std::move(columns), {
-      kDeviceColumn,
-      {"busy_ns", Unit::ns, "Time with any GPU work in the step; sum of the next five columns"},
-      {"forward_ns", Unit::ns, "Time of GPU work launched by forward operators; unknown if no range identifies the pass"},
-      {"backward_ns", Unit::ns, "Time of GPU work launched by autograd's engine; unknown if no range identifies the pass"},
-      {"optimizer_ns", Unit::ns, "Time of GPU work launched in an optimizer step; unknown if no range identifies it"},
-      {"comm_ns", Unit::ns, "Time with communication and no other GPU work"},
-      {"other_ns", Unit::ns, "Time of GPU work in no known phase"}});
+  return joined(
+      std::move(columns),
+      {kDeviceColumn,
+       {"busy_ns", Unit::ns, "Time with any GPU work in the step; sum of the next five columns"},
+       {"forward_ns", Unit::ns,
+        "Time of GPU work launched by forward operators; unknown if no range identifies the pass"},
+       {"backward_ns", Unit::ns,
+        "Time of GPU work launched by autograd's engine; unknown if no range identifies the pass"},
+       {"optimizer_ns", Unit::ns, "Time of GPU work launched in an optimizer step; unknown if no range identifies it"},
+       {"comm_ns", Unit::ns, "Time with communication and no other GPU work"},
+       {"other_ns", Unit::ns, "Time of GPU work in no known phase"}});
 }
 
 // Phase of names that contain it, independent of other facts about the range.
@@ -58,7 +61,10 @@ struct Covered {
 class StepPhases : public Analysis {
  public:
   explicit StepPhases(const AnalysisContext& context)
-      : context_(context), ranges_(context), names_(context.catalog.strings.size(), kUnseen), told_(context.catalog.processes.size()) {}
+      : context_(context),
+        ranges_(context),
+        names_(context.catalog.strings.size(), kUnseen),
+        told_(context.catalog.processes.size()) {}
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -69,10 +75,12 @@ class StepPhases : public Analysis {
     }
     const StepPhase phase = phase_of(event, facts.get<OperatorFacts>());
     if (phase == StepPhase::other) return;
-    if (!tells_no_phase(context_.catalog.strings[event.name])) told_[context_.catalog.tracks[event.track].process][static_cast<std::size_t>(phase)] = true;
+    if (!tells_no_phase(context_.catalog.strings[event.name]))
+      told_[context_.catalog.tracks[event.track].process][static_cast<std::size_t>(phase)] = true;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
     const auto& open = ranges_.open_at(event.track, event.start_ns);
-    const bool is_within = std::any_of(open.begin(), open.end(), [&](const auto& each) { return each.range == phase && each.end_ns >= end_ns; });
+    const bool is_within = std::any_of(open.begin(), open.end(),
+                                       [&](const auto& each) { return each.range == phase && each.end_ns >= end_ns; });
     if (!is_within) ranges_.open(event.track, {event.start_ns, end_ns, phase});
   }
 
@@ -83,12 +91,16 @@ class StepPhases : public Analysis {
   void work(const GpuWork& work) override {
     ranges_.settle([&](const Event& call) { launch(call); });
     const StepPhase* launcher = ranges_.of(work);
-    const StepPhase phase = work.work_class == WorkClass::comm ? StepPhase::comm : launcher != nullptr ? *launcher : StepPhase::other;
+    const StepPhase phase = work.work_class == WorkClass::comm ? StepPhase::comm
+                            : launcher != nullptr              ? *launcher
+                                                               : StepPhase::other;
     std::vector<Times>& times = devices_[{work.process, work.device}];
     if (times.empty()) times.resize(context_.windows.of(work.process).size());
-    context_.windows.each_part(work.process, work.start_ns, work.end_ns, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
-      for (std::size_t each = static_cast<std::size_t>(phase); each < kStepPhases; ++each) times[i][each].add(start_ns, end_ns);
-    });
+    context_.windows.each_part(work.process, work.start_ns, work.end_ns,
+                               [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
+                                 for (std::size_t each = static_cast<std::size_t>(phase); each < kStepPhases; ++each)
+                                   times[i][each].add(start_ns, end_ns);
+                               });
   }
 
   ResultTable finish() override {
@@ -149,7 +161,7 @@ class StepPhases : public Analysis {
 
   const AnalysisContext& context_;
   LaunchRanges<StepPhase, StepPhase> ranges_;
-  std::vector<std::uint8_t> names_;  // by StringId: StepPhase, or kUnseen
+  std::vector<std::uint8_t> names_;                  // by StringId: StepPhase, or kUnseen
   std::vector<std::array<bool, kToldPhases>> told_;  // by process: whether a range marked the phase
   std::map<std::pair<ProcessId, std::int64_t>, std::vector<Times>> devices_;  // by window
 };
@@ -163,7 +175,8 @@ AnalysisEntry step_phases_analysis() {
           .columns = phase_columns,
           .make = make_analysis<StepPhases>,
           .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}), .by_time = true}};
+          .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}),
+                    .by_time = true}};
 }
 
 }  // namespace cli

@@ -12,17 +12,21 @@ namespace {
 std::vector<Column> step_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   columns.insert(columns.begin(), kStepColumn);
-  return joined(std::move(columns), {
-      kDeviceColumn,
-      {"start_ns", Unit::ns, "Start of the step on the GPU: end of the GPU work launched before it, since the start of the trace"},
-      {"duration_ns", Unit::ns, "Time from start_ns to the end of the last GPU work launched in the step; host time if no GPU was used"},
-      {"host_start_ns", Unit::ns, "Start of the step on the host, since the start of the trace; later launches belong to the step"},
-      {"host_duration_ns", Unit::ns, "Duration of the step on the host"},
-      {"busy_ns", Unit::ns, "Time within duration_ns with any GPU work"},
-      {"exposed_comm_ns", Unit::ns, "Time within duration_ns with communication and no compute"},
-      {"kernels", Unit::count, "Kernels launched in the step"},
-      {"warm_up", Unit::yes_no, "Whether it is one of the first steps, which take far longer than others"},
-      {"found_by", Unit::text, "Names of the ranges used as steps, or: period of kernels"}});
+  return joined(
+      std::move(columns),
+      {kDeviceColumn,
+       {"start_ns", Unit::ns,
+        "Start of the step on the GPU: end of the GPU work launched before it, since the start of the trace"},
+       {"duration_ns", Unit::ns,
+        "Time from start_ns to the end of the last GPU work launched in the step; host time if no GPU was used"},
+       {"host_start_ns", Unit::ns,
+        "Start of the step on the host, since the start of the trace; later launches belong to the step"},
+       {"host_duration_ns", Unit::ns, "Duration of the step on the host"},
+       {"busy_ns", Unit::ns, "Time within duration_ns with any GPU work"},
+       {"exposed_comm_ns", Unit::ns, "Time within duration_ns with communication and no compute"},
+       {"kernels", Unit::count, "Kernels launched in the step"},
+       {"warm_up", Unit::yes_no, "Whether it is one of the first steps, which take far longer than others"},
+       {"found_by", Unit::text, "Names of the ranges used as steps, or: period of kernels"}});
 }
 
 class StepTable : public Analysis {
@@ -42,20 +46,24 @@ class StepTable : public Analysis {
       const ProcessSteps& found = context_.steps_found[row.process];
       const std::size_t at = place_of(found, row.window);
       const Step step = at < found.steps.size() ? found.steps[at] : Step();
-      append(cells, known(row.device), since_start(row.process, row.window.from_ns), row.time.span_ns, since_start(row.process, step.start_ns), step.end_ns - step.start_ns,
-             is_known ? Cell(row.time.busy_ns) : Cell(), is_known ? Cell(row.time.exposed_comm_ns) : Cell(), is_known ? Cell(step.kernels) : Cell(), at < warm_ups_[row.process],
-             found.found_by);
+      append(cells, known(row.device), since_start(row.process, row.window.from_ns), row.time.span_ns,
+             since_start(row.process, step.start_ns), step.end_ns - step.start_ns,
+             is_known ? Cell(row.time.busy_ns) : Cell(), is_known ? Cell(row.time.exposed_comm_ns) : Cell(),
+             is_known ? Cell(step.kernels) : Cell(), at < warm_ups_[row.process], found.found_by);
     }
     table.notes = step_notes(context_.steps_found, context_.catalog, context_.chosen, false);
     return table;
   }
 
  private:
-  std::int64_t since_start(ProcessId process, std::int64_t ns) const { return context_.clocks.on_axis(process, ns) - context_.origin_ns; }
+  std::int64_t since_start(ProcessId process, std::int64_t ns) const {
+    return context_.clocks.on_axis(process, ns) - context_.origin_ns;
+  }
 
   // Returns the index of the window's step among the steps of the process.
   static std::size_t place_of(const ProcessSteps& found, const AnalysisWindow& window) {
-    const auto at = std::lower_bound(found.steps.begin(), found.steps.end(), window.host_to_ns, [](const Step& step, std::int64_t ns) { return step.end_ns < ns; });
+    const auto at = std::lower_bound(found.steps.begin(), found.steps.end(), window.host_to_ns,
+                                     [](const Step& step, std::int64_t ns) { return step.end_ns < ns; });
     return static_cast<std::size_t>(at - found.steps.begin());
   }
 

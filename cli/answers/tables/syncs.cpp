@@ -10,14 +10,16 @@ namespace cli {
 namespace {
 
 std::vector<Column> sync_columns(RowKeys keys) {
-  return joined(process_columns(keys), {
-      {"name", Unit::text, "Call in which the host waits: a synchronization or a blocking copy"},
-      {"count", Unit::count, "Number of waits"},
-      {"host_ns", Unit::ns, "Total time in these calls on all threads"},
-      {"median_ns", Unit::ns, "Median duration"},
-      {"max_ns", Unit::ns, "Longest duration"},
-      {"stalls", Unit::count, "Number of idle gaps that began during such a call and ended with work launched after it"},
-      {"stalled_ns", Unit::ns, "Idle time in the gaps counted in stalls, each at most as long as its call"}});
+  return joined(
+      process_columns(keys),
+      {{"name", Unit::text, "Call in which the host waits: a synchronization or a blocking copy"},
+       {"count", Unit::count, "Number of waits"},
+       {"host_ns", Unit::ns, "Total time in these calls on all threads"},
+       {"median_ns", Unit::ns, "Median duration"},
+       {"max_ns", Unit::ns, "Longest duration"},
+       {"stalls", Unit::count,
+        "Number of idle gaps that began during such a call and ended with work launched after it"},
+       {"stalled_ns", Unit::ns, "Idle time in the gaps counted in stalls, each at most as long as its call"}});
 }
 
 class SyncTable : public Analysis {
@@ -53,7 +55,8 @@ class SyncTable : public Analysis {
     for (const auto& [key, waits] : sorted) {
       std::vector<Cell>& cells = table.rows.emplace_back();
       append_process(cells, context_.catalog.processes[key->first], context_.keys);
-      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(waits->ns.size()), waits->host_ns);
+      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(waits->ns.size()),
+             waits->host_ns);
       if (waits->ns.empty()) {
         append(cells, Cell(), Cell());
       } else {

@@ -11,9 +11,9 @@
 #include <optional>
 #include <vector>
 
+#include "cli/timeline/select/selector.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/steps.h"
-#include "cli/timeline/select/selector.h"
 
 namespace cli {
 

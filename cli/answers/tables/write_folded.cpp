@@ -16,7 +16,8 @@ namespace cli {
 namespace {
 
 std::string folded_name(const Catalog& catalog, const CallPaths::Node& node) {
-  std::string text = may_name_step(node.label.part) ? unnumbered_step(catalog.strings[node.label.name]) : call_text(catalog, node.label);
+  std::string text = may_name_step(node.label.part) ? unnumbered_step(catalog.strings[node.label.name])
+                                                    : call_text(catalog, node.label);
   if (node.label.part == CallPart::process) {
     const std::int64_t rank = catalog.processes[node.group].rank;
     text = rank < 0 ? "rank ?" : fmt::format("rank {}", rank);
@@ -33,7 +34,8 @@ class NamedTree {
   // `parent` is 0 for the root.
   Id child(Id parent, std::string_view name) {
     const StringId name_id = names_.intern(name);
-    const auto [known, is_new] = children_.try_emplace(std::uint64_t{parent} << 32 | name_id, static_cast<Id>(nodes_.size()));
+    const auto [known, is_new] =
+        children_.try_emplace(std::uint64_t{parent} << 32 | name_id, static_cast<Id>(nodes_.size()));
     if (is_new) {
       nodes_.push_back({name_id, nodes_[parent].last_child, 0, 0});
       nodes_[parent].last_child = known->second;
@@ -72,7 +74,9 @@ class NamedTree {
     std::size_t path_bytes;  // length of the parent's path
   };
 
-  static void write_line(ByteSink& out, const std::string& path, std::int64_t ns) { out.write(fmt::format("{} {}\n", path, ns)); }
+  static void write_line(ByteSink& out, const std::string& path, std::int64_t ns) {
+    out.write(fmt::format("{} {}\n", path, ns));
+  }
 
   // The last element is processed first.
   void push_children(Id parent, std::size_t path_bytes, std::vector<Step>& steps) const {
@@ -88,7 +92,9 @@ class NamedTree {
     const std::string_view one = names_[nodes_[a.id].name], other = names_[nodes_[b.id].name];
     const std::size_t both = std::min(one.size(), other.size());
     if (const int order = one.substr(0, both).compare(other.substr(0, both)); order != 0) return order < 0;
-    const auto next = [&](const Step& step, std::string_view name) { return name.size() > both ? static_cast<unsigned char>(name[both]) : step.is_below ? ';' : -1; };
+    const auto next = [&](const Step& step, std::string_view name) {
+      return name.size() > both ? static_cast<unsigned char>(name[both]) : step.is_below ? ';' : -1;
+    };
     return next(a, one) < next(b, other);
   }
 
@@ -99,13 +105,15 @@ class NamedTree {
 
 }  // namespace
 
-std::int64_t write_folded(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, FoldedWeight weight, bool several, ByteSink& out) {
+std::int64_t write_folded(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, FoldedWeight weight,
+                          bool several, ByteSink& out) {
   NamedTree tree;
   std::vector<NamedTree::Id> named(nodes.size());  // by NodeId
   std::int64_t sum = 0;
   for (CallPaths::NodeId id = 1; id < nodes.size(); ++id) {
     const CallPaths::Node& node = nodes[id];
-    if (several || node.label.part != CallPart::process) named[id] = tree.child(named[node.parent], folded_name(catalog, node));
+    if (several || node.label.part != CallPart::process)
+      named[id] = tree.child(named[node.parent], folded_name(catalog, node));
     const std::int64_t ns = weight == FoldedWeight::gpu ? node.gpu_ns : node.host_ns;
     if (ns <= 0) continue;
     tree.add(named[id], ns);

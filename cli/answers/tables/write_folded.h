@@ -17,6 +17,7 @@ enum class FoldedWeight : std::uint8_t {
 
 // Writes sorted lines and returns the sum of the weights. Ranges of training steps have N in place of their number. In
 // names, ";" becomes ":" and a line break becomes a blank. With `several`, each line begins with the rank.
-std::int64_t write_folded(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, FoldedWeight weight, bool several, ByteSink& out);
+std::int64_t write_folded(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, FoldedWeight weight,
+                          bool several, ByteSink& out);
 
 }  // namespace cli

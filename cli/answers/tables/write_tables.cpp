@@ -25,10 +25,13 @@ std::string cell_text(const Cell& cell, Unit unit) {
   if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "yes" : "no";
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* real = std::get_if<double>(&cell)) {
-    return unit == Unit::ns ? duration_text(std::llround(*real)) : fmt::format("{:.2f}", *real) + (unit == Unit::percent ? " %" : "");
+    return unit == Unit::ns ? duration_text(std::llround(*real))
+                            : fmt::format("{:.2f}", *real) + (unit == Unit::percent ? " %" : "");
   }
   const std::int64_t number = std::get<std::int64_t>(cell);
-  if (unit == Unit::bytes) return number < 0 ? "-" + bytes_text(-static_cast<std::uint64_t>(number)) : bytes_text(static_cast<std::uint64_t>(number));
+  if (unit == Unit::bytes)
+    return number < 0 ? "-" + bytes_text(-static_cast<std::uint64_t>(number))
+                      : bytes_text(static_cast<std::uint64_t>(number));
   return unit == Unit::ns ? duration_text(number) : fmt::format("{}", number);
 }
 
@@ -91,7 +94,8 @@ constexpr std::string_view kSizeClass = "from_bytes";
 
 // Returns true if no row has a value in the column.
 bool is_unknown(const ResultTable& table, std::size_t column) {
-  return std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return std::holds_alternative<std::monostate>(row[column]); });
+  return std::all_of(table.rows.begin(), table.rows.end(),
+                     [&](const auto& row) { return std::holds_alternative<std::monostate>(row[column]); });
 }
 
 NumberStyle style_of(const ResultTable& table, std::size_t column) {
@@ -141,14 +145,17 @@ std::string write_text(const std::vector<ResultTable>& tables) {
       }
       order.push_back(i);
       if (table.columns[i].key != kSizeClass) styles[i] = style_of(table, i);
-      head.push_back(title == "bytes" && !styles[i].name.empty() ? std::string(styles[i].name) : title + (styles[i].name.empty() ? "" : " " + std::string(styles[i].name)));
+      head.push_back(title == "bytes" && !styles[i].name.empty()
+                         ? std::string(styles[i].name)
+                         : title + (styles[i].name.empty() ? "" : " " + std::string(styles[i].name)));
     }
     Table lines(std::move(head));
     for (const auto& cells : table.rows) {
       std::vector<std::string> row;
       for (const std::size_t i : order) {
         const std::optional<double> number = number_in(cells[i]);
-        std::string text = number && table.columns[i].key != kSizeClass ? number_text(*number, styles[i]) : cell_text(cells[i], table.columns[i].unit);
+        std::string text = number && table.columns[i].key != kSizeClass ? number_text(*number, styles[i])
+                                                                        : cell_text(cells[i], table.columns[i].unit);
         row.push_back(is_sentence(table.columns[i]) ? std::move(text) : shortened_text(std::move(text)));
       }
       lines.add(std::move(row));
@@ -186,7 +193,8 @@ void json_value(JsonText& out, const Cell& cell, const Column& column) {
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return out.number(*number);
   if (const auto* real = std::get_if<double>(&cell)) return out.raw(fmt::format("{}", *real));
   if (const auto* yes = std::get_if<bool>(&cell)) return out.raw(*yes ? "true" : "false");
-  if (const auto* extent = std::get_if<Extent>(&cell)) return out.raw(fmt::format("[{}, {}, {}]", (*extent)[0], (*extent)[1], (*extent)[2]));
+  if (const auto* extent = std::get_if<Extent>(&cell))
+    return out.raw(fmt::format("[{}, {}, {}]", (*extent)[0], (*extent)[1], (*extent)[2]));
   out.raw("null");
 }
 
@@ -231,7 +239,8 @@ std::string csv_text(const std::string& text) {
 std::string csv_rows(const CellRows& rows) {
   std::string out;
   for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) out += (i > 0 ? ":" : out.empty() ? "" : " ") + (row[i] ? fmt::format("{}", *row[i]) : std::string());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      out += (i > 0 ? ":" : out.empty() ? "" : " ") + (row[i] ? fmt::format("{}", *row[i]) : std::string());
   }
   return out;
 }
@@ -249,7 +258,8 @@ std::string csv_value(const Cell& cell) {
 std::string write_csv(const std::vector<ResultTable>& tables) {
   std::string out;
   for (const ResultTable& table : tables) {
-    for (const Column& column : table.columns) out += (&column == &table.columns[0] ? "" : ",") + std::string(column.key);
+    for (const Column& column : table.columns)
+      out += (&column == &table.columns[0] ? "" : ",") + std::string(column.key);
     out += "\r\n";
     for (const auto& cells : table.rows) {
       for (const Cell& cell : cells) out += (&cell == &cells[0] ? "" : ",") + csv_value(cell);
@@ -297,15 +307,16 @@ std::string markdown_text(std::string_view text) {
 
 const std::vector<TableFormat>& table_formats() {
   static const std::vector<TableFormat> formats{{"text", true, false, write_text},
-                                             {"json", true, true, write_json},
-                                             {"csv", false, true, write_csv},
-                                             {"md", true, false, write_markdown}};
+                                                {"json", true, true, write_json},
+                                                {"csv", false, true, write_csv},
+                                                {"md", true, false, write_markdown}};
   return formats;
 }
 
 const TableFormat* find_table_format(std::string_view name) {
   const auto& formats = table_formats();
-  const auto found = std::find_if(formats.begin(), formats.end(), [&](const TableFormat& format) { return format.name == name; });
+  const auto found =
+      std::find_if(formats.begin(), formats.end(), [&](const TableFormat& format) { return format.name == name; });
   return found == formats.end() ? nullptr : &*found;
 }
 

@@ -63,19 +63,23 @@ class WithAsyncSlices : public Exporter {
     std::size_t span;
     std::int64_t start_ns;
   };
-  Key key_of(const Event& event) const { return {catalog_->tracks[event.track].process, event.category, event.correlation}; }
+  Key key_of(const Event& event) const {
+    return {catalog_->tracks[event.track].process, event.category, event.correlation};
+  }
 
   std::unique_ptr<Exporter> format_;
   const Catalog* catalog_ = nullptr;
   std::map<Key, std::vector<Open>> open_;
   std::vector<std::int64_t> durations_;  // of the spans, in the order of their begins
-  std::vector<bool> ends_joined_;  // by end, in order
-  std::size_t spans_ = 0, ends_ = 0;  // seen by event()
+  std::vector<bool> ends_joined_;        // by end, in order
+  std::size_t spans_ = 0, ends_ = 0;     // seen by event()
   std::uint64_t joined_ends_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Exporter> with_async_slices(std::unique_ptr<Exporter> format) { return std::make_unique<WithAsyncSlices>(std::move(format)); }
+std::unique_ptr<Exporter> with_async_slices(std::unique_ptr<Exporter> format) {
+  return std::make_unique<WithAsyncSlices>(std::move(format));
+}
 
 }  // namespace cli::chrome

@@ -30,7 +30,8 @@ void ChromeDerived::draw(Derived derived, std::int64_t origin_ns, ChromeText& te
     ++summary.derived_values;
   } else {
     const std::string& where = lane(derived, text);
-    text.computed_slice(derived, derived_text(derived, catalog_.processes[derived.process]), where, chrome_color(derived.track));
+    text.computed_slice(derived, derived_text(derived, catalog_.processes[derived.process]), where,
+                        chrome_color(derived.track));
     ++summary.derived_slices;
   }
 }

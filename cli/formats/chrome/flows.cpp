@@ -5,13 +5,13 @@
 namespace cli::chrome {
 namespace {
 
-constexpr std::size_t kSearched = 256;  // limit of slices with equal start searched for that of a flow
+constexpr std::size_t kSearched = 256;       // limit of slices with equal start searched for that of a flow
 constexpr std::size_t kFarthest = 64 << 10;  // maximum number of bytes across which a flow is moved
 
 }  // namespace
 
 void ChromeFlows::slice(const Event& event, const Facts& facts, std::int64_t end_ns, const TrackLanes::Lane& lane,
-                         ChromeText& text, ExportSummary& summary) {
+                        ChromeText& text, ExportSummary& summary) {
   if (plan_.has_flows(plan_.process(event))) {
     plan_.reach(event);
     fresh_.push_back({event.correlation, &lane, text.position(), end_ns, event.track});
@@ -44,7 +44,7 @@ void ChromeFlows::next_time(std::int64_t now_ns, ChromeText& text, Tracks& track
 }
 
 void ChromeFlows::draw_flow(const Event& flow, TrackId track, ChromeText& text, Tracks& tracks,
-                             ExportSummary& summary) {
+                            ExportSummary& summary) {
   const Bound bound = bind(flow, track, tracks);
   const std::size_t since = text.position();
   if (flow.phase == 's') {
@@ -90,7 +90,7 @@ void ChromeFlows::move_behind(std::size_t fresh, std::size_t since, ChromeText& 
 }
 
 void ChromeFlows::begin_flow(std::uint64_t flow_id, StringId kind, const TrackLanes::Lane& lane, std::int64_t ns,
-                               ChromeText& text, ExportSummary& summary) {
+                             ChromeText& text, ExportSummary& summary) {
   text.flow('s', flow_id, kind, lane.where, ns);
   if (early_.empty()) return;
   const auto early = early_.find(flow_id);
@@ -109,8 +109,7 @@ void ChromeFlows::begin_flow(std::uint64_t flow_id, StringId kind, const TrackLa
 // An end that precedes its start is written together with it, at the start's time if its slice lasts until then.
 void ChromeFlows::end_flow(FlowTable::End end, const End& drawn, ChromeText& text, ExportSummary& summary) {
   if (!end.started) return early_[end.flow_id].push_back(drawn);
-  text.flow(drawn.phase, end.flow_id, drawn.category, drawn.bound.lane->where,
-            drawn.bound.drawn_ns(drawn.time_ns));
+  text.flow(drawn.phase, end.flow_id, drawn.category, drawn.bound.lane->where, drawn.bound.drawn_ns(drawn.time_ns));
   ++summary.flows_out;
 }
 

@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/formats/export/flows.h"
 #include "cli/formats/export/chrome_text.h"
 #include "cli/formats/export/exporter.h"
+#include "cli/formats/export/flows.h"
 #include "cli/formats/export/lanes.h"
 
 namespace cli::chrome {
@@ -33,8 +33,8 @@ class ChromeFlows {
   void time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
     if (now_ns != now_ns_) next_time(now_ns, text, tracks, summary);
   }
-  void slice(const Event& event, const Facts& facts, std::int64_t end_ns, const TrackLanes::Lane& lane, ChromeText& text,
-             ExportSummary& summary);
+  void slice(const Event& event, const Facts& facts, std::int64_t end_ns, const TrackLanes::Lane& lane,
+             ChromeText& text, ExportSummary& summary);
   void flow(const Event& event) { plan_.hold(event); }
   void moved() { fresh_.clear(); }
   void finish(ChromeText& text, Tracks& tracks, ExportSummary& summary) { next_time(now_ns_, text, tracks, summary); }
@@ -66,7 +66,7 @@ class ChromeFlows {
   void draw_flow(const Event& flow, TrackId track, ChromeText& text, Tracks& tracks, ExportSummary& summary);
   Bound bind(const Event& flow, TrackId track, Tracks& tracks) const;
   void begin_flow(std::uint64_t flow_id, StringId category, const TrackLanes::Lane& lane, std::int64_t ns,
-                   ChromeText& text, ExportSummary& summary);
+                  ChromeText& text, ExportSummary& summary);
   void end_flow(FlowTable::End end, const End& drawn, ChromeText& text, ExportSummary& summary);
   void move_behind(std::size_t fresh, std::size_t since, ChromeText& text);
 

@@ -4,14 +4,14 @@
 #include <optional>
 #include <vector>
 
+#include "cli/formats/chrome/derived.h"
+#include "cli/formats/chrome/flows.h"
 #include "cli/formats/export/args_text.h"
+#include "cli/formats/export/chrome_text.h"
 #include "cli/formats/export/exporter.h"
 #include "cli/formats/export/flows.h"
-#include "cli/formats/export/shared_json.h"
-#include "cli/formats/chrome/flows.h"
-#include "cli/formats/chrome/derived.h"
-#include "cli/formats/export/chrome_text.h"
 #include "cli/formats/export/lanes.h"
+#include "cli/formats/export/shared_json.h"
 #include "cli/trace/losses.h"
 
 namespace cli::chrome {

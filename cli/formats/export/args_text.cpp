@@ -6,16 +6,16 @@
 #include <cmath>
 #include <iterator>
 
-#include "cli/formats/export/shared_json.h"
 #include "cli/base/json_text.h"
-#include "cli/trace/words.h"
+#include "cli/formats/export/shared_json.h"
 #include "cli/trace/short_name.h"
+#include "cli/trace/words.h"
 #include "common/hash.h"
 
 namespace cli {
 namespace {
 
-constexpr std::uint32_t kMostCalls = 4096;  // CUPTI numbers the calls of an API sequentially: about 900
+constexpr std::uint32_t kMostCalls = 4096;     // CUPTI numbers the calls of an API sequentially: about 900
 constexpr std::size_t kKernelTexts = 1 << 12;  // about 300 bytes each
 
 // Hashes and addresses use all 64 bits, more than a viewer's numbers have, so they are text.
@@ -101,9 +101,7 @@ const ArgsText::KeptText& ArgsText::keep(KeptText& kept, const Event& event, con
   return kept;
 }
 
-void ArgsText::key(std::string_view key) {
-  out_.append(out_.empty() ? "\"" : ", \"").append(key).append("\": ");
-}
+void ArgsText::key(std::string_view key) { out_.append(out_.empty() ? "\"" : ", \"").append(key).append("\": "); }
 
 void ArgsText::number(std::string_view key, std::uint64_t value) {
   this->key(key);
@@ -133,8 +131,7 @@ void ArgsText::place(TrackId track, std::uint32_t context) {
   if (known.text.empty() || known.context != context) {
     const Track& stream = catalog_->tracks[track];
     known.context = context;
-    known.text =
-        fmt::format("\"device\": {}, \"context\": {}, \"stream\": {}", stream.group, context, stream.id);
+    known.text = fmt::format("\"device\": {}, \"context\": {}, \"stream\": {}", stream.group, context, stream.id);
   }
   out_ += known.text;
 }

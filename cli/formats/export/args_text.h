@@ -98,8 +98,8 @@ class ArgsText {
   std::unordered_map<std::uint32_t, std::pair<std::string, std::string>> stacks_;
   std::string out_;
   std::vector<std::string> launches_, captures_;  // by id; "" if not made yet
-  std::vector<KeptText> calls_;  // by cbid, of successful calls
-  std::vector<KernelText> kernels_;  // by a hash of the key members
+  std::vector<KeptText> calls_;                   // by cbid, of successful calls
+  std::vector<KernelText> kernels_;               // by a hash of the key members
   std::uint32_t last_id_ = 0;
   std::vector<Place> places_;  // by TrackId, for the last context
 };

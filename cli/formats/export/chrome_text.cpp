@@ -115,7 +115,8 @@ void ChromeText::counter(const Event& event, std::string_view ids, std::string_v
   out_.raw("}}");
 }
 
-void ChromeText::computed_slice(const Derived& derived, const DerivedText& said, std::string_view ids, std::string_view name_of_color) {
+void ChromeText::computed_slice(const Derived& derived, const DerivedText& said, std::string_view ids,
+                                std::string_view name_of_color) {
   open("{\"ph\":\"X\",\"cat\":\"computed\",\"name\":");
   json_string(out_, said.name);
   out_.raw(",");

@@ -74,7 +74,7 @@ class ChromeText {
   void time(std::int64_t ns) { out_.micros(static_cast<std::uint64_t>(ns) - static_cast<std::uint64_t>(origin_)); }
   struct KernelText {
     std::string shown;  // as a JSON string
-    std::string full;  // a member of args; "" if equal to `shown`
+    std::string full;   // a member of args; "" if equal to `shown`
     std::string_view color;
   };
   const KernelText& kernel_text(StringId id);

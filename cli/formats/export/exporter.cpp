@@ -23,7 +23,7 @@ constexpr std::array kCounts{
     &ExportSummary::events_in,      &ExportSummary::slices_out,       &ExportSummary::instants_out,
     &ExportSummary::counters_out,   &ExportSummary::flow_events_in,   &ExportSummary::one_ended_flows,
     &ExportSummary::unplaced_flows, &ExportSummary::undrawable_flows, &ExportSummary::flow_events_drawn,
-    &ExportSummary::flows_out,     &ExportSummary::backward_flows,  &ExportSummary::works_without_launch,
+    &ExportSummary::flows_out,      &ExportSummary::backward_flows,   &ExportSummary::works_without_launch,
     &ExportSummary::unfinished,     &ExportSummary::extra_lanes,      &ExportSummary::derived_slices,
     &ExportSummary::derived_values, &ExportSummary::collective_flows, &ExportSummary::joined_ends,
     &ExportSummary::unjoined_calls};

@@ -23,7 +23,10 @@ namespace cli {
 class Census {
  public:
   explicit Census(const Catalog& catalog)
-      : processes(catalog.processes.size()), tracks(catalog.tracks.size()), catalog_(&catalog), names_(catalog.strings) {}
+      : processes(catalog.processes.size()),
+        tracks(catalog.tracks.size()),
+        catalog_(&catalog),
+        names_(catalog.strings) {}
 
   // Ignores flow events, because they are written on slices or not at all.
   void count(const Event& event);
@@ -58,7 +61,7 @@ struct FormatOptions {
   // pftrace: compression of packets; zstd needs Perfetto v58
   PacketCompression compression = PacketCompression::deflate;
   bool gpu_tracks = false;  // pftrace: write GPU work as render stages, for the GPU views of Perfetto v55
-  bool computed = true;  // kineto: write Python calls, which are computed from the stacks of operators
+  bool computed = true;     // kineto: write Python calls, which are computed from the stacks of operators
 };
 
 // Counts of written and excluded events. The user gets a message about everything that is not in the export.
@@ -67,9 +70,9 @@ struct ExportSummary {
   std::uint64_t slices_out = 0;
   std::uint64_t instants_out = 0;
   std::uint64_t counters_out = 0;
-  std::uint64_t flow_events_in = 0;  // events of Kind::flow; each is written or counted in one of the next three
-  std::uint64_t one_ended_flows = 0;  // the other endpoint is not in the trace or not written
-  std::uint64_t unplaced_flows = 0;  // no slice to bind to at the time on the track
+  std::uint64_t flow_events_in = 0;    // events of Kind::flow; each is written or counted in one of the next three
+  std::uint64_t one_ended_flows = 0;   // the other endpoint is not in the trace or not written
+  std::uint64_t unplaced_flows = 0;    // no slice to bind to at the time on the track
   std::uint64_t undrawable_flows = 0;  // at GPU work that cannot have another flow in this format
   std::uint64_t flow_events_drawn = 0;
   std::uint64_t flows_out = 0;  // one per pair of endpoints, explicit and by correlation
@@ -77,11 +80,11 @@ struct ExportSummary {
   std::uint64_t backward_flows = 0;
   std::uint64_t works_without_launch = 0;  // GPU work with a correlation whose call is not in the trace
   std::uint64_t unfinished = 0;            // slices without an end, written to the end of the trace
-  std::uint64_t extra_lanes = 0;  // lanes in addition to the first of each track
-  std::uint64_t derived_slices = 0;  // computed by us, not among the events
-  std::uint64_t derived_values = 0;  // counter values computed by us
+  std::uint64_t extra_lanes = 0;           // lanes in addition to the first of each track
+  std::uint64_t derived_slices = 0;        // computed by us, not among the events
+  std::uint64_t derived_values = 0;        // counter values computed by us
   std::uint64_t collective_flows = 0;      // from the last rank of a collective to another
-  std::uint64_t joined_ends = 0;  // ends of async spans, which are written as slices with their begins
+  std::uint64_t joined_ends = 0;           // ends of async spans, which are written as slices with their begins
   // Ranks of collectives without a flow: the last rank is missing, or this rank had ended before
   std::uint64_t unjoined_calls = 0;
 

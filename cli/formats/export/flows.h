@@ -10,8 +10,8 @@
 #include "cli/formats/export/exporter.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/trace/payload.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/payload.h"
 
 namespace cli {
 
@@ -22,9 +22,9 @@ namespace cli {
 // dense correlation ids, and at worst 72 bytes per endpoint. In addition 100 bytes for a reused id and 50 for a launch
 // of several works (a CUDA graph).
 enum class FlowStart : std::uint8_t {
-  event,  // an "s" in the input; each begins its own flow
+  event,    // an "s" in the input; each begins its own flow
   runtime,  // a runtime call: the outermost call, at which the flow begins
-  driver,  // a driver call: the flow begins here if no runtime call has the same id
+  driver,   // a driver call: the flow begins here if no runtime call has the same id
 };
 
 class FlowTable {
@@ -41,7 +41,7 @@ class FlowTable {
 
   struct End {
     std::uint64_t flow_id = 0;  // 0 if it has no start
-    bool started = false;  // false if its start is later
+    bool started = false;       // false if its start is later
   };
   End end(Group group, std::uint64_t id);
   // Returns the number of ends of a flow, at least 1, for formats that write each as a separate flow.
@@ -66,11 +66,11 @@ class FlowTable {
     };
     std::vector<Flow> flows;
     std::size_t current = 0;  // in the second pass
-    State live = 0;  // in the second pass: endpoints seen of the current flow
+    State live = 0;           // in the second pass: endpoints seen of the current flow
   };
   struct Position {
     Block* block = nullptr;  // null if the id has no start and no end
-    std::uint64_t key = 0;  // index of the block * 64 + shift
+    std::uint64_t key = 0;   // index of the block * 64 + shift
     unsigned shift = 0;
   };
   // A block is looked up repeatedly, first for starts and later for ends.
@@ -96,7 +96,8 @@ class FlowTable {
   Position look_up(Group group, std::uint64_t id, Side side, bool make);
   static State state(Position position) {
     State result = 0;
-    for (unsigned b = 0; b < kBits; ++b) result |= static_cast<State>((position.block->bits[b] >> position.shift & 1) << b);
+    for (unsigned b = 0; b < kBits; ++b)
+      result |= static_cast<State>((position.block->bits[b] >> position.shift & 1) << b);
     return result;
   }
   static void set(Position position, Bit b) { position.block->bits[b] |= std::uint64_t{1} << position.shift; }
@@ -109,8 +110,8 @@ class FlowTable {
   std::uint64_t start_reused(Position position, FlowStart role);
   End end_reused(Position position);
 
-  std::deque<Block> blocks_;  // addresses are stable
-  std::vector<std::uint32_t> slots_;  // open addressing: index in blocks_ + 1; 0 is free
+  std::deque<Block> blocks_;               // addresses are stable
+  std::vector<std::uint32_t> slots_;       // open addressing: index in blocks_ + 1; 0 is free
   std::vector<std::array<Last, 2>> last_;  // by group and Side: the last query
   std::unordered_map<std::uint64_t, Reuse> reused_;
   std::uint64_t extra_ = 0;
@@ -134,7 +135,7 @@ class CollectiveFlows {
 
   struct Flow {
     std::uint64_t id = 0;  // the collective
-    bool starts = false;  // begins at the start of this slice; otherwise ends in this slice
+    bool starts = false;   // begins at the start of this slice; otherwise ends in this slice
     // Time of the endpoint; an end is just after the start of the last rank, so that sorting by time keeps the start
     // first
     std::int64_t at_ns = 0;
@@ -146,7 +147,8 @@ class CollectiveFlows {
   void draw(const Event& slice, ExportSummary& summary, Draw&& draw) {
     of_slice(slice, [&](const JoinedCall& call) {
       if (call.is_last) {
-        if (started_[call.collective] && ends_[call.collective] > 0) draw(Flow{call.collective, true, call.start_ns, ends_[call.collective], 0});
+        if (started_[call.collective] && ends_[call.collective] > 0)
+          draw(Flow{call.collective, true, call.start_ns, ends_[call.collective], 0});
       } else if (started_[call.collective] && runs_on(slice, call)) {
         draw(Flow{call.collective, false, call.last_start_ns + 1, 0, drawn_[call.collective]++});
         ++summary.collective_flows;
@@ -177,8 +179,8 @@ class CollectiveFlows {
 
   const Catalog& catalog_;
   const JoinedCollectives* joined_ = nullptr;
-  std::vector<std::size_t> next_;  // by ProcessId: the first call not passed yet
-  std::vector<bool> started_;  // by collective: the last rank's kernel is written
+  std::vector<std::size_t> next_;            // by ProcessId: the first call not passed yet
+  std::vector<bool> started_;                // by collective: the last rank's kernel is written
   std::vector<std::uint32_t> ends_, drawn_;  // by collective
 };
 
@@ -246,11 +248,11 @@ class FlowPlan {
   std::function<bool(const Event&, TrackId)> takes_;
   FlowTable table_;
   std::unordered_map<std::uint64_t, FlowTable::Group> groups_;  // of flows, by process and category
-  std::vector<std::int64_t> reach_;  // by track: the latest end of a slice so far
+  std::vector<std::int64_t> reach_;                             // by track: the latest end of a slice so far
   // By track: the thread or stream with the same ids; flow events in Kineto's files do not distinguish them
   std::vector<TrackId> twins_;
   std::vector<bool> has_flows_;  // by process
-  std::vector<Event> held_;  // flow events of one instant
+  std::vector<Event> held_;      // flow events of one instant
   std::int64_t now_ns_ = 0;
   bool has_any_flows_ = false;
 };

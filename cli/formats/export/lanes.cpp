@@ -14,8 +14,9 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kLargestRank = 999'999;
-constexpr std::uint32_t kLargestRealTid = 1u << 22;    // PID_MAX_LIMIT of 64-bit Linux
-constexpr std::int64_t kKinetoSyncTracks = 1'000'000;  // Kineto's thread id for the synchronizations of stream n is n + this
+constexpr std::uint32_t kLargestRealTid = 1u << 22;  // PID_MAX_LIMIT of 64-bit Linux
+constexpr std::int64_t kKinetoSyncTracks =
+    1'000'000;  // Kineto's thread id for the synchronizations of stream n is n + this
 
 std::string name_before_dot(const std::string& path) {
   const std::string file = path.substr(path.find_last_of('/') + 1);
@@ -118,7 +119,8 @@ std::vector<ProcessLayout> process_layouts(const Catalog& catalog, const Census&
   return layouts;
 }
 
-std::vector<TrackLayout> track_layouts(const Catalog& catalog, const Census& census, std::vector<ProcessLayout>& processes) {
+std::vector<TrackLayout> track_layouts(const Catalog& catalog, const Census& census,
+                                       std::vector<ProcessLayout>& processes) {
   std::vector<TrackLayout> layouts(catalog.tracks.size());
   const auto devices = devices_of(catalog, census);
   std::vector<std::unordered_set<std::int64_t>> used(catalog.processes.size());
@@ -133,8 +135,8 @@ std::vector<TrackLayout> track_layouts(const Catalog& catalog, const Census& cen
     layout.shown = true;
     layout.order = next[t.process]++;
     layout.name = t.kind == TrackKind::thread   ? thread_name(t)
-               : t.kind == TrackKind::stream ? stream_name(t, census.tracks[id], devices[t.process].size() > 1)
-                                             : other_name(t);
+                  : t.kind == TrackKind::stream ? stream_name(t, census.tracks[id], devices[t.process].size() > 1)
+                                                : other_name(t);
     const bool keep = keeps_id(t, processes[t.process], used[t.process]);
     layout.tid = keep ? static_cast<std::uint32_t>(t.id) : processes[t.process].next_tid++;
     if (keep) used[t.process].insert(t.id);

@@ -23,8 +23,8 @@ namespace cli {
 inline constexpr std::uint32_t kFirstOwnTid = 5'000'000;
 
 struct ProcessLayout {
-  bool shown = false;  // has an event, or lost all events
-  std::uint32_t pid = 0;  // rank + 1 if unique; never 0, which viewers use for the idle task
+  bool shown = false;                     // has an event, or lost all events
+  std::uint32_t pid = 0;                  // rank + 1 if unique; never 0, which viewers use for the idle task
   std::size_t order = 0;                  // by rank, unknown ranks last
   std::string name;                       // "rank 3 node1:NVIDIA H100"
   std::uint32_t next_tid = kFirstOwnTid;  // for lanes that are added later
@@ -39,7 +39,8 @@ struct TrackLayout {
 
 // The results are indexed by ProcessId and by TrackId. track_layouts() allocates ids from the processes' next_tid.
 std::vector<ProcessLayout> process_layouts(const Catalog& catalog, const Census& census);
-std::vector<TrackLayout> track_layouts(const Catalog& catalog, const Census& census, std::vector<ProcessLayout>& processes);
+std::vector<TrackLayout> track_layouts(const Catalog& catalog, const Census& census,
+                                       std::vector<ProcessLayout>& processes);
 
 // The shown processes and tracks, from top to bottom.
 struct DisplayOrder {
@@ -50,7 +51,7 @@ DisplayOrder display_order(const Catalog& catalog, const std::vector<ProcessLayo
                            const std::vector<TrackLayout>& tracks);
 
 enum class LaneRule : std::uint8_t {
-  nest,  // host calls: a slice may be nested in another or follow it
+  nest,   // host calls: a slice may be nested in another or follow it
   apart,  // GPU work: two simultaneous kernels are on two lanes, nested or not (PDL, concurrent copies)
 };
 
@@ -104,8 +105,8 @@ class TrackLanes {
     std::uint32_t tid = 0;
     std::string name;
     std::size_t sort_index = 0;
-    std::size_t output = 0;  // number of the lane in the exporter
-    bool fresh = true;  // its metadata is not written yet
+    std::size_t output = 0;          // number of the lane in the exporter
+    bool fresh = true;               // its metadata is not written yet
     std::int64_t top_ns = kNoSlice;  // start of the slice opened here last; kNoSlice after an instant
   };
 

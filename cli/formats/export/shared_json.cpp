@@ -42,10 +42,13 @@ DerivedText collective_text(const DerivedFacts& facts) {
   const JoinedCollective& c = *facts.collective;
   const bool waits = facts.part == CollectivePart::wait;
   DerivedText text;
-  text.name = !waits ? "transfer: " : c.last_rank >= 0 ? fmt::format(FMT_COMPILE("wait for rank {}: "), c.last_rank) : "wait: ";
+  text.name = !waits             ? "transfer: "
+              : c.last_rank >= 0 ? fmt::format(FMT_COMPILE("wait for rank {}: "), c.last_rank)
+                                 : "wait: ";
   text.name += operation_name(c.operation);
   if (c.bytes >= 0) text.name += ' ' + bytes_text(static_cast<std::uint64_t>(c.bytes));
-  text.args = fmt::format(FMT_COMPILE("\"part\":\"{}\",\"communicator\":{},"), waits ? "wait" : "transfer", json_quoted(c.communicator));
+  text.args = fmt::format(FMT_COMPILE("\"part\":\"{}\",\"communicator\":{},"), waits ? "wait" : "transfer",
+                          json_quoted(c.communicator));
   if (!c.description.empty()) text.args += "\"description\":" + json_quoted(c.description) + ',';
   if (c.epoch != 0) text.args += fmt::format(FMT_COMPILE("\"epoch\":{},"), c.epoch);
   text.args += fmt::format(FMT_COMPILE("\"operation\":\"{}\",\"ordinal\":{},"), operation_name(c.operation), c.ordinal);
@@ -130,7 +133,7 @@ std::string json_list(const List& list, Text&& text) {
   return out += ']';
 }
 
-bool has(const OperatorInput& input, DimsId OperatorInput::* which, const std::vector<OperatorInput>& elements) {
+bool has(const OperatorInput& input, DimsId OperatorInput::*which, const std::vector<OperatorInput>& elements) {
   bool any = input.*which != 0;
   for (const OperatorInput& element : elements) any |= element.*which != 0;
   return any;
@@ -143,7 +146,7 @@ InputsText::InputsText(const Catalog& catalog, OperatorInputId id) {
   const auto of_dims = [&](DimsId dims) {
     return json_list(dims_of(catalog, dims), [](std::int64_t size) { return std::to_string(size); });
   };
-  const auto numbers = [&](DimsId OperatorInput::* which, std::string& out) {
+  const auto numbers = [&](DimsId OperatorInput::*which, std::string& out) {
     bool any = false;
     std::string text = json_list(inputs, [&](const OperatorInput& input) {
       const std::vector<OperatorInput> elements = inputs_of(catalog, input.elements);
@@ -153,7 +156,7 @@ InputsText::InputsText(const Catalog& catalog, OperatorInputId id) {
     });
     if (any) out = std::move(text);
   };
-  const auto words = [&](StringId OperatorInput::* which, std::string& out) {
+  const auto words = [&](StringId OperatorInput::*which, std::string& out) {
     bool any = false;
     std::string text = json_list(inputs, [&](const OperatorInput& input) {
       any |= input.*which != 0;

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/base/error.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/file_kind.h"
-#include "cli/formats/kineto/reader.h"
 #include "cli/formats/kineto/header.h"
+#include "cli/formats/kineto/reader.h"
 #include "cli/formats/ring/header.h"
 #include "cli/formats/ring/reader.h"
 #include "cli/formats/ttrace/reader.h"
-#include "cli/base/error.h"
 #include "common/layout.h"
 
 namespace cli {
@@ -89,7 +89,9 @@ bool is_merged(std::string_view bytes) {
   return bytes.starts_with(std::string_view(ttrace::kMergedMagic, sizeof(ttrace::kMergedMagic)));
 }
 
-std::unique_ptr<Reader> open_merged(const std::string& path, const ReaderOptions&) { return std::make_unique<ttrace::MergedReader>(path); }
+std::unique_ptr<Reader> open_merged(const std::string& path, const ReaderOptions&) {
+  return std::make_unique<ttrace::MergedReader>(path);
+}
 
 bool is_json(std::string_view bytes) {
   if (bytes.starts_with("\xef\xbb\xbf")) return true;
@@ -97,9 +99,13 @@ bool is_json(std::string_view bytes) {
   return first == std::string_view::npos ? !bytes.empty() : bytes[first] == '{' || bytes[first] == '[';
 }
 
-std::unique_ptr<Reader> open_recording(const std::string& path, const ReaderOptions& options) { return ring::open_ring(path, options.threads); }
+std::unique_ptr<Reader> open_recording(const std::string& path, const ReaderOptions& options) {
+  return ring::open_ring(path, options.threads);
+}
 
-std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) { return kineto::open(path, JsonStream::kWindow, options.memory, options.foreign); }
+std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) {
+  return kineto::open(path, JsonStream::kWindow, options.memory, options.foreign);
+}
 
 std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& options) {
   const std::string bytes = PlainFile(path).peek(kProbeBytes);
@@ -139,7 +145,8 @@ ReaderMemory::ReaderMemory() = default;
 ReaderMemory::~ReaderMemory() = default;
 
 bool is_ring(std::string_view bytes) {
-  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))) || ring::is_ring_without_header(bytes);
+  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))) ||
+         ring::is_ring_without_header(bytes);
 }
 
 const std::vector<InputFormat>& input_formats() {

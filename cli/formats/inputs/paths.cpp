@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/base/text.h"
 #include "cli/base/error.h"
+#include "cli/base/text.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/spool_file.h"
 
@@ -22,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> kEndings{".ring", ".ttrace", ".json", ".json.gz", ".json.zst"};
-
 
 std::string_view take_number(std::string_view& text) {
   std::size_t digits = 0;
@@ -67,9 +66,8 @@ std::vector<FoundFile> expand(const std::string& path) {
   const std::vector<std::string> roots = exists ? std::vector{path} : matches(path);
   if (roots.empty()) {
     const bool pattern = path.find_first_of("*?[") != std::string::npos;
-    fail(path, pattern
-                   ? "no file matches this pattern; give trace files, directories or patterns"
-                   : "no such file or directory; check the path (recordings are in $TRACETOOL_DIR, else ./traces)");
+    fail(path, pattern ? "no file matches this pattern; give trace files, directories or patterns"
+                       : "no such file or directory; check the path (recordings are in $TRACETOOL_DIR, else ./traces)");
   }
   std::vector<FoundFile> found;
   for (const std::string& root : roots) {
@@ -84,8 +82,10 @@ std::vector<FoundFile> expand(const std::string& path) {
     }
   }
   if (found.empty())
-    fail(path, "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst in it or below; `tracetool doctor " +
-                   path + "` finds the reason");
+    fail(
+        path,
+        "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst in it or below; `tracetool doctor " +
+            path + "` finds the reason");
   std::sort(found.begin(), found.end(),
             [](const FoundFile& a, const FoundFile& b) { return natural_less(a.path, b.path); });
   return found;
@@ -119,7 +119,8 @@ std::string readable_file(const std::string& path) {
   const std::string ring = ring::ring_of(path);
   std::error_code ignored;
   if (ring.empty()) return path;
-  if (!fs::exists(ring, ignored)) fail(path, "its recording " + ring + " is missing, which contains the names; copy both files");
+  if (!fs::exists(ring, ignored))
+    fail(path, "its recording " + ring + " is missing, which contains the names; copy both files");
   return ring;
 }
 

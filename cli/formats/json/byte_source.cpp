@@ -22,8 +22,8 @@ namespace cli {
 
 std::string compressed_damage(std::uint64_t at, std::string_view what, std::uint64_t unread, std::string_view program) {
   const std::string behind = unread == 0 ? "" : fmt::format(", the {} bytes after it were not read", unread);
-  return fmt::format("byte {} of the compressed file: {}{}; the file is damaged or incomplete: check it with {} -t", at, what,
-                     behind, program);
+  return fmt::format("byte {} of the compressed file: {}{}; the file is damaged or incomplete: check it with {} -t", at,
+                     what, behind, program);
 }
 
 bool is_gzip(std::string_view first_bytes) { return first_bytes.starts_with("\x1f\x8b"); }
@@ -87,7 +87,9 @@ std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
 }
 
 Window::Window(std::unique_ptr<ByteSource> source, std::size_t capacity)
-    : source_(std::move(source)), capacity_(capacity), bytes_(std::make_unique_for_overwrite<char[]>(capacity + kPadding)) {
+    : source_(std::move(source)),
+      capacity_(capacity),
+      bytes_(std::make_unique_for_overwrite<char[]>(capacity + kPadding)) {
   std::memset(bytes_.get(), 0, kPadding);  // kept at end() from the first read on
 }
 
@@ -304,7 +306,8 @@ namespace {
 
 int unlinked_file() {
   const char* directory = std::getenv("TMPDIR");
-  std::string name = std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/tracetool-stdin-XXXXXX";
+  std::string name =
+      std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/tracetool-stdin-XXXXXX";
   const int fd = ::mkstemp(name.data());
   if (fd < 0) fail_stdin("create a file for it at " + name + " (set TMPDIR to a directory with enough space)");
   ::unlink(name.c_str());

@@ -50,7 +50,7 @@ class Window {
   const char* begin() const { return bytes_.get() + begin_; }
   const char* end() const { return bytes_.get() + end_; }
   std::size_t size() const { return end_ - begin_; }
-  bool at_end() const { return at_end_; }  // the source has no more bytes
+  bool at_end() const { return at_end_; }                         // the source has no more bytes
   std::uint64_t offset() const { return base_offset_ + begin_; }  // of begin() in the source
 
   // Returns the address `bytes` before begin(); nullptr if they are no longer in memory.
@@ -116,7 +116,7 @@ class ZstdSource : public ByteSource {
   std::unique_ptr<ByteSource> compressed_;
   std::unique_ptr<Context> context_;
   std::vector<char> input_;
-  std::size_t at_ = 0, end_ = 0;  // range of unused bytes in input_
+  std::size_t at_ = 0, end_ = 0;    // range of unused bytes in input_
   std::uint64_t input_offset_ = 0;  // offset of input_[0] in the compressed file
   bool frame_open_ = false, done_ = false;
   std::string damage_;

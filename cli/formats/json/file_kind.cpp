@@ -17,20 +17,27 @@ struct FileKind {
   std::string_view bytes, what;
 };
 
-constexpr std::string_view kNsight = "a report of Nsight Systems; tracetool reads its own recordings (tracetool record) and profiles of torch.profiler",
-                           kPickle = "a Python pickle, like a memory snapshot or a dump of NCCL's flight recorder; tracetool reads the JSON of torch.profiler";
+constexpr std::string_view
+    kNsight =
+        "a report of Nsight Systems; tracetool reads its own recordings (tracetool record) and profiles of torch.profiler",
+    kPickle =
+        "a Python pickle, like a memory snapshot or a dump of NCCL's flight recorder; tracetool reads the JSON of torch.profiler";
 
-constexpr std::string_view kXplane = "a profile of XLA (*.xplane.pb); use the *.trace.json.gz that JAX writes next to it";
+constexpr std::string_view kXplane =
+    "a profile of XLA (*.xplane.pb); use the *.trace.json.gz that JAX writes next to it";
 
 constexpr std::array kFileKinds{
     FileKind{0, "PK\x03\x04"sv, "a zip archive; unpack it and use the traces in it"},
     FileKind{257, "ustar"sv, "a tar archive; unpack it (tar -xf) and use the traces in it"},
-    FileKind{0, "\xfd"
-                "7zXZ\0"sv,
+    FileKind{0,
+             "\xfd"
+             "7zXZ\0"sv,
              "compressed by xz; decompress it (xz -d), or use gzip or zstd"},
     FileKind{0, "BZh"sv, "compressed by bzip2; decompress it (bzip2 -d), or use gzip or zstd"},
     FileKind{0, "7z\xbc\xaf\x27\x1c"sv, "a 7-Zip archive; unpack it and use the traces in it"},
-    FileKind{0, "SQLite format 3\0"sv, "an SQLite database, like the output of nsys export; tracetool reads its own recordings and profiles of torch.profiler"},
+    FileKind{
+        0, "SQLite format 3\0"sv,
+        "an SQLite database, like the output of nsys export; tracetool reads its own recordings and profiles of torch.profiler"},
     FileKind{4, "NVIDIA Nsight"sv, kNsight},
     FileKind{0, "NVIDIA Nsight"sv, kNsight},
     FileKind{0, "QDR"sv, kNsight},
@@ -53,7 +60,9 @@ struct JsonKind {
 
 constexpr std::array kJsonKinds{
     JsonKind{"profiles", "a profile of speedscope; open it in www.speedscope.app"},
-    JsonKind{"nodes", "an execution trace of PyTorch (ExecutionTraceObserver); tracetool reads the output of export_chrome_trace"},
+    JsonKind{
+        "nodes",
+        "an execution trace of PyTorch (ExecutionTraceObserver); tracetool reads the output of export_chrome_trace"},
     JsonKind{"rocprofiler-sdk-tool", "a report of rocprofv3; tracetool reads the output of export_chrome_trace"},
     JsonKind{"entries", "a dump of NCCL's flight recorder; tracetool reads the output of export_chrome_trace"},
     JsonKind{"message", "a server response, saved instead of the file; download the file again"},
@@ -76,7 +85,8 @@ std::string_view foreign_file(std::string_view bytes) {
 }
 
 std::string_view foreign_json(std::string_view key) {
-  const auto found = std::find_if(kJsonKinds.begin(), kJsonKinds.end(), [&](const JsonKind& kind) { return kind.key == key; });
+  const auto found =
+      std::find_if(kJsonKinds.begin(), kJsonKinds.end(), [&](const JsonKind& kind) { return kind.key == key; });
   return found == kJsonKinds.end() ? std::string_view() : found->what;
 }
 

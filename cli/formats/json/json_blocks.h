@@ -25,7 +25,7 @@ inline JsonBlock classify_by_words(const char* bytes) {
   const auto equal = [](std::uint64_t word, std::uint64_t byte) {
     const std::uint64_t x = word ^ (ones * byte);
     const std::uint64_t zero_bytes = ~(((x & low7) + low7) | x) & high;  // 0x80 in each byte of x that is 0
-    return (zero_bytes >> 7) * 0x0102040810204080u >> 56;  // packs these eight bits
+    return (zero_bytes >> 7) * 0x0102040810204080u >> 56;                // packs these eight bits
   };
   JsonBlock block;
   for (unsigned at = 0; at < 64; at += 8) {

@@ -48,7 +48,10 @@ class Judge {
     ++at_;
     return true;
   }
-  bool skip() { ++at_; return true; }
+  bool skip() {
+    ++at_;
+    return true;
+  }
   std::size_t at() const { return at_; }
   JsonFault fault() const { return {at_, expected_}; }
 

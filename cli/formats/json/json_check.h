@@ -10,7 +10,7 @@ namespace cli {
 inline constexpr int kMaxJsonDepth = 256;  // nested brackets in one event
 
 struct JsonFault {
-  std::size_t at;  // index in the text; the text's size if it ends too early
+  std::size_t at;        // index in the text; the text's size if it ends too early
   const char* expected;  // "a value"
 };
 

@@ -27,7 +27,6 @@ constexpr std::array<std::string_view, 20> kMembers{
     "with_stack",          "with_flops",          "with_modules",    "profile_memory",   "cuda_runtime_version",
     "cuda_driver_version", "systemTraceEvents",   "stackFrames",     "otherData",        "metadata"};
 
-
 template <std::size_t N>
 bool among(const std::array<std::string_view, N>& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -96,7 +95,8 @@ void resume_events(Window& window, std::string_view gap) {
       window.more();
       continue;
     }
-    if (hit == text.size() || (text[hit] == '{' ? begins_event(text, hit, gap) : ends_array(text, hit))) return window.skip(hit);
+    if (hit == text.size() || (text[hit] == '{' ? begins_event(text, hit, gap) : ends_array(text, hit)))
+      return window.skip(hit);
     at = hit + 1;
   }
 }
@@ -179,8 +179,9 @@ void JsonDamage::mend(std::uint64_t at, std::string_view expected) {
 void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string_view expected) {
   ++lost_members_;
   name(other_, [&] {
-    const Damage damage{at, key.empty() ? fmt::format("expected {}; the data there is not an event and is skipped", expected)
-                                        : fmt::format("expected {}; the member \"{}\" is skipped", expected, key)};
+    const Damage damage{at, key.empty()
+                                ? fmt::format("expected {}; the data there is not an event and is skipped", expected)
+                                : fmt::format("expected {}; the member \"{}\" is skipped", expected, key)};
     if (!first_other_) first_other_ = damage;
     return text(damage);
   });
@@ -188,8 +189,7 @@ void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string
 
 void JsonDamage::cut(std::uint64_t at, std::string_view expected, std::string_view why) {
   if (is_cut()) return;
-  cut_ = fmt::format("byte {}: the JSON text ends here, expected {}; the rest is missing",
-                     at, expected);
+  cut_ = fmt::format("byte {}: the JSON text ends here, expected {}; the rest is missing", at, expected);
   if (!why.empty()) cut_ += fmt::format(" ({})", why);
 }
 
@@ -202,8 +202,9 @@ std::vector<std::string> JsonDamage::notes() const {
   }
   notes.insert(notes.end(), repairs_.begin(), repairs_.end());
   if (repaired_ > 0) {
-    notes.push_back(fmt::format("{} {} invalid JSON and {} repaired as {} meant{}", repaired_, repaired_ == 1 ? "event was" : "events were",
-                                repaired_ == 1 ? "is" : "are", repaired_ == 1 ? "it was" : "they were", unnamed(repaired_)));
+    notes.push_back(fmt::format("{} {} invalid JSON and {} repaired as {} meant{}", repaired_,
+                                repaired_ == 1 ? "event was" : "events were", repaired_ == 1 ? "is" : "are",
+                                repaired_ == 1 ? "it was" : "they were", unnamed(repaired_)));
   }
   notes.insert(notes.end(), commas_.begin(), commas_.end());
   if (mended_ > kNamed) notes.push_back(fmt::format("{} commas are missing or extra{}", mended_, unnamed(mended_)));
@@ -218,8 +219,10 @@ std::vector<std::string> JsonDamage::notes() const {
 
 namespace {
 
-constexpr std::string_view kBareNumber = "a number that JSON does not allow", kBareWord = "a word without quotes", kBackslash = "a backslash in a string is not escaped",
-                           kControl = "a raw control character in a string", kBytes = "bytes in a string that are not UTF-8",
+constexpr std::string_view kBareNumber = "a number that JSON does not allow", kBareWord = "a word without quotes",
+                           kBackslash = "a backslash in a string is not escaped",
+                           kControl = "a raw control character in a string",
+                           kBytes = "bytes in a string that are not UTF-8",
                            kQuote = "a quote in a string is not escaped";
 
 // A block of a file that was never written, which may include the string's end.
@@ -227,8 +230,11 @@ constexpr std::string_view kHole("\0\0", 2);
 
 // N/A or ncclFloat32 as the value of an argument.
 bool is_bare_word(std::string_view word) {
-  const auto is_part = [](char c) { return lower(c) != c || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '/' || c == '.'; };
-  return !is_digit(word.front()) && std::all_of(word.begin(), word.end(), is_part) && word != "true" && word != "false" && word != "null";
+  const auto is_part = [](char c) {
+    return lower(c) != c || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '/' || c == '.';
+  };
+  return !is_digit(word.front()) && std::all_of(word.begin(), word.end(), is_part) && word != "true" &&
+         word != "false" && word != "null";
 }
 
 // Returns the size of the UTF-8 character at the beginning of `text`; 0 if it is invalid.
@@ -275,7 +281,8 @@ class EventMender {
     const std::string word(text_.substr(at_, end - at_));
     std::string small = word;
     std::transform(small.begin(), small.end(), small.begin(), lower);
-    const bool is_no_number = small.find("inf") != small.npos || small.find("nan") != small.npos || small.find(".#") != small.npos || small.starts_with("0x");
+    const bool is_no_number = small.find("inf") != small.npos || small.find("nan") != small.npos ||
+                              small.find(".#") != small.npos || small.starts_with("0x");
     const bool is_bare = brackets_.size() > 1 && is_bare_word(word);
     if (is_no_number || is_bare) found(at_, is_no_number ? kBareNumber : kBareWord);
     mended_.text += is_no_number || is_bare ? '"' + word + '"' : word;
@@ -301,7 +308,9 @@ class EventMender {
       if (escaped) ++at;
       if (at >= text_.size() || text_[at] != '"') continue;
       if (is_key_ && !escaped) return at;  // keys do not contain quotes
-      if (escaped ? !is_key_ && text_.substr(at + 1).starts_with(',') && follows_string(at + 1) : follows_string(at + 1)) return at;
+      if (escaped ? !is_key_ && text_.substr(at + 1).starts_with(',') && follows_string(at + 1)
+                  : follows_string(at + 1))
+        return at;
     }
     return text_.npos;
   }

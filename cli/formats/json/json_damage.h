@@ -27,7 +27,7 @@ bool is_inside(std::string_view text, std::size_t at);
 // Returns the key of `"key" :` at `at`; "" for anything else, and for a key with escapes or more than 64 bytes.
 std::string_view key_at(std::string_view text, std::size_t at);
 
-bool is_event_key(std::string_view key);  // a key of trace events
+bool is_event_key(std::string_view key);     // a key of trace events
 bool is_known_member(std::string_view key);  // a top-level key that identifies traces
 
 // Continues after damage. Quotes and brackets cannot be trusted there (one additional quote inverts the inside and
@@ -77,7 +77,9 @@ class JsonDamage {
   std::uint64_t lost_bytes() const { return lost_bytes_; }  // in the text, of the lost events
   bool is_cut() const { return !cut_.empty(); }
   const std::string& cut_text() const { return cut_; }  // "" if it is not cut
-  bool none() const { return lost_events_ == 0 && mended_ == 0 && repaired_ == 0 && other_.empty() && cut_.empty() && doubt_.empty(); }
+  bool none() const {
+    return lost_events_ == 0 && mended_ == 0 && repaired_ == 0 && other_.empty() && cut_.empty() && doubt_.empty();
+  }
   const std::string& first_loss() const { return events_.front(); }  // lost_events() > 0
   // Returns the first damage except the end of the text; that of an event, if one was lost.
   const std::optional<Damage>& first() const { return first_event_ ? first_event_ : first_other_; }
@@ -103,7 +105,7 @@ class JsonDamage {
 // Nothing else is guessed, not even the content of a block of zeros. The repaired text has to be one valid JSON value.
 struct MendedJson {
   std::string text;
-  std::size_t at = 0;  // position of the first fault in the original
+  std::size_t at = 0;      // position of the first fault in the original
   std::string_view fault;  // "a quote in a string is not escaped"
 };
 

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <utility>
 
+#include "cli/base/error.h"
+#include "cli/base/text.h"
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_damage.h"
 #include "cli/formats/json/json_split.h"
-#include "cli/base/text.h"
-#include "cli/base/error.h"
 
 namespace cli {
 
@@ -19,7 +19,6 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 constexpr std::size_t kCutToken = 12;  // a fault at this distance from the end of the data may be a cut token
-
 
 }  // namespace
 
@@ -39,7 +38,8 @@ char JsonStream::open() {
                            : window_.damage().empty() ? "the JSON text ends here: "
                                                       : window_.damage() + ": ";
   while (window_.offset() == 0 && window_.size() < kForeignBytes && window_.more()) continue;
-  const std::string_view what = window_.offset() == 0 ? foreign_file({window_.begin(), window_.size()}) : std::string_view();
+  const std::string_view what =
+      window_.offset() == 0 ? foreign_file({window_.begin(), window_.size()}) : std::string_view();
   if (!what.empty()) throw Error(Exit::bad_content, fmt::format("{}: not a trace, but {}", path_, what));
   throw Error(Exit::bad_content, path_ + ": byte " + std::to_string(window_.offset()) + ": " + ends +
                                      "expected '{' or '[': a trace in JSON; copy or record it again");

@@ -48,7 +48,7 @@ class JsonStream {
 
   // Reads the first bracket and returns it: '{' or '['. Throws Error (bad_content) if there is none.
   char open();
-  bool next_member(std::string& key);  // in the top-level object; returns false at its end or if cut
+  bool next_member(std::string& key);               // in the top-level object; returns false at its end or if cut
   JsonValue value() { return value_before(",}"); }  // of the member
   bool enter_array();  // the value; returns false if it is no array of events, which damage() contains
   bool at_object() { return peek() == '{'; }  // next value
@@ -72,7 +72,16 @@ class JsonStream {
 
  private:
   // What happens to the last result when the walk continues.
-  enum class Pending : unsigned char { none, pass, pass_to_element, pass_to_member, pass_large, pass_lost, find_member, find_event };
+  enum class Pending : unsigned char {
+    none,
+    pass,
+    pass_to_element,
+    pass_to_member,
+    pass_large,
+    pass_lost,
+    find_member,
+    find_event
+  };
 
   char peek();
   bool ended() const { return window_.size() == 0; }
@@ -109,15 +118,15 @@ class JsonStream {
   std::uint64_t text_offset_ = 0;
   std::size_t text_size_ = 0;  // size of the last result, from the window's begin
   Pending pending_ = Pending::none;
-  bool comma_seen_ = true;  // no comma is needed before the next member or element
-  bool events_seen_ = false;  // an array of events has begun
-  bool bare_array_ = false;  // the text is an array of events, whose ']' is optional
+  bool comma_seen_ = true;     // no comma is needed before the next member or element
+  bool events_seen_ = false;   // an array of events has begun
+  bool bare_array_ = false;    // the text is an array of events, whose ']' is optional
   bool after_damage_ = false;  // the last element was broken, so the next one may be
-  bool lost_member_ = false;  // the last member was broken, so the next one may be
-  bool behind_lost_ = false;  // the last element was lost up to its apparent end
+  bool lost_member_ = false;   // the last member was broken, so the next one may be
+  bool behind_lost_ = false;   // the last element was lost up to its apparent end
   std::size_t max_event_ = kMaxEvent;
   std::string key_, gap_;
-  std::string mended_;  // the last element, followed by Window::kPadding bytes
+  std::string mended_;      // the last element, followed by Window::kPadding bytes
   bool plain_gap_ = false;  // gap_ is white space and one comma
   std::size_t refused_at_ = 0;
   std::string refusal_;

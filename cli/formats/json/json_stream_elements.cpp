@@ -70,7 +70,8 @@ bool JsonStream::is_gap_behind(std::size_t size) const {
 // Returns true if they are within the element, on separate lines. It is then several events: one additional quote hid
 // the end of the first, and another one, in a later event, balanced the brackets.
 bool JsonStream::holds_gap() const {
-  return gap_.find('\n') != gap_.npos && std::string_view(window_.begin(), text_size_).find('}' + gap_ + '{') != std::string_view::npos;
+  return gap_.find('\n') != gap_.npos &&
+         std::string_view(window_.begin(), text_size_).find('}' + gap_ + '{') != std::string_view::npos;
 }
 
 // Moves to the '{' of an element. Returns false if the array is closed or cut.
@@ -202,12 +203,14 @@ bool JsonStream::give_up(const JsonFault& otherwise) {
 // are valid.
 bool JsonStream::mend(std::string_view& text) {
   const bool handed_out = pending_ == Pending::pass || pending_ == Pending::pass_to_element;
-  const std::string_view held(window_.begin(), std::min(window_.size(), std::max(handed_out ? text_size_ : 0, kMendLook)));
+  const std::string_view held(window_.begin(),
+                              std::min(window_.size(), std::max(handed_out ? text_size_ : 0, kMendLook)));
   const bool has_lines = gap_.find('\n') != gap_.npos;
   const std::size_t close = has_lines ? held.find('}' + gap_ + '{') : held.npos;
   const std::size_t line = close == held.npos ? 0 : close + 1;
   std::size_t size = line;
-  if (has_lines && held.substr(0, std::max(line, handed_out ? text_size_ : 0)).find(gap_ + '{') != held.npos) return false;
+  if (has_lines && held.substr(0, std::max(line, handed_out ? text_size_ : 0)).find(gap_ + '{') != held.npos)
+    return false;
   std::optional<MendedJson> mended;
   if (handed_out && (line == 0 || text_size_ < line)) mended = mend_event(held.substr(0, size = text_size_));
   if (!mended && line > 0) mended = mend_event(held.substr(0, size = line));

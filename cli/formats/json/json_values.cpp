@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
+#include "cli/base/text.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_split.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {
@@ -188,7 +188,6 @@ struct Decimal {
 
 constexpr int kFarAway = 100'000;  // a larger exponent means zero or overflow
 
-
 std::string_view take_digits(std::string_view& text) {
   std::size_t count = 0;
   while (count < text.size() && is_digit(text[count])) ++count;
@@ -230,7 +229,7 @@ std::optional<Decimal> split(std::string_view text) {
 struct Rounded {
   std::uint64_t integer = 0;
   bool overflow = false;
-  bool any = false;  // a digit other than zero is after the point
+  bool any = false;     // a digit other than zero is after the point
   int half_order = -1;  // -1, 0, 1: less than, equal to, more than a half
 };
 

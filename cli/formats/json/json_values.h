@@ -133,7 +133,8 @@ inline bool take_plain_integer(const char*& at, std::int64_t& value) {
   if (first.count == 8) {
     append_plain_digits(at, magnitude);
     // 19 digits do not wrap around.
-    const std::uint64_t most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1 : 0);
+    const std::uint64_t most =
+        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1 : 0);
     if (at - begin > 19 || magnitude > most) return false;
   }
   value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "cli/base/error.h"
 #include "cli/formats/export/args_text.h"
-#include "cli/formats/export/flows.h"
 #include "cli/formats/export/exporter.h"
+#include "cli/formats/export/flows.h"
 #include "cli/formats/kineto/frames.h"
 #include "cli/formats/kineto/header.h"
 #include "cli/formats/kineto/text.h"
-#include "cli/base/error.h"
 #include "cli/trace/event.h"
 
 namespace cli::kineto {
@@ -77,7 +77,7 @@ class ProfileExporter : public Exporter {
   std::uint64_t backward_flows_ = 0;
   std::string metadata_;
   Contents contents_;
-  std::optional<TrackId> step_track_;  // track for steps
+  std::optional<TrackId> step_track_;                 // track for steps
   const std::vector<Step>* written_steps_ = nullptr;  // steps not begun yet, from next_step_ on
   std::size_t next_step_ = 0;
   bool names_steps_ = false;  // the recording contains its own ranges ProfilerStep#N
@@ -113,7 +113,8 @@ void ProfileExporter::left_out(const Event& event, const Facts& facts) {
 Recording& ProfileExporter::recording(ProcessId id) {
   if (!recording_) {
     recording_.emplace(*catalog_, catalog_->processes[id], contents_);
-    if (options_.computed && contents_.operators && catalog_->stacks.size() > 1) frames_.emplace(*catalog_, [this](const Frames::Call& call) { write_call(call); });
+    if (options_.computed && contents_.operators && catalog_->stacks.size() > 1)
+      frames_.emplace(*catalog_, [this](const Frames::Call& call) { write_call(call); });
   }
   return *recording_;
 }
@@ -132,7 +133,8 @@ void ProfileExporter::start(ProcessId id) {
   text_->set_base(kineto_base_ns(*catalog_, *process_));
   text_->raw(kineto_head(*catalog_, *process_));
   text_->lines(process_->kineto_metadata);
-  if (process_->format != SourceFormat::kineto && !names_steps_ && steps_ != nullptr && id < steps_->size()) write_steps(id);
+  if (process_->format != SourceFormat::kineto && !names_steps_ && steps_ != nullptr && id < steps_->size())
+    write_steps(id);
 }
 
 void ProfileExporter::write_steps(ProcessId id) {
@@ -247,7 +249,8 @@ void ProfileExporter::write_call(const Frames::Call& call) {
   ++summary_.derived_slices;
 }
 
-void ProfileExporter::flow_end(char phase, std::string_view kind, std::uint64_t id, std::int64_t at_ns, std::string_view ids) {
+void ProfileExporter::flow_end(char phase, std::string_view kind, std::uint64_t id, std::int64_t at_ns,
+                               std::string_view ids) {
   Line line;
   line.phase = phase;
   line.category = kind;
@@ -276,6 +279,8 @@ void ProfileExporter::count(const Event& event) {
 
 }  // namespace
 
-std::unique_ptr<Exporter> make_exporter(const FormatOptions& options) { return std::make_unique<ProfileExporter>(options); }
+std::unique_ptr<Exporter> make_exporter(const FormatOptions& options) {
+  return std::make_unique<ProfileExporter>(options);
+}
 
 }  // namespace cli::kineto

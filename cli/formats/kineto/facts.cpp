@@ -1,5 +1,7 @@
 #include "cli/formats/kineto/facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,15 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "cli/base/text.h"
-#include "cli/trace/words.h"
-#include "cli/trace/operator_inputs.h"
+#include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/json_split.h"
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/shapes.h"
-#include "cli/formats/json/byte_source.h"
+#include "cli/trace/operator_inputs.h"
+#include "cli/trace/words.h"
 #include "common/hash.h"
 
 namespace cli::kineto {
@@ -143,7 +143,7 @@ struct Texts {
   Catalog* catalog;
   std::string copy, scratch;
   std::vector<std::int64_t> numbers;  // of the current list
-  InputsJson inputs_json;  // of the current text
+  InputsJson inputs_json;             // of the current text
   std::size_t left_bytes = kMostTexts;
   std::size_t left_inputs = kMostInputText;
   bool is_exhausted = false;
@@ -180,7 +180,8 @@ StringId string_of(std::string_view json, Texts& texts) {
 StringId rank_list_of(std::string_view json, Texts& texts) {
   if (json.size() <= kMostText || json[0] != '"') return string_of(json, texts);
   constexpr std::size_t kBeginning = 64;
-  const std::string_view beginning = json.substr(1, std::min(kBeginning, json.find_first_not_of("[]0123456789, ", 1) - 1));
+  const std::string_view beginning =
+      json.substr(1, std::min(kBeginning, json.find_first_not_of("[]0123456789, ", 1) - 1));
   return intern_text(fmt::format("{}... digest {:016x}", beginning, trace::fnv1a(json)), texts);
 }
 
@@ -209,8 +210,9 @@ class InputsReader {
   // Returns 0 if there are none, they are inconsistent, or are no lists in PyTorch's format.
   OperatorInputId read(const InputsJson& json) {
     std::vector<OperatorInput> inputs;
-    const bool good = sizes(json.dims, inputs, &OperatorInput::dims) && sizes(json.strides, inputs, &OperatorInput::strides) &&
-                      words(json.types, inputs, &OperatorInput::type) && words(json.values, inputs, &OperatorInput::value);
+    const bool good =
+        sizes(json.dims, inputs, &OperatorInput::dims) && sizes(json.strides, inputs, &OperatorInput::strides) &&
+        words(json.types, inputs, &OperatorInput::type) && words(json.values, inputs, &OperatorInput::value);
     return good ? intern_inputs(*texts_.catalog, inputs) : OperatorInputId();
   }
 
@@ -226,7 +228,7 @@ class InputsReader {
     }
     return true;
   }
-  bool sizes(std::string_view text, std::vector<OperatorInput>& inputs, DimsId OperatorInput::* which) {
+  bool sizes(std::string_view text, std::vector<OperatorInput>& inputs, DimsId OperatorInput::*which) {
     const auto& list = texts_.sizes.find(text, [&](std::string_view json) {
       return list_of<Sizes>(json, [&](std::string_view entry, Sizes& to) { return read_sizes(entry, to); });
     });
@@ -244,7 +246,7 @@ class InputsReader {
              return good;
            });
   }
-  bool words(std::string_view text, std::vector<OperatorInput>& inputs, StringId OperatorInput::* which) {
+  bool words(std::string_view text, std::vector<OperatorInput>& inputs, StringId OperatorInput::*which) {
     const auto& list = texts_.words.find(text, [&](std::string_view json) {
       return list_of<StringId>(json, [&](std::string_view entry, StringId& to) {
         if (!is_string(entry)) return false;
@@ -277,7 +279,8 @@ class InputsReader {
     to.has_elements = entries.entry(tensor) && is_list(tensor);
     if (!to.has_elements) return read_dims(json, to.dims);
     do {
-      if (to.of_elements.size() == kMostInputs || !is_list(tensor) || !read_dims(tensor, to.of_elements.emplace_back())) return false;
+      if (to.of_elements.size() == kMostInputs || !is_list(tensor) || !read_dims(tensor, to.of_elements.emplace_back()))
+        return false;
     } while (entries.entry(tensor));
     return true;
   }
@@ -331,7 +334,8 @@ constexpr Known<D> kCollective[] = {
     {"Collective name", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.name = string_of(v, c); }},
     {"dtype", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.data_type = string_of(v, c); }},
     {"Process Group Name", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_name = string_of(v, c); }},
-    {"Process Group Description", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_description = string_of(v, c); }},
+    {"Process Group Description", nullptr,
+     [](D& d, std::string_view v, Texts& c) { d.op.group_description = string_of(v, c); }},
     {"Process Group Ranks", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_ranks = rank_list_of(v, c); }},
     {"In msg nelems", [](D& d, std::int64_t v) { d.op.in_elements = v; }, nullptr},
     {"Out msg nelems", [](D& d, std::int64_t v) { d.op.out_elements = v; }, nullptr},
@@ -363,11 +367,23 @@ struct KernelDraft {
           {"local memory per thread", [](D& d, std::int64_t v) { keep(v, d.launch.local_bytes_per_thread); }, nullptr},
           {"est. achieved occupancy %", [](D& d, std::int64_t v) { keep(v, d.launch.occupancy_percent); }, nullptr},
           {"blocks per SM",
-           [](D& d, std::int64_t v) { d.launch.blocks_per_multiprocessor = static_cast<float>(v); d.estimates |= 1; },
-           [](D& d, std::string_view v, Texts&) { d.launch.blocks_per_multiprocessor = real_of(v); d.estimates |= 1; }},
+           [](D& d, std::int64_t v) {
+             d.launch.blocks_per_multiprocessor = static_cast<float>(v);
+             d.estimates |= 1;
+           },
+           [](D& d, std::string_view v, Texts&) {
+             d.launch.blocks_per_multiprocessor = real_of(v);
+             d.estimates |= 1;
+           }},
           {"warps per SM",
-           [](D& d, std::int64_t v) { d.launch.warps_per_multiprocessor = static_cast<float>(v); d.estimates |= 2; },
-           [](D& d, std::string_view v, Texts&) { d.launch.warps_per_multiprocessor = real_of(v); d.estimates |= 2; }},
+           [](D& d, std::int64_t v) {
+             d.launch.warps_per_multiprocessor = static_cast<float>(v);
+             d.estimates |= 2;
+           },
+           [](D& d, std::string_view v, Texts&) {
+             d.launch.warps_per_multiprocessor = real_of(v);
+             d.estimates |= 2;
+           }},
           {"context", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
           {"graph id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.graph); }, nullptr},
           {"graph node id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.node); }, nullptr},
@@ -398,7 +414,10 @@ struct CopyDraft {
           {"inContext", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
           {"fromDevice", [](D& d, std::int64_t v) { keep(v, d.facts.from_device); }, nullptr},
           {"toDevice",
-           [](D& d, std::int64_t v) { keep(v, d.facts.to_device); d.facts.between_devices = std::in_range<std::uint32_t>(v); },
+           [](D& d, std::int64_t v) {
+             keep(v, d.facts.to_device);
+             d.facts.between_devices = std::in_range<std::uint32_t>(v);
+           },
            nullptr},
           {"fromContext", [](D& d, std::int64_t v) { keep(v, d.facts.from_context); }, nullptr},
           {"toContext", [](D& d, std::int64_t v) { keep(v, d.facts.to_context); }, nullptr},
@@ -413,7 +432,10 @@ struct CopyDraft {
 struct SetDraft {
   SetFacts facts;
 
-  SetDraft() { facts.flags = kNoFlags; facts.value_is_known = false; }
+  SetDraft() {
+    facts.flags = kNoFlags;
+    facts.value_is_known = false;
+  }
   static const std::vector<Known<SetDraft>>& known() {
     static const std::vector<Known<SetDraft>> known(std::begin(kWork<SetDraft>), std::end(kWork<SetDraft>));
     return known;
@@ -432,7 +454,7 @@ struct OperatorDraft {
   static const std::vector<Known<OperatorDraft>>& known() {
     using D = OperatorDraft;
     static const std::vector<Known<D>> known = [] {
-      const auto has = []<OperatorFacts::Has bit, std::uint64_t OperatorFacts::* field>() {
+      const auto has = []<OperatorFacts::Has bit, std::uint64_t OperatorFacts::*field>() {
         return [](D& d, std::int64_t v) {
           if (v >= 0) {
             d.facts.*field = static_cast<std::uint64_t>(v);
@@ -441,9 +463,11 @@ struct OperatorDraft {
         };
       };
       std::vector<Known<D>> all{
-          {"Sequence number", has.operator()<OperatorFacts::kSequenceNumber, &OperatorFacts::sequence_number>(), nullptr},
+          {"Sequence number", has.operator()<OperatorFacts::kSequenceNumber, &OperatorFacts::sequence_number>(),
+           nullptr},
           {"Fwd thread id", has.operator()<OperatorFacts::kForwardThread, &OperatorFacts::forward_thread>(), nullptr},
-          {"Record function id", has.operator()<OperatorFacts::kRecordFunction, &OperatorFacts::record_function>(), nullptr},
+          {"Record function id", has.operator()<OperatorFacts::kRecordFunction, &OperatorFacts::record_function>(),
+           nullptr},
           {"Module Hierarchy", nullptr, [](D& d, std::string_view v, Texts& c) { d.facts.module = string_of(v, c); }},
           {"Input Dims", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.dims = v; }},
           {"Input dims", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.dims = v; }},
@@ -479,7 +503,12 @@ struct CallDraft {
   static const std::vector<Known<CallDraft>>& known() {
     using D = CallDraft;
     static const std::vector<Known<D>> known{
-        {"cbid", [](D& d, std::int64_t v) { d.has_cbid = std::in_range<std::uint32_t>(v); keep(v, d.facts.cbid); }, nullptr},
+        {"cbid",
+         [](D& d, std::int64_t v) {
+           d.has_cbid = std::in_range<std::uint32_t>(v);
+           keep(v, d.facts.cbid);
+         },
+         nullptr},
     };
     return known;
   }
@@ -509,12 +538,29 @@ struct AllocatorDraft {
     using D = AllocatorDraft;
     static const std::vector<Known<D>> known{
         {"Device Type",
-         [](D& d, std::int64_t v) { d.has_type = std::in_range<std::int32_t>(v); keep(v, d.facts.device_type); }, nullptr},
-        {"Device Id", [](D& d, std::int64_t v) { d.facts.device = v; d.facts.has |= AllocatorFacts::kDeviceId; }, nullptr},
+         [](D& d, std::int64_t v) {
+           d.has_type = std::in_range<std::int32_t>(v);
+           keep(v, d.facts.device_type);
+         },
+         nullptr},
+        {"Device Id",
+         [](D& d, std::int64_t v) {
+           d.facts.device = v;
+           d.facts.has |= AllocatorFacts::kDeviceId;
+         },
+         nullptr},
         {"Total Allocated",
-         [](D& d, std::int64_t v) { d.facts.allocated_bytes = v; d.facts.has |= AllocatorFacts::kAllocated; }, nullptr},
+         [](D& d, std::int64_t v) {
+           d.facts.allocated_bytes = v;
+           d.facts.has |= AllocatorFacts::kAllocated;
+         },
+         nullptr},
         {"Total Reserved",
-         [](D& d, std::int64_t v) { d.facts.reserved_bytes = v; d.facts.has |= AllocatorFacts::kReserved; }, nullptr},
+         [](D& d, std::int64_t v) {
+           d.facts.reserved_bytes = v;
+           d.facts.has |= AllocatorFacts::kReserved;
+         },
+         nullptr},
     };
     return known;
   }
@@ -592,7 +638,9 @@ struct CopyKinds {
 CopyKinds copy_kinds(const std::string& name) {
   static const auto known = [] {
     std::unordered_map<std::string, CopyKinds> known;
-    known = {{"MEMORY_COPY_HOST_TO_DEVICE", {1, 0, 0}}, {"MEMORY_COPY_DEVICE_TO_HOST", {2, 0, 0}}, {"MEMORY_COPY_DEVICE_TO_DEVICE", {8, 0, 0}}};  // ROCm's
+    known = {{"MEMORY_COPY_HOST_TO_DEVICE", {1, 0, 0}},
+             {"MEMORY_COPY_DEVICE_TO_HOST", {2, 0, 0}},
+             {"MEMORY_COPY_DEVICE_TO_DEVICE", {8, 0, 0}}};  // ROCm's
     for (std::uint8_t direction = 0; direction <= 10; ++direction) {
       for (std::uint8_t from = 0; from <= 7; ++from) {
         for (std::uint8_t to = 0; to <= 7; ++to) known[copy_name(direction, from, to)] = {direction, from, to};
@@ -640,11 +688,12 @@ class FactsOfShapes : public EventFacts {
     OperatorDraft& draft = operators_.draft(text, shape, integers, texts_);
     OperatorFacts& facts = draft.facts;
     facts.collective_op = op_of(draft.op);
-    if (facts.collective_op != 0 && facts.sequence != kNoOrdinal && facts.external_id != 0 && sequences_.size() < kMostSequences) {
+    if (facts.collective_op != 0 && facts.sequence != kNoOrdinal && facts.external_id != 0 &&
+        sequences_.size() < kMostSequences) {
       sequences_[facts.external_id] = facts.sequence;
     }
-    const bool says = facts.has != 0 || facts.external_id != 0 || facts.collective_op != 0 || facts.sequence != kNoOrdinal ||
-                      facts.inputs != 0 || facts.module != 0;
+    const bool says = facts.has != 0 || facts.external_id != 0 || facts.collective_op != 0 ||
+                      facts.sequence != kNoOrdinal || facts.inputs != 0 || facts.module != 0;
     return says ? Facts(facts) : Facts();
   }
   Facts copy(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
@@ -707,7 +756,8 @@ class FactsOfShapes : public EventFacts {
     return known.id;
   }
   CollectiveOpId op_of(const CollectiveOp& op) {
-    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : texts_.catalog->collective_ops.intern(op);
+    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId()
+                                                                    : texts_.catalog->collective_ops.intern(op);
   }
 
   Texts texts_;

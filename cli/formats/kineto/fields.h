@@ -22,9 +22,9 @@ struct RawEvent {
   std::string_view text;  // of the element
   JsonScalar ph, cat, name, ts, dur, pid, tid, id, scope, binding;
   bool has_args = false;                             // `args` was an object
-  bool odd_args = false;  // `args` had another type and was dropped
-  std::string_view args;  // without its braces and surrounding white space
-  std::vector<PlainInteger> integers;  // plain integers among the members of args, in order
+  bool odd_args = false;                             // `args` had another type and was dropped
+  std::string_view args;                             // without its braces and surrounding white space
+  std::vector<PlainInteger> integers;                // plain integers among the members of args, in order
   JsonScalar correlation, bytes, device, args_name;  // members of args
   JsonScalar bandwidth;  // member of args of a copy or memset; it differs for each event and is not used
 };
@@ -45,10 +45,10 @@ class EventParser {
 // "Operator", "Kernel", ...), and our own.
 struct Category {
   std::string text;
-  StringId id = 0;  // of `text`
-  Kind kind = Kind::other;  // for slices
+  StringId id = 0;           // of `text`
+  Kind kind = Kind::other;   // for slices
   bool on_stream = false;    // its track is a GPU stream
-  bool on_thread = false;  // its track is certainly a host thread
+  bool on_thread = false;    // its track is certainly a host thread
   bool launch_flow = false;  // flows of this category are from a launch to its work
 };
 
@@ -78,7 +78,7 @@ struct Refusal {
 
 struct Times {
   std::int64_t start_ns = 0, duration_ns = 0;  // since 1970; the duration is only for phase X
-  bool odd_duration = false;  // missing, negative or absurd; replaced by 0
+  bool odd_duration = false;                   // missing, negative or absurd; replaced by 0
 };
 
 // Returns the single character of `ph`; '\0' for anything else.

@@ -26,7 +26,8 @@ constexpr std::size_t hole_bytes(std::string_view text) { return is_hole(text[0]
 #if defined(__SSE2__)
 // Returns the equal bytes of 16: bit i for byte i.
 unsigned equal_bytes(const char* a, const char* b) {
-  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)), y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
+  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)),
+                y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
   return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(x, y)));
 }
 
@@ -120,7 +121,8 @@ FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t
     from = at(next);
     if (from.length > end - place || !same(place, nodes_.data() + next + sizeof(Node), from.length)) return {};
     place += from.length;
-    if (from.is_end) return {static_cast<std::size_t>(place - begin), from.next, static_cast<std::size_t>(number - numbers)};
+    if (from.is_end)
+      return {static_cast<std::size_t>(place - begin), from.next, static_cast<std::size_t>(number - numbers)};
     parent = next;
   }
 }

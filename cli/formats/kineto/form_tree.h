@@ -25,8 +25,8 @@ class FormTree {
   static bool take_hole(char hole, const char*& at, std::int64_t& value);
 
   struct Match {
-    std::size_t size = 0;  // of the text; 0 if no form matches
-    std::uint32_t form = 0;  // as passed to add()
+    std::size_t size = 0;     // of the text; 0 if no form matches
+    std::uint32_t form = 0;   // as passed to add()
     std::size_t numbers = 0;  // count
   };
   // Finds the form of the text that begins at `begin` and ends before `end`. Writes at most kMostNumbers numbers: times
@@ -47,16 +47,18 @@ class FormTree {
     std::uint32_t length = 0;  // of its text, without a leading hole
     NodeId parent = 0;
     std::uint32_t next = 0;  // if is_end, the form; otherwise the first child (the only one, for holes)
-    char first = 0;  // first byte of the text, or the hole
-    char child_first = 0;  // first byte of that child
-    bool is_end = false;       // a form ends here
-    bool has_more = false;  // further children, in more_
+    char first = 0;          // first byte of the text, or the hole
+    char child_first = 0;    // first byte of that child
+    bool is_end = false;     // a form ends here
+    bool has_more = false;   // further children, in more_
   };
 
   Node at(NodeId id) const;
   void put(NodeId id, const Node& node);
   std::string_view text_of(NodeId id) const { return {nodes_.data() + id + sizeof(Node), at(id).length}; }
-  void put_text(NodeId id, std::string_view text) { std::memmove(nodes_.data() + id + sizeof(Node), text.data(), text.size()); }
+  void put_text(NodeId id, std::string_view text) {
+    std::memmove(nodes_.data() + id + sizeof(Node), text.data(), text.size());
+  }
   NodeId append(const Node& node);  // reserves space for its text
 
   NodeId child_of(NodeId parent, char first) const;

@@ -10,7 +10,8 @@
 namespace cli::kineto {
 namespace {
 
-constexpr char kTimeHole = FormTree::kTimeHole, kIntegerHole = FormTree::kIntegerHole, kAnyNumberHole = FormTree::kAnyNumberHole;
+constexpr char kTimeHole = FormTree::kTimeHole, kIntegerHole = FormTree::kIntegerHole,
+               kAnyNumberHole = FormTree::kAnyNumberHole;
 
 // The first forms are stored immediately. Later ones have to occur twice, so that files whose texts never repeat do not
 // use memory, and their number is limited. A training on H100s has 2,000 forms with 0.5 MB per rank.
@@ -29,7 +30,8 @@ class Holes {
   bool add(std::string_view number, char kind) {
     const char* at = number.data();
     std::int64_t value;
-    if (count_ == holes_.size() || !FormTree::take_hole(kind, at, value) || at != number.data() + number.size()) return false;
+    if (count_ == holes_.size() || !FormTree::take_hole(kind, at, value) || at != number.data() + number.size())
+      return false;
     holes_[count_++] = {number.data(), number.size(), kind};
     return true;
   }
@@ -109,7 +111,8 @@ void Forms::learn(const RawEvent& raw, Form form) {
   if (raw.id.empty()) form.correlation = holes.index_of(raw.correlation);
   form.bytes = holes.index_of(raw.bytes);
   form.device_number = holes.index_of(raw.device);
-  const auto first = std::find_if(holes.begin(), holes.end(), [&](const Hole& hole) { return hole.at >= raw.args.data(); });
+  const auto first =
+      std::find_if(holes.begin(), holes.end(), [&](const Hole& hole) { return hole.at >= raw.args.data(); });
   form.first_integer = static_cast<std::uint8_t>(form.shape == nullptr ? 0 : first - holes.begin());
   form.pid_number = holes.index_of(raw.pid);
   form.tid_number = holes.index_of(raw.tid);

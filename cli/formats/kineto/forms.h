@@ -17,12 +17,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/trace/event.h"
-#include "cli/formats/kineto/form_tree.h"
 #include "cli/formats/json/json_stream.h"
 #include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/form_tree.h"
 #include "cli/formats/kineto/locations.h"
 #include "cli/formats/kineto/shapes.h"
+#include "cli/trace/event.h"
 
 namespace cli::kineto {
 
@@ -33,7 +33,7 @@ struct Form {
   // The members used for each event come first.
   Event event;  // all members except the track and those from numbers
   const Category* category = nullptr;
-  const Shape* shape = nullptr;  // null if it has no arguments
+  const Shape* shape = nullptr;        // null if it has no arguments
   std::optional<std::int64_t> device;  // the argument, unless it is one of the numbers
   // Indices of the numbers with these values, in the order of the text.
   std::int8_t start = kNone, duration = kNone, id = kNone, correlation = kNone, bytes = kNone, device_number = kNone;

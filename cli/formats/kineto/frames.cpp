@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kWider_ns = 4;
 
 bool is_same_function(const StackFrame& a, const StackFrame& b) {
-  return a.what == b.what && a.name == b.name && a.file == b.file && (a.what != StackFrame::kModule || a.instance == b.instance);
+  return a.what == b.what && a.name == b.name && a.file == b.file &&
+         (a.what != StackFrame::kModule || a.instance == b.instance);
 }
 
 }  // namespace
@@ -70,7 +71,8 @@ void Frames::end_ranges(Thread& thread, std::int64_t now_ns) {
 
 // Such an operator has ended at the latest when its callers have; its end was lost.
 void Frames::drop_unfinished(Thread& thread, std::size_t kept) {
-  while (!thread.ranges.empty() && thread.ranges.back().is_unfinished && thread.ranges.back().calls > kept) thread.ranges.pop_back();
+  while (!thread.ranges.empty() && thread.ranges.back().is_unfinished && thread.ranges.back().calls > kept)
+    thread.ranges.pop_back();
 }
 
 void Frames::end_calls(Thread& thread, std::size_t kept, std::int64_t latest_ns) {
@@ -85,7 +87,8 @@ void Frames::end_calls(Thread& thread, std::size_t kept, std::int64_t latest_ns)
 
 // The calls in an operator do not end its callers.
 std::size_t Frames::calls_around(const Thread& thread) {
-  const auto around = std::find_if(thread.ranges.rbegin(), thread.ranges.rend(), [](const Range& range) { return range.is_operator; });
+  const auto around =
+      std::find_if(thread.ranges.rbegin(), thread.ranges.rend(), [](const Range& range) { return range.is_operator; });
   return around == thread.ranges.rend() ? 0 : around->calls;
 }
 
@@ -137,7 +140,8 @@ void Frames::tell(const Thread& thread, std::size_t at) {
   StackFrame frame = catalog_.stacks[open.stack];
   frame.line = open.line;
   Call call;
-  name_ = frame.what == StackFrame::kModule ? fmt::format("nn.Module: {}", catalog_.strings[frame.name]) : frame_text(catalog_, frame);
+  name_ = frame.what == StackFrame::kModule ? fmt::format("nn.Module: {}", catalog_.strings[frame.name])
+                                            : frame_text(catalog_, frame);
   if (open.module_id) name_ += fmt::format("_{}", *open.module_id);
   call.name = name_;
   call.ids = thread.ids;

@@ -30,7 +30,7 @@ class Frames {
  public:
   struct Call {
     std::string_view name;  // "train.py(12): step", "nn.Module: Linear_0"
-    std::string_view ids;  // those of its operators
+    std::string_view ids;   // those of its operators
     std::int64_t start_ns = 0, end_ns = 0;
     std::uint64_t id = 0;
     std::optional<std::uint64_t> parent_id, module_id;  // module_id: number of the module in its class
@@ -62,13 +62,13 @@ class Frames {
     std::size_t calls = 0;  // number that continue from its begin to its end
     bool is_operator = false;
     bool is_unfinished = false;  // its end is unknown
-    bool holds_any = false;  // is or contains an operator that is written
+    bool holds_any = false;      // is or contains an operator that is written
   };
   struct Thread {
     std::string_view ids;
-    std::vector<Open> calls;  // outermost first
+    std::vector<Open> calls;    // outermost first
     std::vector<Range> ranges;  // outermost first
-    std::int64_t last_ns = 0;  // last begin or end on the thread
+    std::int64_t last_ns = 0;   // last begin or end on the thread
   };
 
   void end_ranges(Thread& thread, std::int64_t now_ns);
@@ -87,8 +87,8 @@ class Frames {
   OnCall on_call_;
   std::unordered_map<TrackId, Thread> threads_;
   std::map<std::pair<StringId, std::uint64_t>, std::uint64_t> modules_;  // by class and object
-  std::unordered_map<StringId, std::uint64_t> classes_;  // number of modules by class
-  std::vector<StackId> path_;  // of the operator, outermost first
+  std::unordered_map<StringId, std::uint64_t> classes_;                  // number of modules by class
+  std::vector<StackId> path_;                                            // of the operator, outermost first
   std::string name_;
   std::uint64_t last_id_ = 0;
 };

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "cli/base/json_text.h"
-#include "cli/formats/json/json_values.h"
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_damage.h"
+#include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/fields.h"
 #include "cli/formats/kineto/message.h"
 #include "cli/formats/kineto/translate.h"

@@ -17,13 +17,13 @@ namespace cli::kineto {
 inline constexpr std::int64_t kSurelyAbsoluteNs = 1'000'000'000'000'000'000;
 
 struct Header {
-  std::optional<std::int64_t> base_ns;  // baseTimeNanoseconds, to which every ts is relative
-  std::int64_t rank = -1, world_size = -1;           // distributedInfo
+  std::optional<std::int64_t> base_ns;      // baseTimeNanoseconds, to which every ts is relative
+  std::int64_t rank = -1, world_size = -1;  // distributedInfo
   bool ranks_differ = false;  // several of these with different ranks: the file was joined from files of several ranks
-  std::string host;                                  // host_name
+  std::string host;           // host_name
   std::map<std::int64_t, std::string> device_names;  // deviceProperties
   std::string members;                               // Process::kineto_header
-  std::vector<std::string> left_out;  // keys of members not in `members` because they are too large
+  std::vector<std::string> left_out;                 // keys of members not in `members` because they are too large
 
   // Reads the value of member `key`, which is next in `stream`, and keeps it if it is used. Damaged values are skipped
   // and reported in stream.damage().

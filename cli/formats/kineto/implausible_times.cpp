@@ -7,7 +7,8 @@ namespace cli::kineto {
 namespace {
 
 bool are_near(std::int64_t before_ns, std::int64_t after_ns, std::uint64_t most_ns) {
-  return after_ns <= before_ns || static_cast<std::uint64_t>(after_ns) - static_cast<std::uint64_t>(before_ns) <= most_ns;
+  return after_ns <= before_ns ||
+         static_cast<std::uint64_t>(after_ns) - static_cast<std::uint64_t>(before_ns) <= most_ns;
 }
 
 void join(TimeClusters::Span& to, const TimeClusters::Span& more) {
@@ -28,7 +29,9 @@ void TimeClusters::find_day(std::int64_t ns) {
   } else {
     day_ = &days_[number];
   }
-  day_begin_ = std::max(number, INT64_MIN / day_length) * day_length;  // the first day begins before INT64_MIN: the next one stands in, and the day is searched for again
+  day_begin_ =
+      std::max(number, INT64_MIN / day_length) *
+      day_length;  // the first day begins before INT64_MIN: the next one stands in, and the day is searched for again
 }
 
 TimeClusters::Span TimeClusters::span(std::uint64_t& strays) const {
@@ -42,7 +45,8 @@ TimeClusters::Span TimeClusters::span(std::uint64_t& strays) const {
   const auto more = [](const Span& a, const Span& b) { return a.events < b.events; };
   const auto largest = std::max_element(clusters.begin(), clusters.end(), more);
   for (const Span& cluster : clusters) {
-    if (cluster.events * 2 < largest->events || !are_near(std::min(all.first_ns, cluster.first_ns), std::max(all.last_ns, cluster.last_ns), INT64_MAX)) {
+    if (cluster.events * 2 < largest->events ||
+        !are_near(std::min(all.first_ns, cluster.first_ns), std::max(all.last_ns, cluster.last_ns), INT64_MAX)) {
       strays += cluster.events;
     } else {
       join(all, cluster);

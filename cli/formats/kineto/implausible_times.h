@@ -16,7 +16,8 @@ namespace cli::kineto {
 class TimeClusters {
  public:
   void add(std::int64_t start_ns, std::int64_t end_ns, bool is_clamped) {
-    const bool is_in_day = start_ns >= day_begin_ && static_cast<std::uint64_t>(start_ns) - static_cast<std::uint64_t>(day_begin_) < kDay_ns;
+    const bool is_in_day = start_ns >= day_begin_ &&
+                           static_cast<std::uint64_t>(start_ns) - static_cast<std::uint64_t>(day_begin_) < kDay_ns;
     if (!is_in_day || day_ == nullptr) find_day(start_ns);
     ++day_->events;
     if (start_ns < day_->first_ns) day_->first_ns = start_ns;

@@ -44,8 +44,8 @@ std::optional<std::int64_t> stream_number(std::string_view text) {
 // Recognizes "4 GPU2": the row of a GPU in the results.json of rocprof (ROCm 3 to 6).
 bool is_rocprof_gpu(std::string_view name) {
   const std::size_t word = name.find(" GPU");
-  return word != 0 && word != name.npos && std::all_of(name.begin(), name.begin() + word, is_digit) && word + 4 < name.size() &&
-         std::all_of(name.begin() + word + 4, name.end(), is_digit);
+  return word != 0 && word != name.npos && std::all_of(name.begin(), name.begin() + word, is_digit) &&
+         word + 4 < name.size() && std::all_of(name.begin() + word + 4, name.end(), is_digit);
 }
 
 void add_id(std::string& ids, std::string_view key, const JsonScalar& scalar) {
@@ -104,7 +104,8 @@ Location& Locations::find(const JsonScalar& pid, const JsonScalar& tid) {
     at->second.pid = key.pid;
     at->second.tid = at->second.track_number = key.tid;
     if (key.form == Location::Form::text) {
-      const std::int64_t counted = text_tids_.try_emplace(static_cast<StringId>(key.tid), text_tids_.size()).first->second;
+      const std::int64_t counted =
+          text_tids_.try_emplace(static_cast<StringId>(key.tid), text_tids_.size()).first->second;
       at->second.track_number = stream_number(text(key.tid)).value_or(counted);
     }
     at->second.ids = ids_text(pid, tid);
@@ -115,8 +116,7 @@ Location& Locations::find(const JsonScalar& pid, const JsonScalar& tid) {
   return at->second;
 }
 
-TrackId Locations::track(Location& location, const Category& category, char phase,
-                            std::optional<std::int64_t> device) {
+TrackId Locations::track(Location& location, const Category& category, char phase, std::optional<std::int64_t> device) {
   if (category.on_stream)
     ++location.gpu_events;
   else if (category.on_thread)
@@ -139,7 +139,8 @@ bool Locations::is_stream(const Location& location, const Category& category, ch
 TrackId Locations::stream_track(Location& location, std::optional<std::int64_t> device) {
   const bool is_text = location.form == Location::Form::text;
   const auto named = process_names_.find(location.pid);
-  const bool names_device = !is_text && named != process_names_.end() && (named->second.starts_with("/device:") || is_rocprof_gpu(named->second));
+  const bool names_device = !is_text && named != process_names_.end() &&
+                            (named->second.starts_with("/device:") || is_rocprof_gpu(named->second));
   const std::int64_t of_pid = names_device ? last_number(named->second).value_or(location.pid)
                               : is_text    ? last_number(text(location.pid)).value_or(0)
                                            : location.pid;
@@ -169,8 +170,7 @@ std::int64_t Locations::gpu_of(const Location& location, std::int64_t device) {
 
 // Two locations that would share a track (streams with one number under two pids) stay separate, so that each event can
 // be written with its own pid and tid.
-TrackId Locations::track_of(const Location& location, TrackKind kind, std::int64_t group,
-                               std::string_view group_name) {
+TrackId Locations::track_of(const Location& location, TrackKind kind, std::int64_t group, std::string_view group_name) {
   const auto own = [&](std::string_view ids) {
     return location.form == Location::Form::text ? ids.substr(0, ids.find('\n')) : pid_in(ids);
   };
@@ -260,13 +260,15 @@ std::string_view Locations::find_launchers() {
   std::uint32_t number = 0;
   for (auto& [of, launcher] : processes) launcher = ++number;
   number = 0;
-  for (auto& [of, launcher] : gpus) launcher = by_text ? processes.lower_bound({of.first, INT64_MIN})->second : ++number;
+  for (auto& [of, launcher] : gpus)
+    launcher = by_text ? processes.lower_bound({of.first, INT64_MIN})->second : ++number;
   for (const Location* location : in_order_) {
     const auto process = processes.find(place(*location)), gpu = gpus.find(place(*location));
     if (location->thread && process != processes.end()) catalog_.tracks[*location->thread].launcher = process->second;
     if (location->stream && gpu != gpus.end()) catalog_.tracks[*location->stream].launcher = gpu->second;
   }
-  return by_text ? ", of the process with the same text before its number" : ", of the processes in the order of their pids";
+  return by_text ? ", of the process with the same text before its number"
+                 : ", of the processes in the order of their pids";
 }
 
 std::int64_t Locations::finish() {
@@ -284,7 +286,9 @@ std::int64_t Locations::finish() {
   const auto name = process_names_.find(process.pid);
   if (name != process_names_.end()) process.program = name->second;
   if (const std::size_t processes = count_processes(); processes > 1) {
-    process.notes.push_back(fmt::format("this file holds {} processes: each pid with GPU work is read as a separate GPU{}", processes, find_launchers()));
+    process.notes.push_back(
+        fmt::format("this file holds {} processes: each pid with GPU work is read as a separate GPU{}", processes,
+                    find_launchers()));
   }
   return most(gpu_events);
 }

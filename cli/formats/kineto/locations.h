@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/trace/catalog.h"
-#include "cli/trace/event.h"
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/fields.h"
 #include "cli/formats/kineto/shapes.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/event.h"
 
 namespace cli::kineto {
 
@@ -35,16 +35,16 @@ struct Location {
   enum class Form : std::uint8_t { numbers, stream_name, text };  // text: pid or tid is not a number
 
   Form form = Form::numbers;
-  std::int64_t pid = 0, tid = 0;  // text: string ids; stream_name ("stream 7"): tid is its number
-  std::int64_t track_number = 0;  // tid; for a text "stream 7 (high)" its number, otherwise counted from 0
+  std::int64_t pid = 0, tid = 0;          // text: string ids; stream_name ("stream 7"): tid is its number
+  std::int64_t track_number = 0;          // tid; for a text "stream 7 (high)" its number, otherwise counted from 0
   std::optional<TrackId> thread, stream;  // created at first use; text: thread is the track
-  std::int64_t device = -1;  // of the stream, from its events
+  std::int64_t device = -1;               // of the stream, from its events
   std::uint64_t host_events = 0, gpu_events = 0;
   bool has_operators = false, has_calls = false;
-  std::string name;  // from thread_name
-  std::string ids;  // "pid" and "tid" as in its first event
+  std::string name;                         // from thread_name
+  std::string ids;                          // "pid" and "tid" as in its first event
   bool text_pid = false, text_tid = false;  // they are in quotes there
-  std::vector<OpenSlice> open;  // B without E so far, innermost last
+  std::vector<OpenSlice> open;              // B without E so far, innermost last
 };
 
 class Locations {

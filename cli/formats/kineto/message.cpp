@@ -66,8 +66,8 @@ namespace {
 
 struct Operation {
   std::string_view call, name;  // our name, PyTorch's for one call with whole buffers
-  std::string_view kernel;  // operation of its kernels: ncclDevKernel_AllReduce_Sum_bf16_RING_LL
-  bool all_in, all_out;  // the buffer has one message for each rank of the group
+  std::string_view kernel;      // operation of its kernels: ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  bool all_in, all_out;         // the buffer has one message for each rank of the group
 };
 constexpr Operation kOperations[] = {
     {"ncclAllReduce", "allreduce", "AllReduce", false, false},

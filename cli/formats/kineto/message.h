@@ -24,7 +24,7 @@ std::string communicator_name(std::uint64_t communicator);
 class Groups {
  public:
   struct Group {
-    std::int64_t size = -1;  // -1 if unknown
+    std::int64_t size = -1;           // -1 if unknown
     std::vector<std::int64_t> ranks;  // in the job, ascending; empty if some are not in the trace
   };
 
@@ -43,9 +43,9 @@ class Groups {
 std::string list(const std::vector<std::int64_t>& ranks, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 struct Message {
-  std::string_view call;  // our name: "ncclAllGather"
-  std::string_view type;  // PyTorch's name; "" if not recorded
-  std::uint64_t count = 0;  // elements of `type` in the message of one rank
+  std::string_view call;               // our name: "ncclAllGather"
+  std::string_view type;               // PyTorch's name; "" if not recorded
+  std::uint64_t count = 0;             // elements of `type` in the message of one rank
   std::optional<std::uint64_t> bytes;  // in the message of one rank
   std::uint64_t communicator = 0;
 };
@@ -74,7 +74,7 @@ class Collectives {
   static constexpr std::size_t kMostWaiting = 1 << 16;  // launches whose kernel has not started; the oldest are removed
   struct Thread {
     std::optional<Message> message;  // of the last call; nullopt after a launch has used it
-    std::int64_t end_ns = 0;  // launches until then belong to the call
+    std::int64_t end_ns = 0;         // launches until then belong to the call
     std::size_t open_groups = 0;
     std::size_t calls = 0;  // in the outermost open group
   };

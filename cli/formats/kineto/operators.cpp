@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "cli/trace/names.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/names.h"
 
 namespace cli::kineto {
 namespace {
@@ -48,7 +48,8 @@ std::optional<Backward::Forward> Backward::forward_of(const Event& event, const 
     const bool is_engine = catalog_.strings[event.name].starts_with("autograd::engine::evaluate_function");
     return is_engine || ids.empty() ? std::nullopt : take(*op);
   }
-  if (op->thread != 0) forwards_.try_emplace(op->thread, kMostForwards).first->second.add(op->sequence_number, {event.start_ns, ids});
+  if (op->thread != 0)
+    forwards_.try_emplace(op->thread, kMostForwards).first->second.add(op->sequence_number, {event.start_ns, ids});
   return std::nullopt;
 }
 

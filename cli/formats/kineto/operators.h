@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cli/base/interning.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
-#include "cli/base/interning.h"
 #include "cli/trace/payload.h"
 
 namespace cli::kineto {
@@ -32,7 +32,7 @@ class ExternalIds {
   std::uint64_t innermost(const Event& event);
 
   std::unordered_map<TrackId, std::vector<Open>> open_;  // open operators of each thread, by start
-  Newest<std::uint64_t> calls_{kMostCalls};  // External id by correlation
+  Newest<std::uint64_t> calls_{kMostCalls};              // External id by correlation
   std::uint64_t last_id_ = 0;
 };
 

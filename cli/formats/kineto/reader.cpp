@@ -5,13 +5,13 @@
 #include <optional>
 #include <utility>
 
-#include "cli/formats/json/json_values.h"
+#include "cli/base/error.h"
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/json/json_check.h"
+#include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/fields.h"
 #include "cli/formats/kineto/header.h"
 #include "cli/formats/kineto/translate.h"
-#include "cli/base/error.h"
 
 namespace cli::kineto {
 
@@ -22,7 +22,10 @@ constexpr std::size_t kMostGrowth = 2, kFreeEntries = 1024;
 }  // namespace
 
 Memory::Memory(Catalog& catalog, bool foreign)
-    : own_shapes(foreign ? nullptr : std::make_unique<Shapes>()), categories(catalog.strings), shapes(shapes_of(catalog)), facts(make_facts(catalog)) {
+    : own_shapes(foreign ? nullptr : std::make_unique<Shapes>()),
+      categories(catalog.strings),
+      shapes(shapes_of(catalog)),
+      facts(make_facts(catalog)) {
   shapes_of(catalog).limit_text(catalog.shapes.most_text_bytes());
 }
 
@@ -44,7 +47,8 @@ void Memory::go_on_in(Catalog& catalog) {
 }
 
 bool Memory::helps() const {
-  return tables_ && entries() <= kMostGrowth * entries_of_first_ + kFreeEntries && forms.has_room() && !facts->is_exhausted();
+  return tables_ && entries() <= kMostGrowth * entries_of_first_ + kFreeEntries && forms.has_room() &&
+         !facts->is_exhausted();
 }
 
 namespace {
@@ -80,7 +84,8 @@ class ProfileReader : public Reader {
 
 // Does nothing if the catalogue already has entries, because these have other numbers.
 std::unique_ptr<Memory> ProfileReader::learnt_before(Catalog& catalog) {
-  if (memory_ == nullptr || memory_->kineto_memory == nullptr || catalog.strings.size() > 1 || !memory_->kineto_memory->helps()) {
+  if (memory_ == nullptr || memory_->kineto_memory == nullptr || catalog.strings.size() > 1 ||
+      !memory_->kineto_memory->helps()) {
     return std::make_unique<Memory>(catalog, foreign_);
   }
   memory_->kineto_memory->go_on_in(catalog);
@@ -118,7 +123,10 @@ void ProfileReader::read_members(Translator& translator) {
       continue;
     }
     if (!stream_.enter_array() && !found && stream_.at_object()) {
-      throw Error(Exit::bad_content, path_ + ": \"traceEvents\" is an object, a trace in a trace; write only that object to a file (jq .traceEvents)");
+      throw Error(
+          Exit::bad_content,
+          path_ +
+              ": \"traceEvents\" is an object, a trace in a trace; write only that object to a file (jq .traceEvents)");
     }
     found = true;
     read_events(translator);
@@ -127,8 +135,7 @@ void ProfileReader::read_members(Translator& translator) {
   if (!foreign.empty()) throw Error(Exit::bad_content, fmt::format("{}: not a trace, but {}", path_, foreign));
   std::string why = "JSON, but not a trace: expected a member \"traceEvents\"";
   for (const std::string& note : stream_.damage().notes()) why += "; " + note;
-  throw Error(Exit::bad_content,
-              path_ + ": " + why + "; use the file that torch.profiler's export_chrome_trace wrote");
+  throw Error(Exit::bad_content, path_ + ": " + why + "; use the file that torch.profiler's export_chrome_trace wrote");
 }
 
 void ProfileReader::read_events(Translator& translator) {

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "cli/formats/json/json_stream.h"
-#include "cli/formats/kineto/fields.h"
 #include "cli/formats/kineto/facts.h"
+#include "cli/formats/kineto/fields.h"
 #include "cli/formats/kineto/forms.h"
 #include "cli/formats/kineto/shapes.h"
 #include "cli/formats/reading/reader.h"
@@ -54,6 +54,6 @@ struct Memory {
 // Throws Error (cannot_open). Results are the same for any number of threads. `window` is the number of bytes read at
 // once. `memory` and `foreign` are those of ReaderOptions.
 std::unique_ptr<Reader> open(const std::string& path, std::size_t window = JsonStream::kWindow,
-                                    ReaderMemory* memory = nullptr, bool foreign = true);
+                             ReaderMemory* memory = nullptr, bool foreign = true);
 
 }  // namespace cli::kineto

@@ -76,7 +76,9 @@ void ArgumentShapes::set_taken(const Shape& shape) {
   taken_bytes_ += shape.text.size();
 }
 
-bool ArgumentShapes::has_room(std::string_view text) const { return taken_bytes_ + text.size() <= shapes_->most_text_bytes(); }
+bool ArgumentShapes::has_room(std::string_view text) const {
+  return taken_bytes_ + text.size() <= shapes_->most_text_bytes();
+}
 
 bool ArgumentShapes::is_free(std::string_view text) const {
   const std::size_t most = shapes_->most_text_bytes();

@@ -154,7 +154,8 @@ void Recording::add_correlation(const Event& event) {
 // TensorBoard's plugin assigns calls without External id to its first module; 0 means that they belong to no operator.
 void Recording::add_external_id(const Event& event) {
   const std::uint64_t id = external_ids_.of(event);
-  if (id != 0 || (contents_.operators && (is_api_call(event.kind) || is_gpu_work(event.kind)))) add_number(args_, "External id", id);
+  if (id != 0 || (contents_.operators && (is_api_call(event.kind) || is_gpu_work(event.kind))))
+    add_number(args_, "External id", id);
 }
 
 // The driver call within a runtime call has its correlation; the outer one is first.
@@ -196,7 +197,8 @@ Tracks::Tracks(const Catalog& catalog, ProcessId process)
 std::string_view Tracks::where(const Event& event, std::string& metadata) {
   const std::string_view kept = catalog_.tracks[event.track].kineto_ids;
   const std::size_t first = std::min(kept.find('\n'), kept.size());
-  if (!kept.empty()) return event.json.second_ids && first < kept.size() ? kept.substr(first + 1) : kept.substr(0, first);
+  if (!kept.empty())
+    return event.json.second_ids && first < kept.size() ? kept.substr(first + 1) : kept.substr(0, first);
   const Variant which = variant(event);
   std::string& text = where_[event.track][which];
   if (text.empty()) text = describe(thread(event.track, which), metadata);

@@ -69,13 +69,14 @@ std::string_view kineto_category(const Event& event);
 // Contents of a recording.
 struct Contents {
   bool operators = false;  // PyTorch operators
-  bool ranges = false;  // operators or PyTorch annotations
+  bool ranges = false;     // operators or PyTorch annotations
 };
 
 // Receives every event of one process, by time, whether it is written or not.
 class Recording {
  public:
-  Recording(const Catalog& catalog, const Process& process, Contents contents) : contents_(contents), collectives_(catalog, process), backward_(catalog) {}
+  Recording(const Catalog& catalog, const Process& process, Contents contents)
+      : contents_(contents), collectives_(catalog, process), backward_(catalog) {}
 
   // Completes `line` for an event that did not come from JSON. The added text is valid until the next call.
   void complete(const Event& event, const Facts& facts, Line& line);
@@ -131,7 +132,7 @@ class Tracks {
   const Process& process_;
   std::int64_t host_pid_;
   std::vector<std::array<std::string, variant_count>> where_;  // by TrackId
-  std::set<std::int64_t> described_;  // described pids
+  std::set<std::int64_t> described_;                           // described pids
 };
 
 }  // namespace cli::kineto

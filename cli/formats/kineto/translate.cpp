@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "cli/base/text.h"
-#include "cli/trace/losses.h"
-#include "cli/trace/event.h"
-#include "cli/trace/event_times.h"
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/header.h"
 #include "cli/formats/ttrace/file.h"
+#include "cli/trace/event.h"
+#include "cli/trace/event_times.h"
+#include "cli/trace/losses.h"
 
 namespace cli::kineto {
 namespace {
@@ -35,7 +35,9 @@ Kind kernel_or_copy(const RawEvent& raw) {
   return raw.cat.empty() && name.starts_with("Memset") ? Kind::memset : Kind::kernel;
 }
 
-bool is_launch_flow(const Event& event, const Category& category) { return event.kind == Kind::flow && category.launch_flow; }
+bool is_launch_flow(const Event& event, const Category& category) {
+  return event.kind == Kind::flow && category.launch_flow;
+}
 bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::memset || kind == Kind::nccl; }
 
 std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
@@ -50,7 +52,9 @@ class IdsOfForm {
   IdsOfForm(const IdsOfForm&) = delete;
   IdsOfForm& operator=(const IdsOfForm&) = delete;
   Location& find_in(Locations& locations) const { return locations.find(pid_, tid_); }
-  bool second_ids(Locations& locations) const { return locations.second_ids(*form_.location, *form_.last_track, pid_, tid_); }
+  bool second_ids(Locations& locations) const {
+    return locations.second_ids(*form_.location, *form_.last_track, pid_, tid_);
+  }
 
  private:
   using Text = std::array<char, std::numeric_limits<std::int64_t>::digits10 + 2>;
@@ -66,7 +70,8 @@ class IdsOfForm {
 // For an event of a form without a shape.
 std::string_view args_in(std::string_view text, const Form& form) {
   if (form.before_args.empty()) return {};
-  const auto* const key = static_cast<const char*>(::memmem(text.data(), text.size(), form.before_args.data(), form.before_args.size()));
+  const auto* const key =
+      static_cast<const char*>(::memmem(text.data(), text.size(), form.before_args.data(), form.before_args.size()));
   const char* const at = key + form.before_args.size();
   return {at, static_cast<std::size_t>(text.data() + text.size() - form.behind_args - at)};
 }
@@ -138,7 +143,8 @@ bool Translator::take_known(std::string_view text) {
   std::int64_t end_ns;
   if (__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(0, event.duration_ns), &end_ns)) return false;
   if (form.id >= 0) event.correlation = static_cast<std::uint64_t>(number(form.id));
-  if (form.correlation >= 0) event.correlation = static_cast<std::uint64_t>(std::max<std::int64_t>(0, number(form.correlation)));
+  if (form.correlation >= 0)
+    event.correlation = static_cast<std::uint64_t>(std::max<std::int64_t>(0, number(form.correlation)));
   if (form.bytes >= 0 && carries_bytes(event.kind)) {
     event.has_bytes = number(form.bytes) >= 0;
     event.bytes = event.has_bytes ? static_cast<std::uint64_t>(number(form.bytes)) : 0;
@@ -266,7 +272,8 @@ void Translator::emit(const Event& event, std::string_view args, const Shape* sh
   if (event.kind == Kind::other && is_slice(event)) ++other_slices_[event.category];
   const auto extend = [&](std::int64_t start_ns, std::int64_t end_ns) { times_.extend(start_ns, end_ns); };
   const bool end_is_open = is_gpu_work(event.kind) && is_slice(event) && overruns_.add(event, extend);
-  times_.add(event.start_ns, event.start_ns + (end_is_open ? 0 : std::max<std::int64_t>(0, event.duration_ns)), event.start_ns == base_ns_);
+  times_.add(event.start_ns, event.start_ns + (end_is_open ? 0 : std::max<std::int64_t>(0, event.duration_ns)),
+             event.start_ns == base_ns_);
   Facts facts = learnt_.facts->find(event, shape == nullptr ? args : shape->text, shape, integers);
   if (shape == nullptr) facts.args = args;
   if (shape != nullptr) {
@@ -283,7 +290,8 @@ std::int64_t Translator::finish() {
   });
   Process& process = catalog_.processes[process_];
   process.counts = counts_;
-  process.overruns = overruns_.finish([&](std::int64_t start_ns, std::int64_t end_ns) { times_.extend(start_ns, end_ns); });
+  process.overruns =
+      overruns_.finish([&](std::int64_t start_ns, std::int64_t end_ns) { times_.extend(start_ns, end_ns); });
   std::uint64_t strays = 0;
   const TimeClusters::Span span = times_.span(strays);
   if (span.events > 0) {
@@ -305,7 +313,8 @@ std::int64_t Translator::finish() {
 void Translator::note_categories(Process& process) const {
   constexpr std::size_t kNamed = 8;
   std::uint64_t gpu_work = 0;
-  for (const KindInfo& kind : kKinds) gpu_work += is_gpu_work(kind.kind) ? counts_[static_cast<std::size_t>(kind.kind)] : 0;
+  for (const KindInfo& kind : kKinds)
+    gpu_work += is_gpu_work(kind.kind) ? counts_[static_cast<std::size_t>(kind.kind)] : 0;
   std::vector<std::string> has;
   for (const auto& [category, count] : other_slices_) {
     const std::string_view text = catalog_.strings[category];
@@ -321,16 +330,20 @@ void Translator::note_overruns(Process& process) {
   std::int64_t longest_ns = 0;
   for (const Overrun& each : process.overruns) longest_ns = std::max(longest_ns, each.duration_ns - each.cut_ns);
   if (longest_ns == 0) return;
-  process.notes.push_back(fmt::format("{} recorded to end more than 1 s after later work of the same stream began (by up to {}): {}",
-                                      count_text(process.overruns.size(), "kernel or copy is", "kernels and copies are"), duration_text(longest_ns), kOverrunsAreCut));
+  process.notes.push_back(
+      fmt::format("{} recorded to end more than 1 s after later work of the same stream began (by up to {}): {}",
+                  count_text(process.overruns.size(), "kernel or copy is", "kernels and copies are"),
+                  duration_text(longest_ns), kOverrunsAreCut));
 }
 
 void Translator::note_oddities(Process& process) const {
   note(process, odd_.no_duration, "slice had a missing, negative or impossible duration: using 0",
        "slices had a missing, negative or impossible duration: using 0");
   note(process, odd_.unmatched_begin, "slice (B) has no end (E)", "slices (B) have no end (E)");
-  note(process, odd_.unmatched_end, "end of a slice (E) has no beginning (B): skipped", "ends of slices (E) have no beginning (B): skipped");
-  note(process, odd_.metadata, "metadata event (M) was not understood: skipped", "metadata events (M) were not understood: skipped");
+  note(process, odd_.unmatched_end, "end of a slice (E) has no beginning (B): skipped",
+       "ends of slices (E) have no beginning (B): skipped");
+  note(process, odd_.metadata, "metadata event (M) was not understood: skipped",
+       "metadata events (M) were not understood: skipped");
   note(process, odd_.metadata_dropped, "metadata event (M) exceeds 32 MiB in total: not kept verbatim",
        "metadata events (M) exceed 32 MiB in total: not kept verbatim");
   note(process, odd_.args, "event had args that are not an object: the args are skipped",

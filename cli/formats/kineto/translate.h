@@ -16,12 +16,12 @@
 #include <string>
 #include <string_view>
 
-#include "cli/trace/catalog.h"
-#include "cli/trace/event.h"
 #include "cli/formats/kineto/fields.h"
+#include "cli/formats/kineto/implausible_times.h"
 #include "cli/formats/kineto/locations.h"
 #include "cli/formats/kineto/reader.h"
-#include "cli/formats/kineto/implausible_times.h"
+#include "cli/trace/catalog.h"
+#include "cli/trace/event.h"
 
 namespace cli::kineto {
 

@@ -1,9 +1,9 @@
 #include "cli/formats/perfetto/arguments.h"
 
-#include <protozero/varint.hpp>
 #include <simdjson.h>
 
 #include <charconv>
+#include <protozero/varint.hpp>
 
 #include "cli/base/json_text.h"
 #include "cli/formats/json/json_values.h"

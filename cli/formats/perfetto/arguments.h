@@ -21,7 +21,7 @@ namespace cli::perfetto {
 // Iterates over the members of a JSON object without parsing their values. `text` is the body of a valid object
 // (event.h). For other text it returns members up to the error and never reads beyond its end.
 struct Member {
-  std::string_view key;  // as spelled: a string has its quotes; never empty
+  std::string_view key;      // as spelled: a string has its quotes; never empty
   std::string_view value;    // as spelled: a string has its quotes; never empty
   std::string_view spelled;  // from the key's first quote to the end of the value
 };
@@ -79,10 +79,10 @@ class Arguments {
   // follows again.
   struct Known {
     std::string_view spelled;  // without its value if that is a natural number
-    std::string bytes;  // encoding of the argument, up to such a number
+    std::string bytes;         // encoding of the argument, up to such a number
     bool natural = false;
     std::uint32_t key = 0, value = 0;  // ids used in `bytes`; 0 if none
-    std::uint32_t next = 0;  // index of the following member in known_; 0 if unknown
+    std::uint32_t next = 0;            // index of the following member in known_; 0 if unknown
   };
   void each_member(std::string_view fragment, Kind kind, Sequence& sequence, Buffer& out);
   bool expected(std::uint32_t place, JsonMembers& members, Sequence& sequence, Buffer& out);
@@ -109,10 +109,10 @@ class Arguments {
   // members_.
   static constexpr std::uint32_t kKindsOfFragments = static_cast<std::uint32_t>(Kind::count_);
   std::vector<Known> known_ = std::vector<Known>(kKindsOfFragments + 1);
-  std::uint32_t key_ = 0, value_ = 0;  // ids used in the current argument
+  std::uint32_t key_ = 0, value_ = 0;   // ids used in the current argument
   std::vector<std::string> fragments_;  // by id: the encoded members; "" if not made yet
-  std::string_view number_key_;  // key of the last number()
-  std::uint32_t number_id_ = 0;  // id of that key
+  std::string_view number_key_;         // key of the last number()
+  std::uint32_t number_id_ = 0;         // id of that key
   Buffer argument_;
   std::string scratch_, valid_;
 };

@@ -13,9 +13,9 @@
 #include "cli/formats/export/args_text.h"
 #include "cli/formats/export/exporter.h"
 #include "cli/formats/export/flows.h"
-#include "cli/formats/perfetto/slices.h"
 #include "cli/formats/perfetto/proto.h"
 #include "cli/formats/perfetto/render_stages.h"
+#include "cli/formats/perfetto/slices.h"
 #include "cli/formats/perfetto/tracks.h"
 #include "cli/trace/losses.h"
 #include "cli/trace/version.h"
@@ -268,14 +268,16 @@ class Pftrace : public Exporter {
       for (std::uint32_t pair = 0; pair < flow.ends; ++pair) from_.push_back(pair_id(flow.id, pair));
     });
   }
-  static std::uint64_t pair_id(std::uint64_t flow, std::uint32_t pair) { return kCollectiveIds | flow << kPairBits | pair; }
+  static std::uint64_t pair_id(std::uint64_t flow, std::uint32_t pair) {
+    return kCollectiveIds | flow << kPairBits | pair;
+  }
 
   static constexpr std::uint64_t kCollectiveIds = std::uint64_t{1} << 63;  // distinct from SliceFlows' ids
-  static constexpr int kPairBits = 20;  // for the number of a rank
+  static constexpr int kPairBits = 20;                                     // for the number of a rank
   FormatOptions options_;
   const Catalog* catalog_ = nullptr;
   std::optional<std::int64_t> origin_ns_;  // as given
-  std::int64_t begin_ns_ = 0;  // of the export
+  std::int64_t begin_ns_ = 0;              // of the export
   std::optional<Parts> parts_;
   FlowIds correlated_;
   FlowIds from_, to_;  // of the current slice

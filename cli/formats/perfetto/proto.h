@@ -1,13 +1,12 @@
 // Buffer and field numbers for Perfetto's protobuf.
 #pragma once
-#include <protozero/basic_pbf_writer.hpp>
-#include <protozero/buffer_tmpl.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <protozero/basic_pbf_writer.hpp>
+#include <protozero/buffer_tmpl.hpp>
 #include <string_view>
 
 // Buffer for protozero, with the interface of std::string. All functions are inline, because a packet consists of some
@@ -105,7 +104,7 @@ namespace snapshot {
 inline constexpr Field clocks = 1, primary_trace_clock = 2;
 inline constexpr Field clock_id = 1, timestamp = 2, is_incremental = 3;
 inline constexpr std::uint32_t realtime = 1, boottime = 6;  // builtin clocks
-inline constexpr std::uint32_t sequence_clock = 64;  // the first id of clocks that belong to one sequence
+inline constexpr std::uint32_t sequence_clock = 64;         // the first id of clocks that belong to one sequence
 }  // namespace snapshot
 
 namespace track {

@@ -12,7 +12,7 @@
 namespace cli::perfetto {
 namespace {
 
-constexpr std::uint32_t kFirstQueue = 16;  // numbers of queues, after those of stages
+constexpr std::uint32_t kFirstQueue = 16;                  // numbers of queues, after those of stages
 constexpr std::uint64_t kLonely = std::uint64_t{1} << 63;  // ids of stages without a flow
 constexpr std::array<std::string_view, 4> kStages{"kernel", "copy", "set", "graph"};
 

@@ -13,8 +13,8 @@
 
 #include "cli/formats/export/flows.h"
 #include "cli/formats/perfetto/arguments.h"
-#include "cli/formats/perfetto/slices.h"
 #include "cli/formats/perfetto/slice_flows.h"
+#include "cli/formats/perfetto/slices.h"
 #include "cli/formats/perfetto/tracks.h"
 #include "cli/formats/perfetto/vocabulary.h"
 

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
-#include <protozero/varint.hpp>
 
+#include <protozero/varint.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/base/error.h"
 #include "cli/base/zstd_codec.h"
 #include "cli/formats/perfetto/proto.h"
-#include "cli/base/error.h"
 
 namespace cli::perfetto {
 namespace {

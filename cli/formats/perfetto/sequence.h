@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/base/threads.h"
 #include "cli/base/output_file.h"
+#include "cli/base/threads.h"
 #include "cli/formats/export/exporter.h"
 #include "cli/formats/perfetto/proto.h"
 
@@ -39,9 +39,9 @@ class PacketStream {
   ByteSink& sink_;
   Buffer chunk_;
   std::uint64_t made_bytes_ = 0, sunk_bytes_ = 0;  // bytes of chunks: uncompressed; passed to the sink
-  Buffer in_flight_;  // the chunk that is being compressed
-  std::unique_ptr<Compressor> compressor_;  // null if chunks are written uncompressed
-  std::optional<Background> background_;  // last member, because its thread uses the others
+  Buffer in_flight_;                               // the chunk that is being compressed
+  std::unique_ptr<Compressor> compressor_;         // null if chunks are written uncompressed
+  std::optional<Background> background_;           // last member, because its thread uses the others
 };
 
 }  // namespace cli::perfetto
@@ -80,7 +80,9 @@ struct OpenSlice {
 };
 
 // Returns the wall clock at the origin. Perfetto drops packets with times before 1970, so such a trace begins at 0.
-inline std::uint64_t wall_clock(std::int64_t origin_ns) { return static_cast<std::uint64_t>(std::max<std::int64_t>(origin_ns, 0)); }
+inline std::uint64_t wall_clock(std::int64_t origin_ns) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(origin_ns, 0));
+}
 
 struct Sequence {
   std::uint32_t id = 0;
@@ -99,7 +101,10 @@ class EventPackets {
   void open(Sequence& sequence, std::uint64_t track_uuid, std::int64_t origin_ns);
 
   // A packet is made by start(), fields added to event() and interned(), and finish().
-  void start() { event_.clear(); interned_.clear(); }
+  void start() {
+    event_.clear();
+    interned_.clear();
+  }
   Buffer& event() { return event_; }
   Buffer& interned() { return interned_; }
   // `ns` is not before the last packet of the sequence.

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/formats/export/flows.h"
 #include "cli/formats/export/exporter.h"
+#include "cli/formats/export/flows.h"
 
 namespace cli::perfetto {
 
@@ -47,7 +47,7 @@ class SliceFlows {
   std::uint64_t id(const Event& event, std::uint64_t flow_id, std::uint64_t which) const;
 
   FlowPlan plan_;
-  std::uint64_t processes_ = 0;  // 0 if ids are unique only within the file
+  std::uint64_t processes_ = 0;                             // 0 if ids are unique only within the file
   std::unordered_map<std::uint64_t, std::uint64_t> drawn_;  // ends so far, for flows with several ends
 };
 

@@ -92,8 +92,8 @@ Moment::Held* Moment::find(const Event& flow, TrackId track) {
 
 namespace cli::perfetto {
 
-void Slices::begin(const Event& event, std::int64_t end_ns, SaidArgs args, const FlowIds& flows,
-                   const FlowIds& at_end, Sequence& sequence) {
+void Slices::begin(const Event& event, std::int64_t end_ns, SaidArgs args, const FlowIds& flows, const FlowIds& at_end,
+                   Sequence& sequence) {
   head(event::begin, event, sequence);
   put_flows(flows);
   arguments(event, args, sequence);

@@ -105,7 +105,8 @@ class Slices {
   void submit_stages() { submits_ = true; }
 
   // `flows` contains the ids of its flows; those in `at_end` come from slices that start later.
-  void begin(const Event& event, std::int64_t end_ns, SaidArgs args, const FlowIds& flows, const FlowIds& at_end, Sequence& sequence);
+  void begin(const Event& event, std::int64_t end_ns, SaidArgs args, const FlowIds& flows, const FlowIds& at_end,
+             Sequence& sequence);
   void instant(const Event& event, SaidArgs args, Sequence& sequence);
   // Ends the slices that end by `ns`, innermost first.
   void end_until(std::int64_t ns, Sequence& sequence);

@@ -7,8 +7,8 @@
 
 #include "cli/base/json_text.h"
 #include "cli/formats/export/shared_json.h"
-#include "cli/formats/perfetto/sequence.h"
 #include "cli/formats/perfetto/pftrace.h"
+#include "cli/formats/perfetto/sequence.h"
 #include "cli/trace/losses.h"
 
 namespace cli::perfetto {

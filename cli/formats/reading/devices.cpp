@@ -25,8 +25,8 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { retu
 
 // Limits that depend only on the compute capability. 3.x to 12.x are known.
 struct Generation {
-  std::uint32_t partitions;  // of a multiprocessor; a warp stays in one
-  std::uint32_t shared_unit;  // allocation unit of shared memory
+  std::uint32_t partitions;             // of a multiprocessor; a warp stays in one
+  std::uint32_t shared_unit;            // allocation unit of shared memory
   std::uint32_t reserved_shared_bytes;  // per block, for the system
 };
 
@@ -102,12 +102,14 @@ void take_number(const simdjson::dom::element& object, const char* key, Number& 
 }  // namespace
 
 std::vector<Device> device_facts(const Process& process) {
-  if (!process.devices.empty() || process.kineto_header.find("deviceProperties") == std::string::npos) return process.devices;
+  if (!process.devices.empty() || process.kineto_header.find("deviceProperties") == std::string::npos)
+    return process.devices;
   std::vector<Device> devices;
   simdjson::dom::parser parser;
   simdjson::dom::element header;
   simdjson::dom::array properties;
-  if (parser.parse("{" + process.kineto_header + "}").get(header) || header["deviceProperties"].get(properties)) return devices;
+  if (parser.parse("{" + process.kineto_header + "}").get(header) || header["deviceProperties"].get(properties))
+    return devices;
   for (const simdjson::dom::element object : properties) {
     std::int64_t id = -1;
     std::string_view name;
@@ -130,8 +132,9 @@ std::optional<Device> device_facts(const Process& process, std::int64_t device) 
 }
 
 std::string software_text(const Process& process) {
-  static constexpr std::array kMembers{std::pair{"cuda_runtime_version", "CUDA runtime"}, std::pair{"cuda_driver_version", "CUDA driver"}, std::pair{"hip_runtime_version", "HIP runtime"},
-                                       std::pair{"hip_driver_version", "HIP driver"}};
+  static constexpr std::array kMembers{
+      std::pair{"cuda_runtime_version", "CUDA runtime"}, std::pair{"cuda_driver_version", "CUDA driver"},
+      std::pair{"hip_runtime_version", "HIP runtime"}, std::pair{"hip_driver_version", "HIP driver"}};
   if (process.kineto_header.find("_version") == std::string::npos) return "";
   simdjson::dom::parser parser;
   simdjson::dom::element header;
@@ -140,7 +143,9 @@ std::string software_text(const Process& process) {
   for (const auto& [key, words] : kMembers) {
     std::uint64_t number = 0;  // 12060 means 12.6
     if (header[key].get(number) != simdjson::SUCCESS || number == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", words, key[0] == 'h' ? fmt::format("{}", number) : fmt::format("{}.{}", number / 1000, number % 1000 / 10));
+    text += fmt::format(
+        "{}{} {}", text.empty() ? "" : ", ", words,
+        key[0] == 'h' ? fmt::format("{}", number) : fmt::format("{}.{}", number / 1000, number % 1000 / 10));
   }
   return text;
 }

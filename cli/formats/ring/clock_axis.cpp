@@ -8,8 +8,9 @@ namespace cli::ring {
 
 namespace {
 
-constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min(), kForever_ns = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kMostLearnt = 64;  // eras that are determined more exactly than by samples
+constexpr std::int64_t kNever_ns = std::numeric_limits<std::int64_t>::min(),
+                       kForever_ns = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kMostLearnt = 64;           // eras that are determined more exactly than by samples
 constexpr std::int64_t kSampleError_ns = 50'000;  // of the windows, and tolerance before times count as decreasing
 
 // Times and offsets of damaged files wrap around.
@@ -32,18 +33,23 @@ void SetClock::find_windows() {
   for (std::size_t i = 0; i < eras_.size(); ++i) {
     Era& era = eras_[i];
     era.first_ns = i == 0 ? kNever_ns : clock_difference(era.after_ns, clock_sum(era.offset_ns, kSampleError_ns));
-    era.last_ns = i + 1 == eras_.size() ? kForever_ns : clock_sum(clock_difference(eras_[i + 1].before_ns, era.offset_ns), kSampleError_ns);
+    era.last_ns = i + 1 == eras_.size()
+                      ? kForever_ns
+                      : clock_sum(clock_difference(eras_[i + 1].before_ns, era.offset_ns), kSampleError_ns);
     era.last_so_far_ns = i == 0 ? era.last_ns : std::max(era.last_ns, eras_[i - 1].last_so_far_ns);
   }
   for (std::size_t i = eras_.size(); i-- > 0;) {
     const bool is_last = i + 1 == eras_.size();
-    eras_[i].first_from_here_ns = is_last ? eras_[i].first_ns : std::min(eras_[i].first_ns, eras_[i + 1].first_from_here_ns);
+    eras_[i].first_from_here_ns =
+        is_last ? eras_[i].first_ns : std::min(eras_[i].first_ns, eras_[i + 1].first_from_here_ns);
   }
 }
 
 bool SetClock::is_near(const Era& era, const Era& before, const CuptiTimes& times) const {
-  const std::int64_t begin_ns = std::min(era.first_ns, clock_difference(era.after_ns, clock_sum(before.offset_ns, kSampleError_ns)));
-  const std::int64_t end_ns = std::max(before.last_ns, clock_sum(clock_difference(era.before_ns, era.offset_ns), kSampleError_ns));
+  const std::int64_t begin_ns =
+      std::min(era.first_ns, clock_difference(era.after_ns, clock_sum(before.offset_ns, kSampleError_ns)));
+  const std::int64_t end_ns =
+      std::max(before.last_ns, clock_sum(clock_difference(era.before_ns, era.offset_ns), kSampleError_ns));
   const auto lies = [&](std::int64_t ns) { return ns >= begin_ns && ns <= end_ns; };
   return lies(cupti_ns_of(times.start_ns)) || (times.end_ns != 0 && lies(cupti_ns_of(times.end_ns)));
 }
@@ -93,7 +99,8 @@ void SetClock::find_gap(std::size_t at, const std::vector<const CuptiTimes*>& ne
   std::optional<std::size_t> found;
   const auto gap_ns = [&](std::size_t i) { return clock_difference(times_ns[i], times_ns[i - 1]); };
   for (std::size_t i = 1; i < times_ns.size(); ++i) {
-    const bool may_be = times_ns[i - 1] <= before.last_ns && times_ns[i] >= era.first_ns && gap_ns(i) >= set_ns - kSampleError_ns;
+    const bool may_be =
+        times_ns[i - 1] <= before.last_ns && times_ns[i] >= era.first_ns && gap_ns(i) >= set_ns - kSampleError_ns;
     if (may_be && (!found || gap_ns(i) < gap_ns(*found))) found = i;
   }
   if (found) narrow(at, times_ns[*found - 1], times_ns[*found]);
@@ -102,7 +109,8 @@ void SetClock::find_gap(std::size_t at, const std::vector<const CuptiTimes*>& ne
 // Set back: at the largest decrease of times of a queue from one correlation to the next.
 void SetClock::find_order(std::size_t at, std::vector<const CuptiTimes*> near) {
   // A thread may be suspended between taking its number and its time.
-  const std::int64_t least_ns = std::max(kSampleError_ns, clock_difference(eras_[at].offset_ns, eras_[at - 1].offset_ns) / 4);
+  const std::int64_t least_ns =
+      std::max(kSampleError_ns, clock_difference(eras_[at].offset_ns, eras_[at - 1].offset_ns) / 4);
   std::erase_if(near, [](const CuptiTimes* each) { return each->correlation == 0; });
   std::stable_sort(near.begin(), near.end(), [](const CuptiTimes* a, const CuptiTimes* b) {
     if (a->queue != b->queue) return a->queue < b->queue;
@@ -113,7 +121,8 @@ void SetClock::find_order(std::size_t at, std::vector<const CuptiTimes*> near) {
     std::size_t found = begin;
     std::int64_t furthest_ns = least_ns;
     for (end = begin + 1; end < near.size() && near[end]->queue == near[begin]->queue; ++end) {
-      const std::int64_t back_ns = clock_difference(cupti_ns_of(near[end - 1]->start_ns), cupti_ns_of(near[end]->start_ns));
+      const std::int64_t back_ns =
+          clock_difference(cupti_ns_of(near[end - 1]->start_ns), cupti_ns_of(near[end]->start_ns));
       if (back_ns <= furthest_ns) continue;
       furthest_ns = back_ns;
       found = end;
@@ -144,7 +153,8 @@ void SetClock::each_era(std::uint64_t cupti_ns, const Visit& visit) const {
     any = true;
   }
   if (any || begin == eras_.end()) return;
-  const bool is_after = begin != eras_.begin() && clock_difference(at_ns, (begin - 1)->last_ns) < clock_difference(begin->first_ns, at_ns);
+  const bool is_after = begin != eras_.begin() &&
+                        clock_difference(at_ns, (begin - 1)->last_ns) < clock_difference(begin->first_ns, at_ns);
   visit(is_after ? *(begin - 1) : *begin);
 }
 
@@ -236,13 +246,17 @@ void ClockAxis::find_offsets(const std::vector<trace::ClockSample>& samples, con
 
 // A single sample that contradicts both of its neighbours, which agree, is damaged.
 std::vector<ClockAxis::Era> ClockAxis::eras_of(std::vector<trace::ClockSample> samples) {
-  std::erase_if(samples, [](const trace::ClockSample& sample) { return sample.mono_ns == 0 || !is_sound(sample) || sample.uncertainty_ns > kLoose_ns; });
-  std::stable_sort(samples.begin(), samples.end(), [](const auto& one, const auto& other) { return one.mono_ns < other.mono_ns; });
+  std::erase_if(samples, [](const trace::ClockSample& sample) {
+    return sample.mono_ns == 0 || !is_sound(sample) || sample.uncertainty_ns > kLoose_ns;
+  });
+  std::stable_sort(samples.begin(), samples.end(),
+                   [](const auto& one, const auto& other) { return one.mono_ns < other.mono_ns; });
   std::vector<Era> eras;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const trace::ClockSample& sample = samples[i];
     const bool goes_on = !eras.empty() && has_same_wall(eras.back().tightest, sample);
-    const bool is_alone = !eras.empty() && i + 1 < samples.size() && has_same_wall(eras.back().tightest, samples[i + 1]);
+    const bool is_alone =
+        !eras.empty() && i + 1 < samples.size() && has_same_wall(eras.back().tightest, samples[i + 1]);
     if (!goes_on && is_alone) continue;
     if (!goes_on) eras.push_back({sample, {}, sample.mono_ns, 0, 0});
     Era& era = eras.back();
@@ -250,7 +264,8 @@ std::vector<ClockAxis::Era> ClockAxis::eras_of(std::vector<trace::ClockSample> s
     ++era.samples;
     if (sample.uncertainty_ns < era.tightest.uncertainty_ns) era.tightest = sample;
     const bool is_first = era.with_cupti.cupti_ns == 0;
-    if (sample.cupti_ns != 0 && (is_first || sample.uncertainty_ns < era.with_cupti.uncertainty_ns)) era.with_cupti = sample;
+    if (sample.cupti_ns != 0 && (is_first || sample.uncertainty_ns < era.with_cupti.uncertainty_ns))
+      era.with_cupti = sample;
   }
   return eras;
 }
@@ -260,7 +275,8 @@ void ClockAxis::find_steps(const std::vector<Era>& eras) {
     const std::int64_t by_ns = mono_offset(eras[i].tightest) - mono_offset(eras[i - 1].tightest);
     steps_.push_back({moved(eras[i - 1].last_mono_ns, file_mono_), by_ns});
   }
-  const auto known = std::find_if(eras.begin(), eras.end(), [](const Era& era) { return era.with_cupti.cupti_ns != 0; });
+  const auto known =
+      std::find_if(eras.begin(), eras.end(), [](const Era& era) { return era.with_cupti.cupti_ns != 0; });
   if (known == eras.end()) return;
   // If CUPTI's clock was not read, it is assumed to follow the wall clock.
   std::int64_t wall_ns = cupti_offset(known->with_cupti), last_offset_ns = 0;
@@ -271,7 +287,8 @@ void ClockAxis::find_steps(const std::vector<Era>& eras) {
     const std::int64_t offset_ns = moved(static_cast<std::uint64_t>(to_mono_ns), file_mono_);
     const std::int64_t jump_ns = moved(static_cast<std::uint64_t>(offset_ns), -last_offset_ns);
     if (i > 0 && jump_ns <= kStep_ns && jump_ns >= -kStep_ns) continue;
-    set_clock_.add_era(offset_ns, moved(eras[i > 0 ? i - 1 : 0].last_mono_ns, file_mono_), moved(eras[i].first_mono_ns, file_mono_));
+    set_clock_.add_era(offset_ns, moved(eras[i > 0 ? i - 1 : 0].last_mono_ns, file_mono_),
+                       moved(eras[i].first_mono_ns, file_mono_));
     last_offset_ns = offset_ns;
   }
 }

@@ -21,8 +21,8 @@ namespace cli::ring {
 // The times of a record on CUPTI's clock.
 struct CuptiTimes {
   static constexpr std::uint64_t kCalls = 0;
-  std::uint64_t queue = kCalls;  // the stream of GPU work; all calls share kCalls
-  std::uint32_t correlation = 0;  // 0 if none
+  std::uint64_t queue = kCalls;            // the stream of GPU work; all calls share kCalls
+  std::uint32_t correlation = 0;           // 0 if none
   std::uint64_t start_ns = 0, end_ns = 0;  // end_ns is 0 if it had not ended
 };
 
@@ -47,7 +47,7 @@ class SetClock {
  private:
   struct Era {
     std::int64_t offset_ns;
-    std::int64_t after_ns, before_ns;  // on the axis: limits of its beginning
+    std::int64_t after_ns, before_ns;              // on the axis: limits of its beginning
     std::map<std::uint64_t, std::uint32_t> first;  // by queue: first known correlation of this era
     // On CUPTI's clock: limits of the times of this era; the largest of this and earlier eras; the smallest of this and
     // later ones.
@@ -71,7 +71,10 @@ class SetClock {
 
 // A record with times on CUPTI's clock.
 template <typename Record>
-concept TimedByCupti = requires(Record record) { record.start_cupti_ns; } || requires(Record record) { record.time_cupti_ns; };
+concept TimedByCupti = requires(Record record) {
+  record.start_cupti_ns;
+}
+|| requires(Record record) { record.time_cupti_ns; };
 
 template <TimedByCupti Record>
 CuptiTimes cupti_times(const Record& record) {
@@ -80,7 +83,11 @@ CuptiTimes cupti_times(const Record& record) {
   if constexpr (requires { record.time_cupti_ns; }) {
     times.start_ns = times.end_ns = record.time_cupti_ns;
   } else {
-    if constexpr (requires { record.device; record.stream; }) times.queue = 1 + (std::uint64_t{record.device} << 32 | record.stream);
+    if constexpr (requires {
+                    record.device;
+                    record.stream;
+                  })
+      times.queue = 1 + (std::uint64_t{record.device} << 32 | record.stream);
     times.start_ns = record.start_cupti_ns;
     if constexpr (requires { record.end_cupti_ns; }) {
       times.end_ns = record.end_cupti_ns;
@@ -112,7 +119,8 @@ class ClockAxis {
 
   // `samples` are those of the header and of the blocks. `records` are additional samples, used only to find when the
   // wall clock was set.
-  explicit ClockAxis(const std::vector<trace::ClockSample>& samples, const std::vector<trace::ClockSample>& records = {});
+  explicit ClockAxis(const std::vector<trace::ClockSample>& samples,
+                     const std::vector<trace::ClockSample>& records = {});
 
   // Uses the sample of this block for the following times.
   void enter_block(const trace::ClockSample& sample);
@@ -155,7 +163,7 @@ class ClockAxis {
   static std::vector<Era> eras_of(std::vector<trace::ClockSample> samples);
   std::int64_t in_another_base(std::uint64_t cupti_ns, std::int64_t time_ns) const;
   std::int64_t file_cupti_ = 0, file_mono_ = 0;  // added to times
-  std::int64_t cupti_ = 0, mono_ = 0;  // added to times of the current block
+  std::int64_t cupti_ = 0, mono_ = 0;            // added to times of the current block
   std::int64_t earliest_ns_ = INT64_MIN, latest_ns_ = INT64_MAX;
   std::vector<std::int64_t> bases_;  // distinct offsets of CUPTI's clock in the samples
   std::uint64_t stepped_blocks_ = 0;

@@ -194,7 +194,8 @@ void RingDefinitions::add(const trace::FrameRecord& record, std::size_t at) {
   const auto ref = static_cast<std::uint32_t>(at / 8);
   Frame& known = is_in_block_ ? block_frames_[ref | trace::kLocalRef] : frames_[ref];
   known.frame = frame;
-  if (frame.what == StackFrame::kNative) known.code = {std::string(catalog_.strings[frame.file]), build_ids_[frame.file]};
+  if (frame.what == StackFrame::kNative)
+    known.code = {std::string(catalog_.strings[frame.file]), build_ids_[frame.file]};
 }
 
 void RingDefinitions::add(const trace::ObjectRecord& record, std::size_t at) {
@@ -236,7 +237,9 @@ StackId RingDefinitions::stack(std::string_view refs, std::size_t record_at) {
     }
     StackFrame frame = found->second.frame;
     frame.outer = outer;
-    if (const auto path = module_paths_.find(frame.instance); frame.what == StackFrame::kModule && path != module_paths_.end()) frame.path = path->second;
+    if (const auto path = module_paths_.find(frame.instance);
+        frame.what == StackFrame::kModule && path != module_paths_.end())
+      frame.path = path->second;
     outer = catalog_.stacks.intern(frame);
   }
   return outer;

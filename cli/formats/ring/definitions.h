@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/trace/catalog.h"
 #include "cli/formats/ring/file.h"
 #include "cli/formats/ring/names.h"
 #include "cli/symbols/symbolizer.h"
+#include "cli/trace/catalog.h"
 
 namespace cli::ring {
 
@@ -55,7 +55,7 @@ class RingDefinitions {
   };
   struct Frame {
     StackFrame frame;  // without its callers
-    CodeObject code;  // for native frames
+    CodeObject code;   // for native frames
   };
   using Frames = std::unordered_map<std::uint32_t, Frame>;  // by reference
   struct StreamKey {
@@ -95,17 +95,17 @@ class RingDefinitions {
   std::int64_t nccl_device_ = -1;
   std::map<std::uint32_t, Device> devices_;
   std::set<std::tuple<std::uint64_t, std::uint32_t, std::int32_t>> communicators_;  // hash, epoch, rank
-  std::unordered_map<std::uint32_t, std::string> threads_;  // names, by tid
+  std::unordered_map<std::uint32_t, std::string> threads_;                          // names, by tid
   std::unordered_map<std::uint32_t, std::uint32_t> devices_of_;                     // by context
-  std::map<StreamKey, std::string> stream_names_;  // context 0 if unknown
+  std::map<StreamKey, std::string> stream_names_;                                   // context 0 if unknown
   std::map<StreamKey, std::int64_t> priorities_;
-  std::map<std::uint32_t, std::uint32_t> null_streams_;     // by context
-  std::unordered_map<std::uint64_t, StringId> categories_;  // by domain << 32 | category
-  std::unordered_map<std::uint64_t, Node> nodes_;  // of CUDA graphs
-  bool is_in_block_ = false;  // note() reads the current block instead of the region
-  Frames frames_, block_frames_;  // of the region, of the current block
-  std::unordered_map<StringId, std::string> build_ids_;  // of the last loaded object with this path
-  std::optional<Symbolizer> symbols_;  // created at the first native frame
+  std::map<std::uint32_t, std::uint32_t> null_streams_;       // by context
+  std::unordered_map<std::uint64_t, StringId> categories_;    // by domain << 32 | category
+  std::unordered_map<std::uint64_t, Node> nodes_;             // of CUDA graphs
+  bool is_in_block_ = false;                                  // note() reads the current block instead of the region
+  Frames frames_, block_frames_;                              // of the region, of the current block
+  std::unordered_map<StringId, std::string> build_ids_;       // of the last loaded object with this path
+  std::optional<Symbolizer> symbols_;                         // created at the first native frame
   std::unordered_map<std::uint64_t, StringId> module_paths_;  // by module
 };
 

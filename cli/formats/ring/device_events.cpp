@@ -5,9 +5,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "cli/trace/words.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/formats/ring/translator.h"
+#include "cli/trace/words.h"
 #include "common/hash.h"
 
 namespace cli::ring {

@@ -126,7 +126,8 @@ void RingFile::check_header() {
                     header_.version, trace::kFormatVersion));
   }
   if ((header_.features & ~trace::kKnownFeatures) != 0) {
-    bad(path_, 16, fmt::format("needs features {:#x} that this tracetool lacks; use a newer version", header_.features));
+    bad(path_, 16,
+        fmt::format("needs features {:#x} that this tracetool lacks; use a newer version", header_.features));
   }
   const bool sane = header_.block_header_bytes >= sizeof(trace::BlockHeader) && header_.block_header_bytes % 8 == 0 &&
                     header_.block_bytes > header_.block_header_bytes && header_.block_bytes % 8 == 0 &&
@@ -137,7 +138,8 @@ void RingFile::check_header() {
   blocks_here_ = header_.block_count;
   if (file_bytes_ >= header_.file_bytes) return;
   const std::uint64_t behind = file_bytes_ - std::min(file_bytes_, header_.blocks_offset);
-  blocks_here_ = std::min(blocks_here_, (behind + header_.block_bytes - header_.block_header_bytes) / header_.block_bytes);
+  blocks_here_ =
+      std::min(blocks_here_, (behind + header_.block_bytes - header_.block_header_bytes) / header_.block_bytes);
   header_.host[sizeof(header_.host) - 1] = header_.boot_id[sizeof(header_.boot_id) - 1] = '\0';
   header_.run_id[sizeof(header_.run_id) - 1] = header_.program[sizeof(header_.program) - 1] = '\0';
   header_.local_path[sizeof(header_.local_path) - 1] = '\0';
@@ -183,9 +185,10 @@ std::string RingFile::cut_text() const {
   const auto here = positions();
   const std::uint64_t whole = static_cast<std::uint64_t>(std::count_if(
       here.begin(), here.end(), [&](const BlockPosition& position) { return is_whole_in_file(position.index); }));
-  return fmt::format("byte {}: the file ends here, but {} bytes were written: {} of its {} blocks in use are missing, and the events "
-                     "overwritten in them are unknown; copy it again",
-                     file_bytes_, header_.file_bytes, used - std::min(used, whole), used);
+  return fmt::format(
+      "byte {}: the file ends here, but {} bytes were written: {} of its {} blocks in use are missing, and the events "
+      "overwritten in them are unknown; copy it again",
+      file_bytes_, header_.file_bytes, used - std::min(used, whole), used);
 }
 
 // A block that is cut by the end of the file does not count, unless it was unused.
@@ -219,7 +222,8 @@ std::vector<RingFile::BlockPosition> RingFile::positions() const {
       unused += ticket > header_.claimed_blocks;
     }
   }
-  std::sort(found.begin(), found.end(), [](const BlockPosition& a, const BlockPosition& b) { return a.ticket < b.ticket; });
+  std::sort(found.begin(), found.end(),
+            [](const BlockPosition& a, const BlockPosition& b) { return a.ticket < b.ticket; });
   return found;
 }
 
@@ -238,7 +242,8 @@ bool RingFile::copy_block(const BlockPosition& position, RingBlock& block) const
   const std::uint64_t index = position.index;
   const std::uint64_t generation = read_generation(index);
   block.header = read_block_header(index);
-  if (generation % 2 != 0 || block.header.generation != generation || block.header.ticket != position.ticket) return false;
+  if (generation % 2 != 0 || block.header.generation != generation || block.header.ticket != position.ticket)
+    return false;
   const std::uint64_t most = header_.block_bytes - header_.block_header_bytes;
   block.offset = block_offset(index) + header_.block_header_bytes;
   if (block.header.committed > most || !is_whole_in_file(index)) return false;
@@ -309,8 +314,9 @@ void RingFile::note_held(const std::vector<BlockPosition>& ring) {
   for (const BlockPosition& position : ring) held_[position.index] = position.ticket;
   if (spool_ == nullptr) return;
   const auto& spooled = spool_->positions();
-  is_old_ = std::any_of(spooled.begin(), spooled.end(),
-                        [&](const SpoolFile::ChunkPosition& position) { return held(position.ticket) < position.ticket; });
+  is_old_ = std::any_of(spooled.begin(), spooled.end(), [&](const SpoolFile::ChunkPosition& position) {
+    return held(position.ticket) < position.ticket;
+  });
   has_gaps_ = has_gaps(ring);
 }
 

@@ -20,7 +20,7 @@ namespace cli::ring {
 // A copy of one block. `payload` has `header.committed` bytes.
 struct RingBlock {
   trace::BlockHeader header;  // for a spooled block: committed, ticket, tid and clock
-  std::uint64_t offset;  // of the payload in the ring; for a spooled block, of its chunk in the spool
+  std::uint64_t offset;       // of the payload in the ring; for a spooled block, of its chunk in the spool
   bool spooled;
   std::vector<std::byte> payload;
 };
@@ -111,8 +111,8 @@ class RingFile {
   std::uint64_t saved_[trace::kEventKinds] = {};  // overwritten in the ring, but in the spool
   std::uint64_t holes_ = 0;
   std::vector<std::uint64_t> held_;  // tickets by block; 0 if never used
-  bool is_recovered_ = false;  // the header
-  bool is_old_ = false;  // the spool has newer blocks than this copy of the ring
+  bool is_recovered_ = false;        // the header
+  bool is_old_ = false;              // the spool has newer blocks than this copy of the ring
   bool has_gaps_ = false;
   std::uint64_t damaged_chunks_ = 0;
   std::unique_ptr<SpoolFile> spool_;

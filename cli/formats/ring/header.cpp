@@ -11,10 +11,10 @@
 #include "cli/base/files.h"
 #include "cli/formats/ring/definitions.h"
 #include "cli/formats/ring/file.h"
-#include "cli/formats/ring/translator.h"
 #include "cli/formats/ring/names.h"
-#include "cli/trace/words.h"
+#include "cli/formats/ring/translator.h"
 #include "cli/trace/losses.h"
+#include "cli/trace/words.h"
 #include "common/ring_division.h"
 
 namespace cli::ring {
@@ -107,9 +107,10 @@ void add_losses(const RingFile& file, Process& process) {
   process.lost_unknown_kind = file.header().cupti_dropped;
   constexpr auto kCudaEvents = static_cast<std::size_t>(trace::CudaEventRecord::kKind) - trace::kFirstEventKind;
   if (const std::uint64_t gone = file.overwritten()[kCudaEvents] + file.header().lost[kCudaEvents]; gone > 0) {
-    process.notes.push_back(fmt::format("{} CUDA event records were overwritten or lost: waits for these events have an unknown "
-                                        "producer",
-                                        gone));
+    process.notes.push_back(
+        fmt::format("{} CUDA event records were overwritten or lost: waits for these events have an unknown "
+                    "producer",
+                    gone));
   }
   add_cupti_note(process.recorder, process);
   const Recorder& r = process.recorder;
@@ -120,15 +121,23 @@ void add_losses(const RingFile& file, Process& process) {
                     r.discarded_buffers));
   }
   if (r.invalid_timestamps > 0) {
-    process.notes.push_back(fmt::format("{} CUPTI records had invalid timestamps (not 0 < start <= end)", r.invalid_timestamps));
+    process.notes.push_back(
+        fmt::format("{} CUPTI records had invalid timestamps (not 0 < start <= end)", r.invalid_timestamps));
   }
-  if (r.truncated_names > 0) process.notes.push_back(fmt::format("{} names were truncated: too long", r.truncated_names));
+  if (r.truncated_names > 0)
+    process.notes.push_back(fmt::format("{} names were truncated: too long", r.truncated_names));
   if (r.stacks_left_out > 0)
-    process.notes.push_back(fmt::format("{} calls have no stack: the thread exceeded 100 per second, or the native stack could not be read", r.stacks_left_out));
+    process.notes.push_back(
+        fmt::format("{} calls have no stack: the thread exceeded 100 per second, or the native stack could not be read",
+                    r.stacks_left_out));
   if (r.operators_without_stack > 0)
-    process.notes.push_back(fmt::format("{} operators have no Python stack: no space for its frames in a block (increase TRACETOOL_BUFFER)", r.operators_without_stack));
+    process.notes.push_back(
+        fmt::format("{} operators have no Python stack: no space for its frames in a block (increase TRACETOOL_BUFFER)",
+                    r.operators_without_stack));
   if (r.module_names_missed > 0)
-    process.notes.push_back(fmt::format("{} modules have no name: no space in the definitions region (increase TRACETOOL_BUFFER)", r.module_names_missed));
+    process.notes.push_back(
+        fmt::format("{} modules have no name: no space in the definitions region (increase TRACETOOL_BUFFER)",
+                    r.module_names_missed));
   if (r.removed_runs > 0) process.notes.push_back(removed_runs_text(r.removed_runs));
 }
 
@@ -188,7 +197,8 @@ std::optional<trace::FileHeader> find_division(int file, std::uint64_t file_byte
   std::uint64_t tried = 0;  // definitions_bytes of the last attempt
   for (std::uint64_t more = 0; more < trace::kLargestBlock; ++more) {
     const trace::FileHeader header = divided(file_bytes + more);
-    if (header.file_bytes != file_bytes || std::exchange(tried, header.definitions_bytes) == header.definitions_bytes) continue;
+    if (header.file_bytes != file_bytes || std::exchange(tried, header.definitions_bytes) == header.definitions_bytes)
+      continue;
     blocks = look_at_blocks(file, header);
     if (blocks.used > 0 && blocks.wrong == 0) return header;
   }
@@ -198,7 +208,8 @@ std::optional<trace::FileHeader> find_division(int file, std::uint64_t file_byte
 }  // namespace
 
 bool is_ring_without_header(std::string_view first_bytes) {
-  if (first_bytes.size() <= trace::kHeaderBytes || first_bytes.find_first_not_of('\0') != trace::kHeaderBytes) return false;
+  if (first_bytes.size() <= trace::kHeaderBytes || first_bytes.find_first_not_of('\0') != trace::kHeaderBytes)
+    return false;
   const std::string_view behind = first_bytes.substr(trace::kHeaderBytes);
   return static_cast<std::uint8_t>(behind[0]) < trace::kFirstEventKind;
 }

@@ -34,7 +34,8 @@ class HostEvents : public RingTranslator {
     event.name = out_.names.api_name(domain, record.cbid);
     out_.set_times(event, record);
     event.correlation = record.correlation;
-    if (return_value == 0 && kind == Kind::runtime && out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
+    if (return_value == 0 && kind == Kind::runtime &&
+        out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
       return out_.cuda_events.hold_call(event, record.cbid);
     }
     out_.emit(event, CallFacts{record.cbid, return_value});
@@ -203,7 +204,6 @@ class Notices : public RingTranslator {
   }
 
  private:
-
   RingOutput& out_;
   std::vector<Kept> kept_;
 };

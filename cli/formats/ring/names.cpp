@@ -46,8 +46,9 @@ void RingNames::note_api(const trace::ApiNameRecord& api) {
 
 Error RingNames::bad_reference(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const {
   const std::uint64_t base = block_ != nullptr ? block_->offset : file_.header().definitions_offset;
-  return Error(Exit::bad_content, fmt::format("{}: byte {}: reference {:#x} points to no {}; the file is damaged", file_.path(), base + record_at, ref,
-                                              trace::record_name(static_cast<std::uint8_t>(kind))));
+  return Error(Exit::bad_content,
+               fmt::format("{}: byte {}: reference {:#x} points to no {}; the file is damaged", file_.path(),
+                           base + record_at, ref, trace::record_name(static_cast<std::uint8_t>(kind))));
 }
 
 RingNames::Found RingNames::find(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const {

@@ -5,9 +5,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "cli/trace/catalog.h"
 #include "cli/base/error.h"
 #include "cli/formats/ring/file.h"
+#include "cli/trace/catalog.h"
 
 namespace cli::ring {
 
@@ -39,7 +39,7 @@ class RingNames {
 
   const RingFile& file_;
   Catalog& catalog_;
-  const RingBlock* block_ = nullptr;  // null for the region
+  const RingBlock* block_ = nullptr;                            // null for the region
   std::unordered_map<std::uint32_t, StringId> region_strings_;  // by reference
   std::unordered_map<std::uint32_t, StringId> block_strings_;
   std::unordered_map<StringId, StringId> demangled_;

@@ -22,17 +22,58 @@ using trace::InputKind;
 
 // Names of c10::ScalarType's numbers, as in caffe2::TypeMeta::name(). "" if it is no tensor, or its type has no name
 // here.
-constexpr std::array<std::string_view, 46> kTypes = {
-    "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",
-    "c10::complex<c10::Half>", "c10::complex<float>", "c10::complex<double>", "bool", "c10::qint8", "c10::quint8", "c10::qint32",
-    "c10::BFloat16", "c10::quint4x2", "c10::quint2x4", "c10::bits1x8", "c10::bits2x4", "c10::bits4x2", "c10::bits8", "c10::bits16",
-    "c10::Float8_e5m2", "c10::Float8_e4m3fn", "c10::Float8_e5m2fnuz", "c10::Float8_e4m3fnuz", "short unsigned int", "unsigned int",
-    "long unsigned int", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "c10::Float8_e8m0fnu", "c10::Float4_e2m1fn_x2"};
+constexpr std::array<std::string_view, 46> kTypes = {"unsigned char",
+                                                     "signed char",
+                                                     "short int",
+                                                     "int",
+                                                     "long int",
+                                                     "c10::Half",
+                                                     "float",
+                                                     "double",
+                                                     "c10::complex<c10::Half>",
+                                                     "c10::complex<float>",
+                                                     "c10::complex<double>",
+                                                     "bool",
+                                                     "c10::qint8",
+                                                     "c10::quint8",
+                                                     "c10::qint32",
+                                                     "c10::BFloat16",
+                                                     "c10::quint4x2",
+                                                     "c10::quint2x4",
+                                                     "c10::bits1x8",
+                                                     "c10::bits2x4",
+                                                     "c10::bits4x2",
+                                                     "c10::bits8",
+                                                     "c10::bits16",
+                                                     "c10::Float8_e5m2",
+                                                     "c10::Float8_e4m3fn",
+                                                     "c10::Float8_e5m2fnuz",
+                                                     "c10::Float8_e4m3fnuz",
+                                                     "short unsigned int",
+                                                     "unsigned int",
+                                                     "long unsigned int",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "",
+                                                     "c10::Float8_e8m0fnu",
+                                                     "c10::Float4_e2m1fn_x2"};
 
 // Writes a real number as PyTorch does: 1. for 1.
 std::string real_text(double value) {
   constexpr double kMostWhole = 1e10;
-  if (std::isfinite(value) && std::abs(value) < kMostWhole && value == std::trunc(value)) return fmt::format("{:.0f}.", value);
+  if (std::isfinite(value) && std::abs(value) < kMostWhole && value == std::trunc(value))
+    return fmt::format("{:.0f}.", value);
   return fmt::format("{:.17g}", value);
 }
 
@@ -74,7 +115,9 @@ class InputBytes {
 
   bool tensor(const trace::OperatorInput& head, OperatorInput& input) {
     std::vector<std::int64_t> sizes, strides;
-    if (head.count > kMostDims || !numbers(head.count, sizes) || (head.is_contiguous == 0 && !numbers(head.count, strides))) return false;
+    if (head.count > kMostDims || !numbers(head.count, sizes) ||
+        (head.is_contiguous == 0 && !numbers(head.count, strides)))
+      return false;
     if (head.is_contiguous != 0) {
       strides.resize(sizes.size());
       std::uint64_t stride = 1;
@@ -115,7 +158,9 @@ class InputBytes {
     std::string text = "[";
     for (const std::int64_t value : values) {
       if (text.size() > 1) text += ", ";
-      text += head.type == 1 ? bool_text(value != 0) : head.type == 2 ? real_text(std::bit_cast<double>(value)) : std::to_string(value);
+      text += head.type == 1   ? bool_text(value != 0)
+              : head.type == 2 ? real_text(std::bit_cast<double>(value))
+                               : std::to_string(value);
     }
     input.type = word("ScalarList");
     input.value = word(text + ']');
@@ -124,9 +169,12 @@ class InputBytes {
 
   bool fill(const trace::OperatorInput& head, OperatorInput& input) {
     switch (static_cast<InputKind>(head.kind)) {
-      case InputKind::tensor: return tensor(head, input);
-      case InputKind::tensor_list: return tensors(head, input);
-      case InputKind::number_list: return number_list(head, input);
+      case InputKind::tensor:
+        return tensor(head, input);
+      case InputKind::tensor_list:
+        return tensors(head, input);
+      case InputKind::number_list:
+        return number_list(head, input);
       case InputKind::integer: {
         const auto value = take<std::int64_t>();
         return value && scalar(input, std::to_string(*value));
@@ -135,8 +183,10 @@ class InputBytes {
         const auto value = take<double>();
         return value && scalar(input, real_text(*value));
       }
-      case InputKind::boolean: return scalar(input, bool_text(head.count != 0));
-      default: return true;
+      case InputKind::boolean:
+        return scalar(input, bool_text(head.count != 0));
+      default:
+        return true;
     }
   }
 

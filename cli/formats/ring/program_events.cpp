@@ -36,7 +36,8 @@ class OperatorEvents : public RingTranslator {
     Open open;
     open.id = record.id;
     Event& event = open.event;
-    event.kind = record.scope == static_cast<std::uint8_t>(trace::OperatorScope::user_scope) ? Kind::user_annotation : Kind::cpu_op;
+    event.kind = record.scope == static_cast<std::uint8_t>(trace::OperatorScope::user_scope) ? Kind::user_annotation
+                                                                                             : Kind::cpu_op;
     event.track = out_.thread_track(record.tid);
     event.name = out_.names.string(record.name_ref, at);
     event.start_ns = out_.axis.from_mono(record.time_mono_ns);
@@ -53,7 +54,8 @@ class OperatorEvents : public RingTranslator {
     facts.stack = stack(record.stack_ref, at);
     facts.thread = record.thread;
     std::vector<Open>& stack = open_[record.tid];
-    if (record.scope == static_cast<std::uint8_t>(trace::OperatorScope::backward_function) && !stack.empty()) number_node(stack.back(), facts);
+    if (record.scope == static_cast<std::uint8_t>(trace::OperatorScope::backward_function) && !stack.empty())
+      number_node(stack.back(), facts);
     stack.push_back(std::move(open));
   }
 
@@ -107,7 +109,8 @@ class OperatorEvents : public RingTranslator {
   }
 
   bool close(std::vector<Open>& stack, std::uint32_t id, std::int64_t end_ns) {
-    const auto open = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& each) { return each.id == id && each.event.start_ns <= end_ns; });
+    const auto open = std::find_if(stack.rbegin(), stack.rend(),
+                                   [&](const Open& each) { return each.id == id && each.event.start_ns <= end_ns; });
     if (open == stack.rend()) return false;
     Event& event = open->event;
     event.duration_ns = end_ns - event.start_ns;
@@ -119,14 +122,16 @@ class OperatorEvents : public RingTranslator {
   // Operators that have not ended have an unknown duration.
   void emit_open() {
     for (const End& end : elsewhere_) {
-      unmatched_ += std::none_of(open_.begin(), open_.end(), [&](auto& each) { return close(each.second, end.id, end.time_ns); });
+      unmatched_ +=
+          std::none_of(open_.begin(), open_.end(), [&](auto& each) { return close(each.second, end.id, end.time_ns); });
     }
     elsewhere_.clear();
     std::vector<Open> left;
     for (auto& [tid, stack] : open_) std::move(stack.begin(), stack.end(), std::back_inserter(left));
     open_.clear();
     endless_ += left.size();
-    std::stable_sort(left.begin(), left.end(), [](const Open& a, const Open& b) { return a.event.start_ns < b.event.start_ns; });
+    std::stable_sort(left.begin(), left.end(),
+                     [](const Open& a, const Open& b) { return a.event.start_ns < b.event.start_ns; });
     for (Open& each : left) {
       each.event.duration_ns = kUnknownDuration;
       out_.emit(each.event, each.facts);
@@ -134,10 +139,10 @@ class OperatorEvents : public RingTranslator {
   }
 
   RingOutput& out_;
-  std::unordered_map<std::uint32_t, std::vector<Open>> open_;  // by tid
-  std::vector<End> elsewhere_;  // the begin was on another thread
+  std::unordered_map<std::uint32_t, std::vector<Open>> open_;                        // by tid
+  std::vector<End> elsewhere_;                                                       // the begin was on another thread
   std::unordered_map<std::uint32_t, OperatorInputId> region_inputs_, block_inputs_;  // by reference
-  std::unordered_map<std::uint32_t, StackId> region_stacks_, block_stacks_;  // by reference
+  std::unordered_map<std::uint32_t, StackId> region_stacks_, block_stacks_;          // by reference
   std::uint64_t unmatched_ = 0;
   std::uint64_t endless_ = 0;  // operators whose end is not in the recording
 };
@@ -161,7 +166,8 @@ class PythonEvents : public RingTranslator {
     event.kind = Kind::stack;
     event.phase = 'i';
     event.track = out_.thread_track(record.tid);
-    event.name = out_.catalog.strings.intern(record.reason == static_cast<std::uint8_t>(trace::StackReason::hang) ? "stack in a hang" : "stack of a call");
+    event.name = out_.catalog.strings.intern(
+        record.reason == static_cast<std::uint8_t>(trace::StackReason::hang) ? "stack in a hang" : "stack of a call");
     event.start_ns = out_.axis.from_mono(record.time_mono_ns);
     event.correlation = record.correlation_id;
     StackFacts facts;

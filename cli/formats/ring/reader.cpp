@@ -11,11 +11,11 @@
 
 #include "cli/base/error.h"
 #include "cli/base/text.h"
-#include "cli/formats/ring/record_fields.h"
+#include "cli/formats/ring/clock_axis.h"
 #include "cli/formats/ring/file.h"
 #include "cli/formats/ring/header.h"
 #include "cli/formats/ring/names.h"
-#include "cli/formats/ring/clock_axis.h"
+#include "cli/formats/ring/record_fields.h"
 #include "cli/trace/words.h"
 #include "common/record.h"
 
@@ -23,11 +23,13 @@ namespace cli::ring {
 
 RingEvents::RingEvents(const RingFile& file, Catalog& catalog, ProcessId process, EventSink& sink, ClockAxis axis)
     : out_(file, catalog, process, sink, std::move(axis)) {
-  for (const auto make : {device_translator, host_translator, operator_translator, python_translator, notice_translator}) {
+  for (const auto make :
+       {device_translator, host_translator, operator_translator, python_translator, notice_translator}) {
     translators_.push_back(make(out_, handlers_));
   }
   trace::for_each_record([&]<typename R>(R*) {
-    constexpr bool is_no_event = !trace::is_event(static_cast<std::uint8_t>(R::kKind)) || std::is_same_v<R, trace::ClockRecord>;
+    constexpr bool is_no_event =
+        !trace::is_event(static_cast<std::uint8_t>(R::kKind)) || std::is_same_v<R, trace::ClockRecord>;
     if (is_no_event) handlers_[static_cast<std::size_t>(R::kKind)] = {&none_, [](auto&, auto&, auto, auto) {}};
   });
 }
@@ -57,10 +59,10 @@ void RingEvents::note_set_clock() {
   const auto& steps = out_.axis.steps();
   if (steps.empty()) return;
   const ClockAxis::Step& first = steps[0];
-  out_.catalog.processes[out_.process].notes.push_back(
-      fmt::format("the wall clock was set {} by {} after {}{}: all times use the last setting", first.by_ns > 0 ? "forward" : "back",
-                  duration_text(std::llabs(first.by_ns)), time_text(first.after_ns),
-                  steps.size() > 1 ? fmt::format(", and {} more", count_text(steps.size() - 1, "time")) : ""));
+  out_.catalog.processes[out_.process].notes.push_back(fmt::format(
+      "the wall clock was set {} by {} after {}{}: all times use the last setting",
+      first.by_ns > 0 ? "forward" : "back", duration_text(std::llabs(first.by_ns)), time_text(first.after_ns),
+      steps.size() > 1 ? fmt::format(", and {} more", count_text(steps.size() - 1, "time")) : ""));
 }
 
 void RingEvents::finish() {
@@ -75,12 +77,13 @@ void RingEvents::finish() {
   out_.note(unknown_records_, "records of kinds unknown to this tracetool; use a newer version");
   out_.note(out_.axis.stepped_blocks(), "blocks in which CUPTI's time base had been changed");
   note_set_clock();
-  out_.note(out_.file.changed_blocks(), "blocks changed while they were read, or are damaged or incomplete, and were skipped");
+  out_.note(out_.file.changed_blocks(),
+            "blocks changed while they were read, or are damaged or incomplete, and were skipped");
   if (damaged_blocks_ == 0) return;
   process.damage = Damage{damaged_at_, "not a record"};
-  process.notes.push_back(fmt::format("byte {}: not a record; the rest of its block is skipped{}", damaged_at_,
-                                      damaged_blocks_ > 1 ? fmt::format(", and in {} other blocks", damaged_blocks_ - 1)
-                                                          : ""));
+  process.notes.push_back(
+      fmt::format("byte {}: not a record; the rest of its block is skipped{}", damaged_at_,
+                  damaged_blocks_ > 1 ? fmt::format(", and in {} other blocks", damaged_blocks_ - 1) : ""));
 }
 
 namespace {
@@ -148,7 +151,8 @@ struct ShowFields {
   }
   template <typename T, std::size_t Size>
   void show(std::string_view, const T (&values)[Size]) {
-    for (std::size_t i = 0; i < Size; ++i) fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ",", +values[i]);
+    for (std::size_t i = 0; i < Size; ++i)
+      fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ",", +values[i]);
   }
   template <std::size_t Size>
   void show(std::string_view, const char (&text)[Size]) {
@@ -195,7 +199,8 @@ std::uint64_t print_records(const std::vector<std::byte>& bytes, std::uint64_t o
 void print_header(const RingFile& file, const std::string& shown, ByteSink& out) {
   const trace::FileHeader& h = file.header();
   write_line(out, "# " + shown);
-  write_line(out, fmt::format("# {} host {} boot {} pid {} run {} program {}", word(file.state()), h.host, h.boot_id, h.pid, h.run_id, h.program));
+  write_line(out, fmt::format("# {} host {} boot {} pid {} run {} program {}", word(file.state()), h.host, h.boot_id,
+                              h.pid, h.run_id, h.program));
   out.write(fmt::format("# {} blocks of {} bytes, definitions {} of {} bytes, CUPTI {} {} error {}\n", h.block_count,
                         h.block_bytes, h.definitions_used, h.definitions_bytes, h.cupti_version,
                         word(static_cast<trace::SourceState>(h.cupti_state)), h.cupti_error));
@@ -220,9 +225,9 @@ void dump_ring(const std::string& path, const std::string& shown, ByteSink& out)
   for (const std::string& note : file.notes()) write_line(out, "# " + note);
   out.finish();
   if (damaged > 0) {
-    throw Error(
-        Exit::bad_content,
-        fmt::format("{}: {} positions contain no record (lines beginning with '# byte'); the rest is above", path, damaged));
+    throw Error(Exit::bad_content,
+                fmt::format("{}: {} positions contain no record (lines beginning with '# byte'); the rest is above",
+                            path, damaged));
   }
 }
 

@@ -28,7 +28,7 @@ class RingEvents {
   RingTranslator none_;  // for definitions and clocks, which RingDefinitions and ClockAxis handle
   std::vector<std::unique_ptr<RingTranslator>> translators_;
   std::uint64_t unknown_records_ = 0;
-  std::uint64_t holes_ = 0;  // blocks skipped so far
+  std::uint64_t holes_ = 0;                            // blocks skipped so far
   std::uint64_t damaged_blocks_ = 0, damaged_at_ = 0;  // blocks with bytes that are no record; position of the first
 };
 

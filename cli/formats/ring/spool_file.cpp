@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/base/files.h"
 #include "cli/base/error.h"
+#include "cli/base/files.h"
 
 namespace cli::ring {
 namespace {
@@ -114,7 +114,8 @@ void SpoolFile::list_chunks() {
 }
 
 void SpoolFile::sort_positions() {
-  std::stable_sort(positions_.begin(), positions_.end(), [](const ChunkPosition& a, const ChunkPosition& b) { return a.ticket < b.ticket; });
+  std::stable_sort(positions_.begin(), positions_.end(),
+                   [](const ChunkPosition& a, const ChunkPosition& b) { return a.ticket < b.ticket; });
   const auto same = [](const ChunkPosition& a, const ChunkPosition& b) { return a.ticket == b.ticket; };
   positions_.erase(std::unique(positions_.begin(), positions_.end(), same), positions_.end());
 }

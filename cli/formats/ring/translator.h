@@ -99,7 +99,8 @@ struct RingOutput {
     }
     const auto [start_ns, end_ns] = axis.from_cupti(times);
     event.start_ns = start_ns;
-    if (times.end_ns != 0) event.duration_ns = duration(static_cast<std::uint64_t>(start_ns), static_cast<std::uint64_t>(end_ns));
+    if (times.end_ns != 0)
+      event.duration_ns = duration(static_cast<std::uint64_t>(start_ns), static_cast<std::uint64_t>(end_ns));
   }
 
   const RingFile& file;
@@ -149,7 +150,7 @@ template <typename Translator>
 std::unique_ptr<RingTranslator> make_translator(RingOutput& out, RingHandlers& handlers) {
   auto translator = std::make_unique<Translator>(out);
   trace::for_each_record([&]<typename R>(R*) {
-    if constexpr (requires(Translator& t, const R& record) { t.translate(record, std::size_t{}); }) {
+    if constexpr (requires(Translator & t, const R& record) { t.translate(record, std::size_t{}); }) {
       handlers[static_cast<std::size_t>(R::kKind)] = {
           translator.get(), [](RingTranslator& to, const RingBlock& block, std::size_t at, std::size_t size) {
             static_cast<Translator&>(to).translate(record_at<R>(block.payload, at, size), at);

@@ -26,11 +26,16 @@ class EventBatch {
   }
   // Adds only the facts of the next event; its Event is added later through events().
   void place(const Facts& facts) {
-    Place place{{texts_.size()}, words_.size(), static_cast<std::uint32_t>(facts.args.size()), facts.tag(), facts.shape != nullptr};
+    Place place{{texts_.size()},
+                words_.size(),
+                static_cast<std::uint32_t>(facts.args.size()),
+                facts.tag(),
+                facts.shape != nullptr};
     if (facts.shape != nullptr) place.shape = facts.shape;
     places_.push_back(place);
     texts_.append(facts.args);
-    const std::size_t payload = payload_words(facts.tag()), integers = facts.shape != nullptr ? facts.shape->holes.size() : 0;
+    const std::size_t payload = payload_words(facts.tag()),
+                      integers = facts.shape != nullptr ? facts.shape->holes.size() : 0;
     if (payload + integers == 0) return;
     words_.resize(words_.size() + payload + integers);
     std::uint64_t* const to = words_.data() + place.payload;
@@ -66,7 +71,10 @@ class EventBatch {
   const Shape* shape(std::size_t index) const { return places_[index].is_shaped ? places_[index].shape : nullptr; }
   // Replaces the shape with another one that has the same number of holes.
   void set_shape(std::size_t index, const Shape& shape) { places_[index].shape = &shape; }
-  void reserve(std::size_t events) { events_.reserve(events); places_.reserve(events); }
+  void reserve(std::size_t events) {
+    events_.reserve(events);
+    places_.reserve(events);
+  }
   // The sizes to reserve for the content of another batch.
   struct Room {
     std::size_t events = 0, text_bytes = 0, words = 0;
@@ -77,15 +85,26 @@ class EventBatch {
     texts_.reserve(room.text_bytes);
     words_.reserve(room.words);
   }
-  void shrink_to_fit() { events_.shrink_to_fit(); places_.shrink_to_fit(); texts_.shrink_to_fit(); words_.shrink_to_fit(); }
-  void clear() { events_.clear(); places_.clear(); texts_.clear(); words_.clear(); }
+  void shrink_to_fit() {
+    events_.shrink_to_fit();
+    places_.shrink_to_fit();
+    texts_.shrink_to_fit();
+    words_.shrink_to_fit();
+  }
+  void clear() {
+    events_.clear();
+    places_.clear();
+    texts_.clear();
+    words_.clear();
+  }
 
   std::size_t size() const { return events_.size(); }
   std::size_t args_bytes() const { return texts_.size(); }
   std::size_t bytes() const { return size() * (sizeof(Event) + sizeof(Place)) + texts_.size() + words_.size() * 8; }
   // Returns the allocated bytes, including reserved capacity.
   std::size_t held_bytes() const {
-    return events_.capacity() * sizeof(Event) + places_.capacity() * sizeof(Place) + texts_.capacity() + words_.capacity() * 8;
+    return events_.capacity() * sizeof(Event) + places_.capacity() * sizeof(Place) + texts_.capacity() +
+           words_.capacity() * 8;
   }
 
   // Prefetch what is needed soon: the event and the position of its facts; then its payload.
@@ -110,7 +129,8 @@ class EventBatch {
     Facts facts(tag(index), payload(index), args(index));
     if (!places_[index].is_shaped) return facts;
     facts.shape = places_[index].shape;
-    facts.integers = reinterpret_cast<const std::int64_t*>(words_.data() + places_[index].payload + payload_words(tag(index)));
+    facts.integers =
+        reinterpret_cast<const std::int64_t*>(words_.data() + places_[index].payload + payload_words(tag(index)));
     return facts;
   }
 
@@ -168,7 +188,8 @@ class IdMap {
   // Translates the event and its payload, except the shape.
   [[nodiscard]] bool translate(EventBatch& batch, std::size_t index) const {
     bool good = translate(batch.events()[index]);
-    visit_payload(batch.tag(index), batch.payload(index), [&](auto& payload) { good = translate_fields(payload) && good; });
+    visit_payload(batch.tag(index), batch.payload(index),
+                  [&](auto& payload) { good = translate_fields(payload) && good; });
     return good;
   }
   // Translates a batch whose ids are known to be in the lists.

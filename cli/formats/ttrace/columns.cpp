@@ -114,7 +114,10 @@ struct SlotState {
   bool follows = false;
 
   std::uint64_t expected(std::uint64_t correlation) const { return follows ? correlation : last; }
-  void note(std::uint64_t value, std::uint64_t correlation) { last = value; follows = value == correlation && value != 0; }
+  void note(std::uint64_t value, std::uint64_t correlation) {
+    last = value;
+    follows = value == correlation && value != 0;
+  }
 };
 using SlotStates = std::array<SlotState, kShapeSlots>;
 
@@ -235,7 +238,8 @@ class ColumnDecoder::Columns {
   const char* event(EventBatch& out);
   bool used_up() const {
     const auto is_used_up = [](const auto& column) { return column.rest.empty(); };
-    return std::all_of(common_.begin(), common_.end(), is_used_up) && std::all_of(fields_.begin(), fields_.end(), is_used_up) &&
+    return std::all_of(common_.begin(), common_.end(), is_used_up) &&
+           std::all_of(fields_.begin(), fields_.end(), is_used_up) &&
            std::all_of(slots_.begin(), slots_.end(), is_used_up);
   }
 
@@ -286,9 +290,9 @@ class ColumnDecoder::Columns {
 
   const ShapeTable& shapes_;
   std::array<Plain, kCommonColumns> common_{};
-  std::vector<Field> fields_;  // all fields of each payload with a filled column
+  std::vector<Field> fields_;                             // all fields of each payload with a filled column
   std::array<std::uint16_t, kPayloads + 1> first_field_;  // in fields_, by payload; kNone if its columns are empty
-  std::vector<Slot> slots_;  // the filled ones
+  std::vector<Slot> slots_;                               // the filled ones
   // Position in slots_, by slot; kNone if not filled. Empty if no slot is filled
   std::vector<std::uint16_t> slot_places_;
   std::array<std::unique_ptr<Page>, kCorrelationSlots / kPageSlots> correlations_;

@@ -25,18 +25,18 @@
 namespace cli::ttrace {
 
 enum class Column : std::uint32_t {
-  start,  // zigzag: minus the start of the previous event (first: minus 0), ns
-  duration,  // ns + 1; 0 if unknown
+  start,        // zigzag: minus the start of the previous event (first: minus 0), ns
+  duration,     // ns + 1; 0 if unknown
   correlation,  // zigzag: minus the last correlation in the same slot (track modulo kCorrelationSlots; first: minus 0)
-  bytes,  // only for events with the flag kHasBytes
+  bytes,        // only for events with the flag kHasBytes
   track,
   name,
   category,
   kind,        // u8
   phase,       // u8
   flags,       // u8: EventFlag
-  payload,  // u8: its tag; 0 if none
-  args,  // 0: none; 1: the next of `text`; 2 + 2 n: the same as the nth of `text`; 3 + 2 n: shape n
+  payload,     // u8: its tag; 0 if none
+  args,        // 0: none; 1: the next of `text`; 2 + 2 n: the same as the nth of `text`; 3 + 2 n: shape n
   text_bytes,  // size of each argument text
   text,
   count_
@@ -47,14 +47,22 @@ inline constexpr std::size_t kCommonColumns = static_cast<std::size_t>(Column::c
 struct FieldCount {
   std::size_t fields = 0;
   template <typename T>
-  constexpr void number(const char*, const T&, bool = true) { ++fields; }
+  constexpr void number(const char*, const T&, bool = true) {
+    ++fields;
+  }
   template <typename T>
-  constexpr void delta(const char*, const T&, bool = true) { ++fields; }
+  constexpr void delta(const char*, const T&, bool = true) {
+    ++fields;
+  }
   template <typename T>
-  constexpr void hex(const char*, const T&, bool = true) { ++fields; }
+  constexpr void hex(const char*, const T&, bool = true) {
+    ++fields;
+  }
   constexpr void string(const char*, StringId, bool = true) { ++fields; }
   template <typename T>
-  constexpr void id(const char*, InternedId<T>, bool = true) { ++fields; }
+  constexpr void id(const char*, InternedId<T>, bool = true) {
+    ++fields;
+  }
 };
 template <typename P>
 constexpr std::size_t fields_of() {
@@ -124,6 +132,7 @@ class ColumnDecoder {
 };
 
 // Decodes all events of a chunk.
-[[nodiscard]] const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes, EventBatch& out);
+[[nodiscard]] const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes,
+                                        EventBatch& out);
 
 }  // namespace cli::ttrace

@@ -45,7 +45,9 @@ inline constexpr std::size_t kMaxProcesses = 1u << 17;
 
 // Returns the maximum size of the lists, which are held in memory completely. Names compress to a tenth of their size,
 // not to a thousandth: a larger list indicates an attack on memory.
-constexpr std::uint64_t most_list_bytes(std::uint64_t file_bytes) { return (std::uint64_t{64} << 20) + 200 * file_bytes; }
+constexpr std::uint64_t most_list_bytes(std::uint64_t file_bytes) {
+  return (std::uint64_t{64} << 20) + 200 * file_bytes;
+}
 
 enum class ChunkKind : std::uint32_t {
   events = 1,
@@ -57,7 +59,7 @@ enum class ChunkKind : std::uint32_t {
   index = 7,
   launches = 8,
   captures = 9,
-  steps = 10,  // an entry per process, in their order; missing if steps were not searched
+  steps = 10,   // an entry per process, in their order; missing if steps were not searched
   shapes = 11,  // texts with holes (cli/trace/shapes.h)
   collective_ops = 12,
   dims = 13,
@@ -86,7 +88,7 @@ static_assert(sizeof(MergedHeader) == 32);
 
 struct ChunkHeader {
   std::uint32_t kind;
-  std::uint32_t count;         // events or entries
+  std::uint32_t count;  // events or entries
   // Decompressed size; for the index it is limited by its entries, which are smaller than chunks
   std::uint32_t raw_bytes;
   std::uint32_t stored_bytes;  // size of the zstd frame that follows
@@ -96,8 +98,8 @@ static_assert(sizeof(ChunkHeader) == 16);
 // Separates the events of a process into streams; each sort has its own chunks.
 enum class ChunkSort : std::uint32_t {
   stream,  // on a GPU's stream
-  call,  // CUDA API calls
-  flow,  // flow endpoints
+  call,    // CUDA API calls
+  flow,    // flow endpoints
   other,
   count_
 };
@@ -107,16 +109,16 @@ inline constexpr std::int64_t kUnknownLaunch = INT64_MIN;
 struct IndexEntry {
   std::uint64_t offset;       // of the ChunkHeader
   std::int64_t first_ns = 0;  // for events: first start
-  std::int64_t last_ns = 0;  // for events: last end (or start, if it has no end)
+  std::int64_t last_ns = 0;   // for events: last end (or start, if it has no end)
   // Start of the first call that launched one of the events, at most first_ns; kUnknownLaunch if it may be any earlier
   // time.
   std::int64_t first_launch_ns = 0;
   // Start of the last call that began after the work it launched, or later; at least first_ns. Clocks occasionally
   // cause this order.
   std::int64_t late_launch_ns = 0;
-  std::uint64_t kinds = 0;  // a bit for each kind in the chunk, by the list of kinds
+  std::uint64_t kinds = 0;    // a bit for each kind in the chunk, by the list of kinds
   std::uint32_t process = 0;  // for events
-  std::uint32_t sort = 0;  // for events: ChunkSort
+  std::uint32_t sort = 0;     // for events: ChunkSort
   ChunkHeader header;
 };
 static_assert(sizeof(IndexEntry) == 72);
@@ -124,7 +126,7 @@ static_assert(sizeof(IndexEntry) == 72);
 struct MergedFooter {
   std::uint64_t index_offset;
   std::uint64_t file_bytes;  // including the footer
-  std::uint64_t events;  // in all chunks
+  std::uint64_t events;      // in all chunks
   char magic[8];
 };
 static_assert(sizeof(MergedFooter) == 32);
@@ -244,7 +246,9 @@ void process_fields(F& f, P& p) {
   f.number(p.clock);
   f.number(p.ranks_drawn);
   f.optional_entry(p.damage, [](auto& in, auto& damage) { in.number(damage.byte), in.text(damage.what); });
-  f.entries(p.overruns, [](auto& in, auto& each) { in.number(each.correlation), in.number(each.duration_ns), in.number(each.cut_ns); });
+  f.entries(p.overruns, [](auto& in, auto& each) {
+    in.number(each.correlation), in.number(each.duration_ns), in.number(each.cut_ns);
+  });
 }
 
 // The way in which a process's steps were found, first start and last end of its events except flow endpoints (0, 0 if

@@ -89,9 +89,9 @@ class LaunchStarts {
   }
 
   std::vector<Set> sets_;
-  std::uint64_t forgotten_ = 0;  // largest correlation of a call that was replaced
+  std::uint64_t forgotten_ = 0;      // largest correlation of a call that was replaced
   std::uint64_t most_given_up_ = 0;  // largest correlation that no longer waits
-  std::vector<Early> early_;  // by correlation modulo kEarlySlots; empty until the first one
+  std::vector<Early> early_;         // by correlation modulo kEarlySlots; empty until the first one
 };
 
 }  // namespace cli::ttrace

@@ -63,10 +63,11 @@ void MergedChunks::check_header() {
   read(0, &header, sizeof(header));
   if (std::memcmp(header.magic, kMergedMagic, sizeof(kMergedMagic)) != 0) refuse(0, "this is not a merged trace");
   if (header.version != kMergedVersion || (header.features & ~kMergedFeatures) != 0) {
-    throw Error(Exit::bad_content,
-                fmt::format("{}: byte 8: written by another version of tracetool (format {}, features {:#x}; this one "
-                            "reads format {}); merge the traces again with this version, or read them with the other one",
-                            path_, header.version, header.features, kMergedVersion));
+    throw Error(
+        Exit::bad_content,
+        fmt::format("{}: byte 8: written by another version of tracetool (format {}, features {:#x}; this one "
+                    "reads format {}); merge the traces again with this version, or read them with the other one",
+                    path_, header.version, header.features, kMergedVersion));
   }
   if (header.header_bytes < sizeof(header) || header.header_bytes > file_bytes_ - kLeast + sizeof(header)) {
     refuse(12, "the header has an impossible size");
@@ -155,7 +156,8 @@ bool is_merged_file(const std::string& path) {
 namespace {
 
 Kind kind_of(std::string_view name) {
-  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const KindInfo& info) { return info.name == name; });
+  const auto found =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](const KindInfo& info) { return info.name == name; });
   return found == kKinds.end() ? Kind::other : static_cast<Kind>(found - kKinds.begin());
 }
 
@@ -198,9 +200,14 @@ void MergedReader::read_lists(Catalog& catalog) {
   process_fits_.clear();
   steps_.clear();
   ids_ = {};
-  for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { kinds_.push_back(kind_of(entry)); return true; });
-  for_each_entry(ChunkKind::strings,
-                 [&](std::string_view entry) { ids_.strings.push_back(catalog.strings.intern(entry)); return true; });
+  for_each_entry(ChunkKind::kinds, [&](std::string_view entry) {
+    kinds_.push_back(kind_of(entry));
+    return true;
+  });
+  for_each_entry(ChunkKind::strings, [&](std::string_view entry) {
+    ids_.strings.push_back(catalog.strings.intern(entry));
+    return true;
+  });
   for_each_entry(ChunkKind::shapes, [&](std::string_view entry) {
     if (entry.size() > kMostShapeText || holes_in(entry) > kMostHoles) return false;
     ids_.shapes.push_back(&catalog.shapes.intern(entry));
@@ -218,7 +225,8 @@ void MergedReader::read_lists(Catalog& catalog) {
     const std::int64_t clock = catalog.processes[id].clock;
     const bool known = clock >= 0 && static_cast<std::uint64_t>(clock) < fits_.size();
     if (!known && clock >= 0) chunks_.refuse(0, "a process refers to a missing clock");
-    process_fits_.push_back(known && fits_[static_cast<std::size_t>(clock)].moves() ? &fits_[static_cast<std::size_t>(clock)] : nullptr);
+    process_fits_.push_back(
+        known && fits_[static_cast<std::size_t>(clock)].moves() ? &fits_[static_cast<std::size_t>(clock)] : nullptr);
   }
   read_steps();
 }
@@ -319,10 +327,12 @@ class MergedReader::Stream : public PieceStream {
       Event& event = batch.events()[i];
       const auto kind = static_cast<std::size_t>(event.kind);
       if (kind >= reader_.kinds_.size() || !printable(event.phase) || !reader_.ids_.translate(batch, i)) {
-        reader_.chunks_.refuse(chunk_->offset, fmt::format("event {} of the chunk refers to a missing list entry", first + i));
+        reader_.chunks_.refuse(chunk_->offset,
+                               fmt::format("event {} of the chunk refers to a missing list entry", first + i));
       }
       if (event.start_ns < last_start_ns_) {
-        reader_.chunks_.refuse(chunk_->offset, fmt::format("event {} of the chunk starts before the event before it", first + i));
+        reader_.chunks_.refuse(chunk_->offset,
+                               fmt::format("event {} of the chunk starts before the event before it", first + i));
       }
       last_start_ns_ = event.start_ns;
       event.kind = reader_.kinds_[kind];
@@ -335,7 +345,7 @@ class MergedReader::Stream : public PieceStream {
   std::vector<const IndexEntry*> chunks_;
   std::size_t next_chunk_ = 0;
   const IndexEntry* chunk_ = nullptr;  // the current chunk
-  std::string raw_;  // its columns
+  std::string raw_;                    // its columns
   ColumnDecoder decoder_;
   std::size_t taken_ = 0;  // number of its events already taken
   std::int64_t last_start_ns_ = std::numeric_limits<std::int64_t>::min();
@@ -376,11 +386,15 @@ class TimesToRead {
     }
     if (sort == ChunkSort::stream && is_wanted(span)) beside_.push_back({span.first_ns, later(span.last_ns)});
   }
-  void join() { join_intervals(calls_); join_intervals(beside_); }
+  void join() {
+    join_intervals(calls_);
+    join_intervals(beside_);
+  }
 
   // Returns true if the chunk has events in an interval, or work launched by a call in one.
   bool is_wanted(const Span& span) const {
-    return overlaps(std::min(span.first_ns, span.first_launch_ns), std::max(span.last_ns, span.late_launch_ns), wanted_);
+    return overlaps(std::min(span.first_ns, span.first_launch_ns), std::max(span.last_ns, span.late_launch_ns),
+                    wanted_);
   }
   // Returns true if the chunk has calls that launched work in an interval.
   bool launches_wanted(const Span& span) const { return overlaps(span.first_ns, span.last_ns, calls_); }
@@ -452,9 +466,13 @@ bool MergedReader::holds(const IndexEntry& chunk, const KindSet& kinds) const {
   return false;
 }
 
-NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted, bool ahead) { return read_chosen(sink, wanted, false, ahead); }
+NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted, bool ahead) {
+  return read_chosen(sink, wanted, false, ahead);
+}
 
-NotRead MergedReader::read_own_times(EventSink& sink, const Wanted& wanted, bool ahead) { return read_chosen(sink, wanted, true, ahead); }
+NotRead MergedReader::read_own_times(EventSink& sink, const Wanted& wanted, bool ahead) {
+  return read_chosen(sink, wanted, true, ahead);
+}
 
 NotRead MergedReader::read_chosen(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead) {
   NotRead not_read;

@@ -43,7 +43,8 @@ void SortedRunWriter::add(const EventBatch& batch, const std::uint32_t* order) {
   }
 }
 
-void SortedRunWriter::add_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end) {
+void SortedRunWriter::add_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin,
+                                std::size_t end) {
   encode_events(batch, order, begin, end, raw_);
   zstd_.compress(raw_, packed_);
   const BlockHead head{static_cast<std::uint32_t>(end - begin), static_cast<std::uint32_t>(raw_.size()),

@@ -7,8 +7,8 @@
 
 #include "cli/base/files.h"
 #include "cli/base/zstd_codec.h"
-#include "cli/trace/clocks.h"
 #include "cli/formats/ttrace/batch.h"
+#include "cli/trace/clocks.h"
 
 namespace cli::ttrace {
 
@@ -48,7 +48,8 @@ class SortedRunCursor {
   // `ids` translates the ids of events; null if they stay the same. `fit` converts times to the axis; null if they stay
   // the same. The conversion keeps the order of starts (if two become equal, the earlier one stays first even if it is
   // shorter). `shapes` is indexed by the shape numbers of the events.
-  SortedRunCursor(const TempFile& file, const SortedRun& run, const IdMap* ids, const ShapeTable& shapes, const ClockFit* fit)
+  SortedRunCursor(const TempFile& file, const SortedRun& run, const IdMap* ids, const ShapeTable& shapes,
+                  const ClockFit* fit)
       : file_(&file), run_(&run), ids_(ids), shapes_(&shapes), axis_(fit) {}
 
   bool next(ZstdDecompressor& zstd);  // returns false at the end
@@ -63,7 +64,7 @@ class SortedRunCursor {
   const IdMap* ids_;
   const ShapeTable* shapes_;
   AxisPlacer axis_;
-  std::size_t stretch_ = 0;  // current stretch
+  std::size_t stretch_ = 0;       // current stretch
   std::uint64_t read_bytes_ = 0;  // of that stretch
   EventBatch batch_;
   std::size_t at_ = static_cast<std::size_t>(-1);

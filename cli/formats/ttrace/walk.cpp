@@ -22,7 +22,7 @@ using Batch = std::unique_ptr<EventBatch>;
 struct Block {
   struct Entry {
     const EventBatch* batch;  // null at the end of a process
-    std::size_t index;  // or the process
+    std::size_t index;        // or the process
   };
   std::vector<Entry> events;
   std::vector<Batch> used_up;  // not used by later blocks
@@ -205,13 +205,17 @@ void merge_ahead(Walk& walk, EventSink& sink) {
     return merge_here(walk, sink);
   }
   struct Other {
-    ~Other() { belt.stop(); thread.join(); }
+    ~Other() {
+      belt.stop();
+      thread.join();
+    }
     Belt& belt;
     std::thread thread;
   } other{belt, std::move(filler)};
   for (Block block; belt.take_full(block); belt.put_done(std::move(block))) {
     for (const auto& [batch, index] : block.events) {
-      batch != nullptr ? sink.event(batch->event(index), batch->facts(index)) : sink.end_of(static_cast<ProcessId>(index));
+      batch != nullptr ? sink.event(batch->event(index), batch->facts(index))
+                       : sink.end_of(static_cast<ProcessId>(index));
     }
   }
 }

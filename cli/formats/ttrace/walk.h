@@ -110,17 +110,21 @@ class EventHeap {
     return {ended_[source] ? std::numeric_limits<std::int64_t>::max() : cursors_[source].event().start_ns, source};
   }
   bool wins(const Contender& a, const Contender& b) const {
-    if (a.start_ns == b.start_ns) [[unlikely]] return wins_at_once(a.source, b.source);
+    if (a.start_ns == b.start_ns) [[unlikely]]
+      return wins_at_once(a.source, b.source);
     return a.start_ns < b.start_ns;
   }
   [[gnu::noinline]] bool wins_at_once(std::uint64_t a, std::uint64_t b) const {
     if (ended_[a] || ended_[b]) return !ended_[a];
     return key(a) < key(b);
   }
-  EventKey key(std::uint64_t source) const { return key_of(cursors_[source].event(), static_cast<std::uint32_t>(source)); }
+  EventKey key(std::uint64_t source) const {
+    return key_of(cursors_[source].event(), static_cast<std::uint32_t>(source));
+  }
   static void swap_if(bool wanted, Contender& a, Contender& b) {
     const std::uint64_t mask = 0 - std::uint64_t{wanted};
-    const std::uint64_t times = (static_cast<std::uint64_t>(a.start_ns) ^ static_cast<std::uint64_t>(b.start_ns)) & mask;
+    const std::uint64_t times =
+        (static_cast<std::uint64_t>(a.start_ns) ^ static_cast<std::uint64_t>(b.start_ns)) & mask;
     const std::uint64_t sources = (a.source ^ b.source) & mask;
     a.start_ns ^= static_cast<std::int64_t>(times), b.start_ns ^= static_cast<std::int64_t>(times);
     a.source ^= sources, b.source ^= sources;
@@ -137,10 +141,12 @@ class EventHeap {
 // The amount of each stream that is decoded at once. It is smaller if thousands of streams are read together.
 struct PieceSize {
   static constexpr std::size_t kMostEvents = 128, kFewestEvents = 16, kEventsAtHand = std::size_t{1} << 19;
-  static constexpr std::size_t kMostText = std::size_t{64} << 10, kLeastText = std::size_t{2} << 10, kTextAtHand = std::size_t{64} << 20;
+  static constexpr std::size_t kMostText = std::size_t{64} << 10, kLeastText = std::size_t{2} << 10,
+                               kTextAtHand = std::size_t{64} << 20;
 
   explicit PieceSize(std::size_t streams)
-      : events(std::bit_floor(std::clamp(kEventsAtHand / std::max<std::size_t>(streams, 1), kFewestEvents, kMostEvents))),  // as vectors grow
+      : events(std::bit_floor(std::clamp(kEventsAtHand / std::max<std::size_t>(streams, 1), kFewestEvents,
+                                         kMostEvents))),  // as vectors grow
         text_bytes(std::clamp(kTextAtHand / std::max<std::size_t>(streams, 1), kLeastText, kMostText)) {}
   std::size_t events;
   std::size_t text_bytes;  // plus one event

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "cli/base/error.h"
 #include "cli/formats/ttrace/columns.h"
 #include "cli/formats/ttrace/fields.h"
-#include "cli/base/error.h"
 #include "cli/trace/event.h"
 #include "cli/trace/names.h"
 
@@ -22,7 +22,8 @@ constexpr std::size_t kReservedEvents = 4096;
 constexpr std::size_t kChunkArgs = 4 << 20;
 constexpr std::size_t kMaxArgs = 16 << 20;
 static_assert(kMostChunkEvents <= kMaxChunkEvents);
-static_assert(kChunkArgs + kMaxArgs + kMostChunkEvents * (kCommonColumns + kMostFields + kMostHoles) * kMaxVarint < kMaxChunkBytes);
+static_assert(kChunkArgs + kMaxArgs + kMostChunkEvents * (kCommonColumns + kMostFields + kMostHoles) * kMaxVarint <
+              kMaxChunkBytes);
 
 std::int64_t checked_end(const Event& event, const std::string& source) {
   std::int64_t end;
@@ -43,8 +44,10 @@ ChunkSort sort_of(const Event& event, const Track& track) {
 ChunkWriter::ChunkWriter(const Catalog& catalog, const IdMap* ids, const ChunkOptions& options, Put put)
     : catalog_(catalog),
       ids_(ids),
-      chunk_events_(std::clamp(options.held_events / (std::max<std::size_t>(options.processes, 1) * kSorts), kLeastChunkEvents, kMostChunkEvents)),
-      launch_slots_(std::clamp(kLaunchSlots / std::max<std::size_t>(options.processes, 1), kLeastLaunchSlots, kMostLaunchSlots)),
+      chunk_events_(std::clamp(options.held_events / (std::max<std::size_t>(options.processes, 1) * kSorts),
+                               kLeastChunkEvents, kMostChunkEvents)),
+      launch_slots_(
+          std::clamp(kLaunchSlots / std::max<std::size_t>(options.processes, 1), kLeastLaunchSlots, kMostLaunchSlots)),
       put_(std::move(put)),
       zstd_(kChunkZstdLevel),
       processes_(catalog.processes.size()) {
@@ -57,9 +60,10 @@ void ChunkWriter::event(const Event& event, const Facts& facts) {
   const Track& track = catalog_.tracks[event.track];
   const std::string& source = catalog_.processes[track.process].source;
   if (facts.args.size() > kMaxArgs) {
-    throw Error(Exit::bad_content, fmt::format("{}: an event at {} ns has {} bytes of arguments, more than {}; merge without "
-                                               "this file",
-                                               source, event.start_ns, facts.args.size(), kMaxArgs));
+    throw Error(Exit::bad_content,
+                fmt::format("{}: an event at {} ns has {} bytes of arguments, more than {}; merge without "
+                            "this file",
+                            source, event.start_ns, facts.args.size(), kMaxArgs));
   }
   const std::int64_t end_ns = checked_end(event, source);
   const ChunkSort sort = sort_of(event, track);
@@ -113,8 +117,10 @@ std::int64_t ChunkWriter::launch_of(const Event& event, Streams& process, ChunkS
   if (!launched || event.correlation == 0) return event.start_ns;
   std::int64_t start_ns = event.start_ns;
   switch (process.launches.find(event.correlation, start_ns)) {
-    case LaunchStarts::Found::yes: return std::min(start_ns, event.start_ns);
-    case LaunchStarts::Found::forgotten: return kUnknownLaunch;
+    case LaunchStarts::Found::yes:
+      return std::min(start_ns, event.start_ns);
+    case LaunchStarts::Found::forgotten:
+      return kUnknownLaunch;
     case LaunchStarts::Found::no: {
       const auto what = sort == ChunkSort::flow ? LaunchStarts::flow : LaunchStarts::work;
       for (const std::size_t given_up : process.launches.wait(event.correlation, what, chunk)) {
@@ -161,15 +167,17 @@ InputChunks ChunkWriter::finish() {
     const std::size_t chunk = handed_over_[i];
     IndexEntry& entry = chunks_.index[i];
     entry.late_launch_ns = late_launches_[chunk];
-    if (gave_up_waiting_[chunk]) entry.late_launch_ns = std::max(late_launches_[chunk], processes_[entry.process].late_given_up_ns);
+    if (gave_up_waiting_[chunk])
+      entry.late_launch_ns = std::max(late_launches_[chunk], processes_[entry.process].late_given_up_ns);
   }
   return std::move(chunks_);
 }
 
-void pack_chunk(ChunkKind kind, std::size_t count, std::string_view raw, ZstdCompressor& zstd, IndexEntry& entry, std::string& out) {
+void pack_chunk(ChunkKind kind, std::size_t count, std::string_view raw, ZstdCompressor& zstd, IndexEntry& entry,
+                std::string& out) {
   zstd.compress(raw, out);
-  entry.header = {static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(raw.size()),
-                  static_cast<std::uint32_t>(out.size())};
+  entry.header = {static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(count),
+                  static_cast<std::uint32_t>(raw.size()), static_cast<std::uint32_t>(out.size())};
   out.insert(0, reinterpret_cast<const char*>(&entry.header), sizeof(entry.header));
 }
 
@@ -262,7 +270,8 @@ void MergedOutput::write_list(ChunkKind kind, const List& list, Append&& append)
   list_bytes_ += raw.size();
 }
 
-void MergedOutput::finish(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<ProcessSteps>& steps) {
+void MergedOutput::finish(const Catalog& catalog, const std::vector<ClockFit>& fits,
+                          const std::vector<ProcessSteps>& steps) {
   for (const Part& part : parts_) {
     for (IndexEntry entry : part.chunks.index) {
       entry.offset += part.begin;
@@ -304,9 +313,12 @@ void MergedOutput::finish(const Catalog& catalog, const std::vector<ClockFit>& f
 
 void MergedOutput::write_index() {
   if (list_bytes_ > most_list_bytes(offset_)) {
-    throw Error(Exit::bad_content, fmt::format("the names and arguments of these inputs are {} bytes that hardly differ; readers reject such a merged "
-                                               "file; export the inputs instead",
-                                               list_bytes_));
+    throw Error(
+        Exit::bad_content,
+        fmt::format(
+            "the names and arguments of these inputs are {} bytes that hardly differ; readers reject such a merged "
+            "file; export the inputs instead",
+            list_bytes_));
   }
   MergedFooter footer{};
   footer.index_offset = offset_;
@@ -321,9 +333,11 @@ void MergedOutput::write_index() {
 
 MergedWriter::MergedWriter(ByteSink& out, const Catalog& catalog, std::size_t held_events)
     : output_(out, 1),
-      chunks_(catalog, nullptr, {catalog.processes.size(), held_events, true}, [this](std::string_view bytes) { output_.put(0, bytes); }) {}
+      chunks_(catalog, nullptr, {catalog.processes.size(), held_events, true},
+              [this](std::string_view bytes) { output_.put(0, bytes); }) {}
 
-void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<ProcessSteps>& steps) {
+void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& fits,
+                          const std::vector<ProcessSteps>& steps) {
   output_.done(0, chunks_.finish());
   output_.finish(catalog, fits, steps);
 }

@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/base/threads.h"
 #include "cli/base/output_file.h"
+#include "cli/base/threads.h"
 #include "cli/base/zstd_codec.h"
 #include "cli/formats/ttrace/batch.h"
-#include "cli/formats/ttrace/launch_starts.h"
 #include "cli/formats/ttrace/file.h"
+#include "cli/formats/ttrace/launch_starts.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
@@ -36,7 +36,7 @@ struct InputChunks {
 struct ChunkOptions {
   std::size_t processes = 1;  // approximate number in the whole file; with more processes chunks are smaller
   std::size_t held_events = kHeldEvents;  // limit over all processes
-  bool beside = false;  // a separate thread compresses chunks
+  bool beside = false;                    // a separate thread compresses chunks
 };
 
 class ChunkWriter : public EventSink {
@@ -62,7 +62,7 @@ class ChunkWriter : public EventSink {
   // Events that wait for their chunk.
   struct Stream {
     std::shared_ptr<EventBatch> batch;
-    IndexEntry entry;  // all members except the offset
+    IndexEntry entry;       // all members except the offset
     std::size_t chunk = 0;  // number of the chunk, in the order in which chunks were begun
   };
   static constexpr auto kSorts = static_cast<std::size_t>(ChunkSort::count_);
@@ -94,11 +94,12 @@ class ChunkWriter : public EventSink {
   std::vector<Streams> processes_;
   std::vector<bool> launch_flows_;  // by StringId: names of flows from a launch to its work; filled on demand
   std::vector<std::shared_ptr<EventBatch>> spare_;  // without `beside`: batches to reuse
-  std::optional<Background> background_;  // last member, because its thread uses the others
+  std::optional<Background> background_;            // last member, because its thread uses the others
 };
 
 // Appends a compressed chunk with its header.
-void pack_chunk(ChunkKind kind, std::size_t count, std::string_view raw, ZstdCompressor& zstd, IndexEntry& entry, std::string& out);
+void pack_chunk(ChunkKind kind, std::size_t count, std::string_view raw, ZstdCompressor& zstd, IndexEntry& entry,
+                std::string& out);
 
 inline constexpr int kChunkZstdLevel = 1;
 
@@ -148,8 +149,8 @@ class MergedOutput {
   std::mutex mutex_;  // protects the following members until all inputs are done
   std::condition_variable changed_;
   std::vector<Part> parts_;  // by input
-  std::size_t turn_ = 0;  // the input whose chunks are written now
-  std::size_t failed_;  // the first input that failed; the number of inputs if none did
+  std::size_t turn_ = 0;     // the input whose chunks are written now
+  std::size_t failed_;       // the first input that failed; the number of inputs if none did
   std::uint64_t offset_ = 0;
 
   ZstdCompressor zstd_{kChunkZstdLevel};

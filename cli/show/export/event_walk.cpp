@@ -58,7 +58,8 @@ EventWalk::EventWalk(const ExportJob& job, Pieces& pieces, CutPlan* plan, Progre
   if (job_.computed) overlay_.emplace(*job.catalog, clip_);
   if (job_.collectives == nullptr) return;
   std::vector<bool> written(job.catalog->processes.size());
-  for (ProcessId id = 0; id < written.size(); ++id) written[id] = job.selector->has(id) && (!router_.by_process() || pieces.at(router_.output(id)) != nullptr);
+  for (ProcessId id = 0; id < written.size(); ++id)
+    written[id] = job.selector->has(id) && (!router_.by_process() || pieces.at(router_.output(id)) != nullptr);
   collectives_.emplace(*job_.collectives, std::move(written), clip_);
 }
 

@@ -13,8 +13,8 @@
 #include "cli/answers/derived/collective_tracks.h"
 #include "cli/answers/derived/overlay.h"
 #include "cli/base/terminal.h"
-#include "cli/show/export/write_file.h"
 #include "cli/show/export/pieces.h"
+#include "cli/show/export/write_file.h"
 #include "cli/timeline/select/selector.h"
 #include "cli/trace/derived.h"
 

@@ -11,8 +11,12 @@ namespace cli {
 
 namespace {
 
-std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return chrome::with_async_slices(chrome::make_chrome_json()); }
-std::unique_ptr<Exporter> pftrace(const FormatOptions& options) { return chrome::with_async_slices(make_pftrace(options)); }
+std::unique_ptr<Exporter> chrome_json(const FormatOptions&) {
+  return chrome::with_async_slices(chrome::make_chrome_json());
+}
+std::unique_ptr<Exporter> pftrace(const FormatOptions& options) {
+  return chrome::with_async_slices(make_pftrace(options));
+}
 std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return kineto::make_exporter(options); }
 
 }  // namespace
@@ -20,9 +24,10 @@ std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return kin
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
       {"perfetto", "Chrome trace JSON for ui.perfetto.dev", "ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
-      {"chrome", "Chrome trace JSON for chrome://tracing", "chrome://tracing or ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
-      {"pftrace", "Perfetto's native format, for ui.perfetto.dev and trace_processor", "ui.perfetto.dev or trace_processor",
-       ".pftrace", pftrace},
+      {"chrome", "Chrome trace JSON for chrome://tracing", "chrome://tracing or ui.perfetto.dev", ".json.gz",
+       chrome_json, kMaxJsonBytes},
+      {"pftrace", "Perfetto's native format, for ui.perfetto.dev and trace_processor",
+       "ui.perfetto.dev or trace_processor", ".pftrace", pftrace},
       {"kineto", "One Kineto file per rank, for HTA, TensorBoard and TraceLens", "HTA, TensorBoard or TraceLens",
        ".pt.trace.json.gz", kineto_json, 0, true,
        "ProfilerStep#N for the steps found, and Python calls from the operators' stacks", false},
@@ -35,8 +40,8 @@ const ExportFormat* format_by_name(std::string_view output) {
   const bool native = output.ends_with(".pftrace");
   if (!native && !output.ends_with(".json")) return nullptr;
   const auto& formats = export_formats();
-  const auto found =
-      std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.flag == (native ? "pftrace" : "perfetto"); });
+  const auto found = std::find_if(formats.begin(), formats.end(),
+                                  [&](const auto& f) { return f.flag == (native ? "pftrace" : "perfetto"); });
   return found == formats.end() ? nullptr : &*found;
 }
 
@@ -56,7 +61,8 @@ namespace {
 void hide(Process& process) {
   process.counts = process.overwritten = process.lost = {};
   process.lost_unknown_kind = 0;
-  process.recorder.stacks_left_out = process.recorder.operators_without_stack = process.recorder.module_names_missed = 0;
+  process.recorder.stacks_left_out = process.recorder.operators_without_stack = process.recorder.module_names_missed =
+      0;
   process.first_ns = process.last_ns = 0;
   process.notices.clear();
 }

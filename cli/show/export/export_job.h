@@ -56,10 +56,10 @@ struct ExportJob {
   const Steps* steps = nullptr;
   const ExportFormat* format = nullptr;
   FormatOptions format_options;
-  bool gzip = false;                      // compress, even if the name does not end in ".gz"
-  bool computed = true;                   // include the tracks of cli/answers/derived
+  bool gzip = false;                               // compress, even if the name does not end in ".gz"
+  bool computed = true;                            // include the tracks of cli/answers/derived
   const JoinedCollectives* collectives = nullptr;  // of all ranks; null to omit them
-  std::optional<std::int64_t> origin_ns;  // see Exporter::origin
+  std::optional<std::int64_t> origin_ns;           // see Exporter::origin
   // Throws Error (usage) if a file of this name must not be written because it is an input.
   std::function<void(const std::string&)> check_output = [](const std::string&) {};
 };
@@ -67,7 +67,7 @@ struct ExportJob {
 // What a walk excluded from its outputs.
 struct LeftOutSummary {
   LeftOutCounts events{};
-  std::uint64_t cut_flows = 0;   // flows from a launch to its work with one of the two excluded
+  std::uint64_t cut_flows = 0;      // flows from a launch to its work with one of the two excluded
   std::vector<std::string> tracks;  // Overlay::notes: tracks that could not be computed
 };
 
@@ -83,7 +83,7 @@ struct ExportReport {
   ExportSummary summary;  // of all files together
   LeftOutSummary left_out;
   std::vector<WrittenFile> files;
-  std::uint64_t whole_bytes = 0;    // size without splitting, if the output was split
+  std::uint64_t whole_bytes = 0;  // size without splitting, if the output was split
   std::uint64_t split_flows = 0;  // flows between segments, which are in neither
   // Endpoints and work counted in the summary only because of these flows.
   std::uint64_t split_flow_ends = 0, split_works = 0;

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <unordered_set>
 
-#include "cli/base/output_file.h"
-#include "cli/base/files.h"
-#include "cli/show/export/pieces.h"
 #include "cli/base/error.h"
+#include "cli/base/files.h"
+#include "cli/base/output_file.h"
+#include "cli/show/export/pieces.h"
 
 namespace cli {
 
@@ -52,10 +52,13 @@ std::string part_name(const std::string& output, std::size_t number, std::size_t
 }
 
 bool is_part_name(std::string_view file_name, const std::string& output) {
-  const std::string stem = output.substr(output.find_last_of('/') + 1, ending(output) - (output.find_last_of('/') + 1)) + ".segment";
+  const std::string stem =
+      output.substr(output.find_last_of('/') + 1, ending(output) - (output.find_last_of('/') + 1)) + ".segment";
   const std::string end = output.substr(ending(output));
-  if (file_name.size() <= stem.size() + end.size() || !file_name.starts_with(stem) || !file_name.ends_with(end)) return false;
-  return file_name.substr(stem.size(), file_name.size() - stem.size() - end.size()).find_first_not_of("0123456789") == file_name.npos;
+  if (file_name.size() <= stem.size() + end.size() || !file_name.starts_with(stem) || !file_name.ends_with(end))
+    return false;
+  return file_name.substr(stem.size(), file_name.size() - stem.size() - end.size()).find_first_not_of("0123456789") ==
+         file_name.npos;
 }
 
 std::vector<std::string> process_file_names(const Catalog& catalog, std::string_view extension) {
@@ -101,8 +104,8 @@ void remove_old(const std::vector<std::string>& paths, ExportReport& report) {
     std::error_code error;
     if (fs::remove(path, error)) report.notes.push_back(path + ": deleted, because it is from an earlier export");
     if (!error) continue;
-    throw Error(Exit::cannot_open, fmt::format("{}: from an earlier export, but cannot be deleted: {}; delete it", path,
-                                               error.message()));
+    throw Error(Exit::cannot_open,
+                fmt::format("{}: from an earlier export, but cannot be deleted: {}; delete it", path, error.message()));
   }
 }
 

@@ -9,8 +9,8 @@
 
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
-#include "cli/show/export/write_directory.h"
 #include "cli/show/export/pieces.h"
+#include "cli/show/export/write_directory.h"
 
 namespace cli {
 
@@ -36,7 +36,9 @@ void CutPlan::note(std::int64_t start_ns, std::uint64_t bytes) {
   }
 }
 
-void CutPlan::add(std::int64_t at_ns, std::uint64_t bytes, bool at_step) { candidates_.push_back({at_ns, bytes, at_step}); }
+void CutPlan::add(std::int64_t at_ns, std::uint64_t bytes, bool at_step) {
+  candidates_.push_back({at_ns, bytes, at_step});
+}
 
 // Returns the best of the candidates from index `from` on, for a segment that begins at `begin_bytes`.
 const CutPlan::Candidate& CutPlan::choose(std::size_t from, std::uint64_t begin_bytes, std::uint64_t most_bytes) const {
@@ -126,7 +128,8 @@ void note_large(std::uint64_t limit_bytes, ExportReport& report) {
   std::uint64_t largest = 0;
   for (const WrittenFile& file : report.files) largest = std::max(largest, file.bytes);
   if (largest <= limit_bytes) return;
-  report.notes.push_back(fmt::format("the largest segment has {} bytes, more than --max-size {}", largest, limit_bytes));
+  report.notes.push_back(
+      fmt::format("the largest segment has {} bytes, more than --max-size {}", largest, limit_bytes));
 }
 
 // A user who opens all files with this name pattern would also open those of an earlier export.
@@ -138,14 +141,18 @@ void note_older(const std::string& output, ExportReport& report) {
   const std::string whole = fs::path(output).filename().string();
   std::vector<std::string> older;
   std::error_code error;
-  for (fs::directory_iterator at(directory.empty() ? "." : directory, error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(directory.empty() ? "." : directory, error), end; !error && at != end;
+       at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if ((name == whole || is_part_name(name, output)) && ours.count(name) == 0) older.push_back((directory / name).string());
+    if ((name == whole || is_part_name(name, output)) && ours.count(name) == 0)
+      older.push_back((directory / name).string());
   }
   if (older.empty()) return;
   std::sort(older.begin(), older.end());
   const std::string more = older.size() == 1 ? "" : fmt::format(" and {} more of its name", older.size() - 1);
-  report.notes.push_back(fmt::format("{}{} from an earlier export remain and are not part of this one; delete the files that you do not need", older[0], more));
+  report.notes.push_back(fmt::format(
+      "{}{} from an earlier export remain and are not part of this one; delete the files that you do not need",
+      older[0], more));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class CutPlan {
   std::vector<Candidate> candidates_;
   std::int64_t last_ns_ = 0;
   std::uint64_t noted_bytes_ = 0;  // at the last event
-  std::uint64_t head_bytes_ = 0;  // the beginning of every segment: names of tracks
+  std::uint64_t head_bytes_ = 0;   // the beginning of every segment: names of tracks
   enum class Seen : std::uint8_t { nothing, one_event, more } seen_ = Seen::nothing;
 };
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/base/output_file.h"
-#include "cli/base/json_text.h"
 #include "cli/base/files.h"
-#include "cli/show/export/write_directory.h"
+#include "cli/base/json_text.h"
+#include "cli/base/output_file.h"
 #include "cli/show/export/pieces.h"
+#include "cli/show/export/write_directory.h"
 
 namespace cli {
 

@@ -25,7 +25,8 @@ std::string value_text(double value, Unit unit) {
 std::string bar_text(const BarChart& chart, const Bar& bar) {
   std::string text = bar.label + ":";
   for (std::size_t i = 0; i < chart.parts.size(); ++i) {
-    text += fmt::format("{} {}{}", i == 0 ? "" : ",", chart.parts[i].label.empty() ? "" : chart.parts[i].label + " ", value_text(bar.values[i], chart.unit));
+    text += fmt::format("{} {}{}", i == 0 ? "" : ",", chart.parts[i].label.empty() ? "" : chart.parts[i].label + " ",
+                        value_text(bar.values[i], chart.unit));
   }
   return text;
 }
@@ -48,13 +49,15 @@ std::string group_label(std::span<const Bar> bars, bool by_rank) {
   if (bars.size() == 1 || first.label == last.label) return first.label;
   if (by_rank) return fmt::format("ranks {}-{}", first.rank, last.rank);
   const std::size_t word = last.label.rfind(' ') + 1;
-  const bool same_before = word > 0 && first.label.rfind(' ') + 1 == word && first.label.compare(0, word, last.label, 0, word) == 0;
+  const bool same_before =
+      word > 0 && first.label.rfind(' ') + 1 == word && first.label.compare(0, word, last.label, 0, word) == 0;
   return fmt::format("{} to {}", first.label, same_before ? last.label.substr(word) : last.label);
 }
 
 class BarDrawing {
  public:
-  BarDrawing(Html& page, const BarChart& chart) : page_(page), chart_(chart), axis_(axis_for(largest(chart), chart.unit)) {
+  BarDrawing(Html& page, const BarChart& chart)
+      : page_(page), chart_(chart), axis_(axis_for(largest(chart), chart.unit)) {
     row_ = kBar + kGap + (chart.labels_above ? kLabel : 0);
     bottom_ = kTop + row_ * static_cast<double>(chart.bars.size());
   }
@@ -86,7 +89,14 @@ class BarDrawing {
     for (const double tick : axis_.ticks) {
       const std::string x = across(tick / axis_.most);
       page_.empty("line", {{"class", "grid"}, {"x1", x}, {"x2", x}, {"y1", kTop}, {"y2", bottom_}});
-      page_.element("text", {{"class", "tick"}, {"x", x}, {"y", bottom_ + 13}, {"text-anchor", tick == 0 ? "start" : tick == axis_.most ? "end" : "middle"}}, axis_.tick_text(tick));
+      page_.element("text",
+                    {{"class", "tick"},
+                     {"x", x},
+                     {"y", bottom_ + 13},
+                     {"text-anchor", tick == 0            ? "start"
+                                     : tick == axis_.most ? "end"
+                                                          : "middle"}},
+                    axis_.tick_text(tick));
     }
     page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", bottom_ + 28}, {"text-anchor", "middle"}},
                   axis_.unit.empty() ? chart_.quantity : fmt::format("{}, {}", chart_.quantity, axis_.unit));
@@ -96,16 +106,22 @@ class BarDrawing {
     page_.open("g");
     page_.element("title", bar_text(chart_, bar));
     if (chart_.labels_above) {
-      page_.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kLabel - 4}}, shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart_.unit));
+      page_.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kLabel - 4}},
+                    shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart_.unit));
       y += kLabel;
     } else {
-      page_.element("text", {{"x", -6}, {"y", y + kBar - 3}, {"text-anchor", "end"}}, label_end(bar.label, kMostGutterLetters));
+      page_.element("text", {{"x", -6}, {"y", y + kBar - 3}, {"text-anchor", "end"}},
+                    label_end(bar.label, kMostGutterLetters));
     }
     double sum = 0;
     for (std::size_t i = 0; i < chart_.parts.size(); ++i) {
       const double from = sum / axis_.most, to = (sum += bar.values[i]) / axis_.most;
       if (bar.values[i] <= 0) continue;
-      page_.empty("rect", {{"x", across(from)}, {"y", y}, {"width", across(std::max(to - from, 0.0002))}, {"height", kBar}, {"fill", paint(chart_.parts[i].fill)}});
+      page_.empty("rect", {{"x", across(from)},
+                           {"y", y},
+                           {"width", across(std::max(to - from, 0.0002))},
+                           {"height", kBar},
+                           {"fill", paint(chart_.parts[i].fill)}});
     }
     page_.close("g");
   }
@@ -166,9 +182,13 @@ std::vector<Bar> grouped(std::vector<Bar> bars) {
   std::vector<Bar> groups;
   for (std::size_t from = 0; from < bars.size(); from += each) {
     const std::size_t to = std::min(bars.size(), from + each);
-    Bar group{group_label({bars.begin() + static_cast<std::ptrdiff_t>(from), bars.begin() + static_cast<std::ptrdiff_t>(to)}, by_rank), std::vector<double>(bars[from].values.size())};
+    Bar group{
+        group_label({bars.begin() + static_cast<std::ptrdiff_t>(from), bars.begin() + static_cast<std::ptrdiff_t>(to)},
+                    by_rank),
+        std::vector<double>(bars[from].values.size())};
     for (std::size_t i = from; i < to; ++i) {
-      for (std::size_t part = 0; part < group.values.size(); ++part) group.values[part] += bars[i].values[part] / static_cast<double>(to - from);
+      for (std::size_t part = 0; part < group.values.size(); ++part)
+        group.values[part] += bars[i].values[part] / static_cast<double>(to - from);
     }
     groups.push_back(std::move(group));
   }
@@ -180,7 +200,9 @@ namespace {
 // Returns true if the process has a single row. A training process usually has one GPU; for others, the label includes
 // the GPU.
 bool is_alone(const TableReading& gpus, std::size_t row) {
-  const auto same = [&](std::size_t other) { return other < gpus.rows() && gpus.get<std::int64_t>(other, "rank") == gpus.get<std::int64_t>(row, "rank"); };
+  const auto same = [&](std::size_t other) {
+    return other < gpus.rows() && gpus.get<std::int64_t>(other, "rank") == gpus.get<std::int64_t>(row, "rank");
+  };
   return !same(row + 1) && (row == 0 || !same(row - 1));
 }
 
@@ -195,13 +217,16 @@ std::string gpu_label(const TableReading& gpus, std::size_t row) {
 
 std::vector<Bar> gpu_bars(const TableReading& gpus, const std::function<std::vector<double>(std::size_t row)>& values) {
   std::vector<Bar> bars;
-  for (std::size_t row = 0; row < gpus.rows(); ++row) bars.push_back({gpu_label(gpus, row), values(row), gpus.get<std::int64_t>(row, "rank").value_or(-1)});
+  for (std::size_t row = 0; row < gpus.rows(); ++row)
+    bars.push_back({gpu_label(gpus, row), values(row), gpus.get<std::int64_t>(row, "rank").value_or(-1)});
   return grouped(std::move(bars));
 }
 
 std::string grouping_text(std::size_t rows) {
   const std::size_t each = (rows + kMostBars - 1) / kMostBars;
-  return rows <= kMostBars ? "" : fmt::format("Each bar is the mean of {} neighboring GPUs; the table lists every GPU.", each);
+  return rows <= kMostBars
+             ? ""
+             : fmt::format("Each bar is the mean of {} neighboring GPUs; the table lists every GPU.", each);
 }
 
 namespace {
@@ -210,7 +235,8 @@ namespace {
 ResultTable largest_first(const TableReading& rows, std::string_view key) {
   std::vector<std::size_t> order(rows.rows());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
   ResultTable sorted{rows.table().name, rows.table().columns, {}, rows.table().notes};
   for (const std::size_t row : order) sorted.rows.push_back(rows.table().rows[row]);
   return sorted;
@@ -224,19 +250,22 @@ void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, s
   const TableReading top(sorted, what.table);
   BarChart chart;
   chart.title = what.title;
-  chart.description = fmt::format("The {} of {} rows with the most time, largest first.", std::min(what.most, top.rows()), top.rows());
+  chart.description =
+      fmt::format("The {} of {} rows with the most time, largest first.", std::min(what.most, top.rows()), top.rows());
   chart.quantity = what.quantity;
   chart.labels_above = true;
   const auto fill_of = [&](std::size_t row) { return what.fill ? what.fill(top, row) : Fill::compute; };
   for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {
     const Fill fill = fill_of(row);
-    const bool is_new = std::none_of(chart.parts.begin(), chart.parts.end(), [&](const BarPart& part) { return part.fill == fill; });
+    const bool is_new =
+        std::none_of(chart.parts.begin(), chart.parts.end(), [&](const BarPart& part) { return part.fill == fill; });
     if (is_new) chart.parts.emplace_back(fill);
   }
   for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {
     const std::string name = top.get<std::string>(row, what.label_key).value_or("unknown");
     Bar bar{what.label == nullptr ? name : what.label(name), {}};
-    for (const BarPart& part : chart.parts) bar.values.push_back(part.fill == fill_of(row) ? static_cast<double>(top.number(row, what.value_key)) : 0.0);
+    for (const BarPart& part : chart.parts)
+      bar.values.push_back(part.fill == fill_of(row) ? static_cast<double>(top.number(row, what.value_key)) : 0.0);
     chart.bars.push_back(std::move(bar));
   }
   write_bars(page, chart);

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/fills.h"
 #include "cli/show/report/html.h"
+#include "cli/show/report/section.h"
 
 namespace cli::report {
 

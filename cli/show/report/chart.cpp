@@ -30,7 +30,8 @@ Scale scale_of(double largest, const std::array<Scale, count>& scales) {
 
 Scale scale_of(double largest, Unit unit) {
   static constexpr std::array kTimes{Scale{1e9, "s"}, Scale{1e6, "ms"}, Scale{1e3, "us"}, Scale{1, "ns"}};
-  static constexpr std::array kSizes{Scale{1073741824.0, "GiB"}, Scale{1048576.0, "MiB"}, Scale{1024.0, "KiB"}, Scale{1, "bytes"}};
+  static constexpr std::array kSizes{Scale{1073741824.0, "GiB"}, Scale{1048576.0, "MiB"}, Scale{1024.0, "KiB"},
+                                     Scale{1, "bytes"}};
   if (unit == Unit::ns) return scale_of(largest, kTimes);
   if (unit == Unit::bytes) return scale_of(largest, kSizes);
   if (unit == Unit::percent) return {1, "%"};
@@ -69,14 +70,17 @@ constexpr std::size_t kMostGutters = 10;
 
 std::size_t gutter_of(std::size_t letters) {
   if (letters == 0) return 0;
-  return std::min(kMostGutters, static_cast<std::size_t>(std::ceil((kGutterLetter * static_cast<double>(letters) + 8) / kGutterStep)));
+  return std::min(kMostGutters, static_cast<std::size_t>(
+                                    std::ceil((kGutterLetter * static_cast<double>(letters) + 8) / kGutterStep)));
 }
 
 }  // namespace
 
 void open_chart(Html& page, const ChartFrame& frame) {
   page.open("div", {{"class", "wide"}});
-  page.open("svg", {{"class", fmt::format("chart gutter-{}", gutter_of(frame.label_letters))}, {"height", frame.height}, {"role", "img"}});
+  page.open("svg", {{"class", fmt::format("chart gutter-{}", gutter_of(frame.label_letters))},
+                    {"height", frame.height},
+                    {"role", "img"}});
   page.element("title", frame.title);
   page.element("desc", frame.description);
 }
@@ -87,7 +91,11 @@ void close_chart(Html& page) {
 }
 
 void open_box(Html& page, std::string_view css_class, double from_share, double width_share, double y, double height) {
-  page.open("svg", {{"class", css_class}, {"x", across(from_share)}, {"y", y}, {"width", across(std::max(width_share, 0.0001))}, {"height", height}});
+  page.open("svg", {{"class", css_class},
+                    {"x", across(from_share)},
+                    {"y", y},
+                    {"width", across(std::max(width_share, 0.0001))},
+                    {"height", height}});
 }
 
 namespace {
@@ -101,7 +109,8 @@ int shade_of(double heat) { return std::min(kShades, static_cast<int>(std::lroun
 
 class HeatDrawing {
  public:
-  HeatDrawing(Html& page, const HeatMap& map) : page_(page), map_(map), width_(1.0 / static_cast<double>(map.columns.size())) {}
+  HeatDrawing(Html& page, const HeatMap& map)
+      : page_(page), map_(map), width_(1.0 / static_cast<double>(map.columns.size())) {}
 
   void draw() {
     double height = kFieldTop + 4;
@@ -115,7 +124,9 @@ class HeatDrawing {
     double y = kFieldTop;
     for (const HeatRow& row : map_.rows) {
       if (row.is_apart) {
-        page_.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y + kApart / 2 - 1}, {"y2", y + kApart / 2 - 1}});
+        page_.empty(
+            "line",
+            {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y + kApart / 2 - 1}, {"y2", y + kApart / 2 - 1}});
         y += kApart;
       }
       draw_row(row, y);
@@ -132,13 +143,19 @@ class HeatDrawing {
     for (std::size_t i = 0; i < map_.columns.size(); i += every) {
       open_box(page_, "box", left_of(i), width_ * static_cast<double>(every), kFieldTop - 20, 18);
       page_.element("title", map_.columns[i]);
-      page_.element("text", {{"class", map_.culprits.contains(i) ? "culprit" : "tick"}, {"x", "50%"}, {"y", 13}, {"text-anchor", "middle"}}, map_.columns[i]);
+      page_.element("text",
+                    {{"class", map_.culprits.contains(i) ? "culprit" : "tick"},
+                     {"x", "50%"},
+                     {"y", 13},
+                     {"text-anchor", "middle"}},
+                    map_.columns[i]);
       close_box(page_);
     }
   }
 
   void draw_row(const HeatRow& row, double y) {
-    page_.element("text", {{"x", -6}, {"y", y + kFieldHeight - 7}, {"text-anchor", "end"}}, label_end(row.label, kMostGutterLetters));
+    page_.element("text", {{"x", -6}, {"y", y + kFieldHeight - 7}, {"text-anchor", "end"}},
+                  label_end(row.label, kMostGutterLetters));
     for (std::size_t i = 0; i < row.fields.size(); ++i) {
       if (row.fields[i]) draw_field(*row.fields[i], i, y);
     }
@@ -151,7 +168,13 @@ class HeatDrawing {
     open_box(page_, "box", left_of(column), width_, y, kFieldHeight - 2);
     page_.element("title", field.title);
     page_.empty("rect", {{"class", css_class}, {"width", "100%"}, {"height", "100%"}});
-    if (has_text) page_.element("text", {{"class", shade >= kDarkShade ? "on-dark" : "on-light"}, {"x", "50%"}, {"y", kFieldHeight - 7}, {"text-anchor", "middle"}}, field.text);
+    if (has_text)
+      page_.element("text",
+                    {{"class", shade >= kDarkShade ? "on-dark" : "on-light"},
+                     {"x", "50%"},
+                     {"y", kFieldHeight - 7},
+                     {"text-anchor", "middle"}},
+                    field.text);
     close_box(page_);
   }
 
@@ -176,13 +199,18 @@ constexpr std::size_t kSpreadNumbers = 10, kSpreadLetters = 9;
 
 class SpreadDrawing {
  public:
-  SpreadDrawing(Html& page, const SpreadChart& chart) : page_(page), chart_(chart), axis_(axis_for(largest(chart.marks), chart.unit)) {}
+  SpreadDrawing(Html& page, const SpreadChart& chart)
+      : page_(page), chart_(chart), axis_(axis_for(largest(chart.marks), chart.unit)) {}
 
   void draw() {
     open_chart(page_, {chart_.title, chart_.description, kSpreadHeight, kSpreadLetters});
     draw_axes();
     for (std::size_t i = 0; i + 1 < chart_.marks.size(); ++i) {
-      page_.empty("line", {{"class", "line"}, {"x1", x_of(i)}, {"y1", y_of(chart_.marks[i].middle)}, {"x2", x_of(i + 1)}, {"y2", y_of(chart_.marks[i + 1].middle)}});
+      page_.empty("line", {{"class", "line"},
+                           {"x1", x_of(i)},
+                           {"y1", y_of(chart_.marks[i].middle)},
+                           {"x2", x_of(i + 1)},
+                           {"y2", y_of(chart_.marks[i + 1].middle)}});
     }
     for (std::size_t i = 0; i < chart_.marks.size(); ++i) draw_mark(i);
     close_chart(page_);
@@ -198,20 +226,27 @@ class SpreadDrawing {
     }
     return steady > 0 ? steady : all;
   }
-  std::string x_of(std::size_t i) const { return across((static_cast<double>(i) + 0.5) / static_cast<double>(chart_.marks.size())); }
-  double y_of(double value) const { return kSpreadBottom - (kSpreadBottom - kSpreadTop) * std::min(value, axis_.most) / axis_.most; }
+  std::string x_of(std::size_t i) const {
+    return across((static_cast<double>(i) + 0.5) / static_cast<double>(chart_.marks.size()));
+  }
+  double y_of(double value) const {
+    return kSpreadBottom - (kSpreadBottom - kSpreadTop) * std::min(value, axis_.most) / axis_.most;
+  }
 
   void draw_axes() {
     for (const double tick : axis_.ticks) {
       const double y = y_of(tick);
       page_.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
-      page_.element("text", {{"class", "tick"}, {"x", -6}, {"y", y + 4}, {"text-anchor", "end"}}, fmt::format("{} {}", axis_.tick_text(tick), axis_.unit));
+      page_.element("text", {{"class", "tick"}, {"x", -6}, {"y", y + 4}, {"text-anchor", "end"}},
+                    fmt::format("{} {}", axis_.tick_text(tick), axis_.unit));
     }
     const std::size_t every = (chart_.marks.size() + kSpreadNumbers - 1) / kSpreadNumbers;
     for (std::size_t i = 0; i < chart_.marks.size(); i += every) {
-      page_.element("text", {{"class", "tick"}, {"x", x_of(i)}, {"y", kSpreadBottom + 15}, {"text-anchor", "middle"}}, chart_.marks[i].label);
+      page_.element("text", {{"class", "tick"}, {"x", x_of(i)}, {"y", kSpreadBottom + 15}, {"text-anchor", "middle"}},
+                    chart_.marks[i].label);
     }
-    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kSpreadHeight - 6}, {"text-anchor", "middle"}}, fmt::format("{} by {}", chart_.quantity, chart_.across));
+    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kSpreadHeight - 6}, {"text-anchor", "middle"}},
+                  fmt::format("{} by {}", chart_.quantity, chart_.across));
   }
 
   void draw_mark(std::size_t i) {
@@ -221,8 +256,10 @@ class SpreadDrawing {
     page_.open("g");
     page_.element("title", mark.text);
     page_.empty("line", {{"class", "range"}, {"x1", x}, {"x2", x}, {"y1", y_of(mark.lowest)}, {"y2", top}});
-    page_.empty("circle", {{"class", mark.is_apart ? "dot hollow" : "dot"}, {"cx", x}, {"cy", y_of(mark.middle)}, {"r", 3}});
-    if (mark.highest > axis_.most) page_.element("text", {{"class", "above"}, {"x", x}, {"y", top}, {"text-anchor", "middle"}}, "\u25b2");
+    page_.empty("circle",
+                {{"class", mark.is_apart ? "dot hollow" : "dot"}, {"cx", x}, {"cy", y_of(mark.middle)}, {"r", 3}});
+    if (mark.highest > axis_.most)
+      page_.element("text", {{"class", "above"}, {"x", x}, {"y", top}, {"text-anchor", "middle"}}, "\u25b2");
     page_.close("g");
   }
 

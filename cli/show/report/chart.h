@@ -15,10 +15,10 @@ namespace cli::report {
 
 // An axis of a chart: from 0 to a round number, in one unit.
 struct Axis {
-  double most = 1;             // end of the axis, in the unit of the values
-  std::vector<double> ticks;   // sorted from 0, in the unit of the values
-  double divisor = 1;          // value / divisor is the number at the tick
-  std::string unit;            // unit of the ticks: "ms", "%"; "" for a count
+  double most = 1;            // end of the axis, in the unit of the values
+  std::vector<double> ticks;  // sorted from 0, in the unit of the values
+  double divisor = 1;         // value / divisor is the number at the tick
+  std::string unit;           // unit of the ticks: "ms", "%"; "" for a count
 
   // Returns, for example, "12.5".
   std::string tick_text(double value) const;

@@ -20,7 +20,11 @@ class DeviceUsage {
   // Counts in [from_ns, to_ns), in parts of part_ns; the last part may be shorter. `keeps_exposed` enables
   // exposed_times().
   DeviceUsage(std::int64_t from_ns, std::int64_t to_ns, std::int64_t part_ns, bool keeps_exposed = false)
-      : keeps_exposed_(keeps_exposed), from_ns_(from_ns), to_ns_(to_ns), part_ns_(part_ns), parts_(static_cast<std::size_t>((to_ns - from_ns + part_ns - 1) / part_ns)) {}
+      : keeps_exposed_(keeps_exposed),
+        from_ns_(from_ns),
+        to_ns_(to_ns),
+        part_ns_(part_ns),
+        parts_(static_cast<std::size_t>((to_ns - from_ns + part_ns - 1) / part_ns)) {}
 
   // Adds work in order of start_ns. It may lie outside of the time range.
   void work(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns) {
@@ -43,7 +47,10 @@ class DeviceUsage {
     busy_to_ns_ = std::max(busy_to_ns_, until_ns);
   }
   void ran(WorkClass work_class, std::int64_t from_ns, std::int64_t to_ns) {
-    spread(from_ns, to_ns, work_class == WorkClass::comm ? &Usage::comm_ns : work_class == WorkClass::memory ? &Usage::memory_ns : &Usage::compute_ns);
+    spread(from_ns, to_ns,
+           work_class == WorkClass::comm     ? &Usage::comm_ns
+           : work_class == WorkClass::memory ? &Usage::memory_ns
+                                             : &Usage::compute_ns);
   }
   void exposed(std::int64_t from_ns, std::int64_t to_ns) {
     spread(from_ns, to_ns, &Usage::exposed_comm_ns);
@@ -51,7 +58,7 @@ class DeviceUsage {
   }
 
  private:
-  void spread(std::int64_t from_ns, std::int64_t to_ns, std::int64_t Usage::* sum) {
+  void spread(std::int64_t from_ns, std::int64_t to_ns, std::int64_t Usage::*sum) {
     if (from_ns >= to_ns) return;
     whole_.*sum += to_ns - from_ns;
     for (std::int64_t at = from_ns; at < to_ns;) {

@@ -10,7 +10,22 @@ namespace cli::report {
 
 namespace {
 
-enum class Pattern : std::uint8_t { solid, rising, falling, crossed, dots, rows, columns, grid, wide_rising, wide_falling, wide_dots, wide_rows, wide_columns, wide_grid };
+enum class Pattern : std::uint8_t {
+  solid,
+  rising,
+  falling,
+  crossed,
+  dots,
+  rows,
+  columns,
+  grid,
+  wide_rising,
+  wide_falling,
+  wide_dots,
+  wide_rows,
+  wide_columns,
+  wide_grid
+};
 
 // Fills in one chart have different patterns; fills that are never in one chart may share one.
 Pattern pattern_of(Fill fill) {
@@ -79,25 +94,48 @@ Pattern marks_of(Pattern pattern) {
   }
 }
 
-bool is_turned(Pattern marks) { return marks == Pattern::rising || marks == Pattern::falling || marks == Pattern::crossed; }
+bool is_turned(Pattern marks) {
+  return marks == Pattern::rising || marks == Pattern::falling || marks == Pattern::crossed;
+}
 
 void write_marks(Html& page, Pattern marks, int tile) {
-  const auto line = [&](int x1, int y1, int x2, int y2) { page.empty("line", {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"class", "mark"}}); };
+  const auto line = [&](int x1, int y1, int x2, int y2) {
+    page.empty("line", {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"class", "mark"}});
+  };
   const int middle = tile / 2;
   if (marks == Pattern::rising || marks == Pattern::crossed) line(0, 0, 0, tile);
   if (marks == Pattern::falling || marks == Pattern::crossed) line(0, 0, tile, 0);
   if (marks == Pattern::rows || marks == Pattern::grid) line(0, middle, tile, middle);
   if (marks == Pattern::columns || marks == Pattern::grid) line(middle, 0, middle, tile);
-  if (marks == Pattern::dots) page.empty("circle", {{"cx", middle}, {"cy", middle}, {"r", 0.2 * tile}, {"class", "mark"}});
+  if (marks == Pattern::dots)
+    page.empty("circle", {{"cx", middle}, {"cy", middle}, {"r", 0.2 * tile}, {"class", "mark"}});
 }
 
 }  // namespace
 
 std::string_view fill_name(Fill fill) {
   static constexpr std::array<std::string_view, static_cast<std::size_t>(Fill::count_)> kNames{
-      "compute", "matrix multiplications", "communication", "exposed communication", "copies and memsets", "idle", "host in a synchronization", "host in a blocking copy",
-      "host after a synchronization", "host late", "launching", "launched, not begun", "unexplained",
-      "waiting for the latest rank", "waiting for the next rank", "waiting for a third rank", "waiting for other ranks", "forward", "backward", "optimizer", "other"};
+      "compute",
+      "matrix multiplications",
+      "communication",
+      "exposed communication",
+      "copies and memsets",
+      "idle",
+      "host in a synchronization",
+      "host in a blocking copy",
+      "host after a synchronization",
+      "host late",
+      "launching",
+      "launched, not begun",
+      "unexplained",
+      "waiting for the latest rank",
+      "waiting for the next rank",
+      "waiting for a third rank",
+      "waiting for other ranks",
+      "forward",
+      "backward",
+      "optimizer",
+      "other"};
   return kNames[static_cast<std::size_t>(fill)];
 }
 
@@ -142,7 +180,11 @@ void write_patterns(Html& page) {
     const auto fill = static_cast<Fill>(i);
     const Pattern pattern = pattern_of(fill), marks = marks_of(pattern);
     const int tile = tile_of(pattern);
-    page.open("pattern", {{"id", pattern_id(fill)}, {"width", tile}, {"height", tile}, {"patternUnits", "userSpaceOnUse"}, {"patternTransform", is_turned(marks) ? "rotate(45)" : "rotate(0)"}});
+    page.open("pattern", {{"id", pattern_id(fill)},
+                          {"width", tile},
+                          {"height", tile},
+                          {"patternUnits", "userSpaceOnUse"},
+                          {"patternTransform", is_turned(marks) ? "rotate(45)" : "rotate(0)"}});
     page.empty("rect", {{"width", tile}, {"height", tile}, {"class", colour_of(fill)}});
     write_marks(page, marks, tile);
     page.close("pattern");

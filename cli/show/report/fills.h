@@ -13,7 +13,30 @@
 
 namespace cli::report {
 
-enum class Fill : std::uint8_t { compute, matmul, communication, exposed, memory, idle, waiting, blocking_copy, after_wait, host_late, launching, queued, unexplained, late_most, late_next, late_third, late_others, forward, backward, optimizer, other, count_ };
+enum class Fill : std::uint8_t {
+  compute,
+  matmul,
+  communication,
+  exposed,
+  memory,
+  idle,
+  waiting,
+  blocking_copy,
+  after_wait,
+  host_late,
+  launching,
+  queued,
+  unexplained,
+  late_most,
+  late_next,
+  late_third,
+  late_others,
+  forward,
+  backward,
+  optimizer,
+  other,
+  count_
+};
 
 // Returns the text of the legend: "exposed communication".
 std::string_view fill_name(Fill fill);
@@ -50,7 +73,9 @@ inline constexpr std::array<TimelineColor, 10> kTimelineColors{{
     {SliceColor::other, "other", "other", std::nullopt},
 }};
 
-constexpr const TimelineColor& timeline_color(SliceColor color) { return kTimelineColors[static_cast<std::size_t>(color)]; }
+constexpr const TimelineColor& timeline_color(SliceColor color) {
+  return kTimelineColors[static_cast<std::size_t>(color)];
+}
 
 // Returns the name in palette.css.
 inline std::string_view palette_name(const TimelineColor& color) {

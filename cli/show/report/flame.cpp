@@ -52,10 +52,13 @@ class FlameSink : public ByteSink {
   void give(FlameTree& tree) {
     tree.total_ns = total_ns_;
     for (Node& node : nodes_) {
-      std::sort(node.children.begin(), node.children.end(), [&](std::uint32_t a, std::uint32_t b) { return std::pair(-nodes_[a].ns, nodes_[a].name) < std::pair(-nodes_[b].ns, nodes_[b].name); });
+      std::sort(node.children.begin(), node.children.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::pair(-nodes_[a].ns, nodes_[a].name) < std::pair(-nodes_[b].ns, nodes_[b].name);
+      });
     }
     std::uint32_t top = 0;
-    while (nodes_[top].children.size() == 1 && !nodes_[nodes_[top].children.front()].children.empty() && nodes_[nodes_[top].children.front()].ns == total_ns_) {
+    while (nodes_[top].children.size() == 1 && !nodes_[nodes_[top].children.front()].children.empty() &&
+           nodes_[nodes_[top].children.front()].ns == total_ns_) {
       top = nodes_[top].children.front();
       tree.common.push_back(nodes_[top].name);
     }
@@ -78,7 +81,8 @@ class FlameSink : public ByteSink {
   };
 
   std::uint32_t child(std::uint32_t parent, std::string_view name) {
-    const auto [at, is_new] = places_.try_emplace({parent, std::string(name)}, static_cast<std::uint32_t>(nodes_.size()));
+    const auto [at, is_new] =
+        places_.try_emplace({parent, std::string(name)}, static_cast<std::uint32_t>(nodes_.size()));
     if (is_new) {
       nodes_.push_back({std::string(name), 0, {}});
       nodes_[parent].children.push_back(at->second);
@@ -100,7 +104,9 @@ class FlameSink : public ByteSink {
   void add_longest(FlameTree& tree) {
     std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     tree.longest = {"flame",
-                    {{"gpu_ns", Unit::ns, "Time of the kernels, copies or memsets launched there"}, {"gpu_share_pct", Unit::percent, "Share in all GPU work"}, {"stack", Unit::text, "Names from the outermost to the kernel"}},
+                    {{"gpu_ns", Unit::ns, "Time of the kernels, copies or memsets launched there"},
+                     {"gpu_share_pct", Unit::percent, "Share in all GPU work"},
+                     {"stack", Unit::text, "Names from the outermost to the kernel"}},
                     {},
                     {}};
     for (auto& [ns, path] : lines_) tree.longest.rows.push_back({ns, percent(ns, total_ns_), std::move(path)});
@@ -114,7 +120,8 @@ class FlameSink : public ByteSink {
 
 class FlameObserver : public TablesObserver {
  public:
-  FlameObserver(const AnalysisContext& context, FlameTree& tree) : context_(context), paths_(context, false, true), tree_(tree) {}
+  FlameObserver(const AnalysisContext& context, FlameTree& tree)
+      : context_(context), paths_(context, false, true), tree_(tree) {}
   void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
   void work(const GpuWork& work) override { paths_.work(work); }
   void end_of(ProcessId process) override { paths_.end_of(process); }
@@ -133,14 +140,16 @@ class FlameObserver : public TablesObserver {
 }  // namespace
 
 TablesObserverEntry flame_observer(FlameTree& tree) {
-  return {{.kinds = CallPaths::kinds()}, [&tree](const AnalysisContext& context) { return std::make_unique<FlameObserver>(context, tree); }};
+  return {{.kinds = CallPaths::kinds()},
+          [&tree](const AnalysisContext& context) { return std::make_unique<FlameObserver>(context, tree); }};
 }
 
 // The flame graph of GPU time by the program part that launched it. The root is at the top.
 
 namespace {
 
-constexpr double kFlameRow = 18, kLeastFlameText = 0.03;  // share of the width; narrower boxes have no text until the user zooms in
+constexpr double kFlameRow = 18,
+                 kLeastFlameText = 0.03;  // share of the width; narrower boxes have no text until the user zooms in
 constexpr std::size_t kMostFlameName = 160;
 
 // Returns the name without directories of Python files and without arguments of kernels.
@@ -159,14 +168,20 @@ std::string_view flame_class(const FlameNode& node) {
 void draw_flame(Html& page, const FlameTree& tree) {
   std::size_t depth = 0;
   for (const FlameNode& node : tree.nodes) depth = std::max(depth, node.depth + 1);
-  open_chart(page, {"GPU time by call path", "Each box is a frame, module, range, operator or call. Its width is the GPU time of the work launched in it. Callees are below it; kernels are at the end.",
-                    kFlameRow * static_cast<double>(depth), 0});
+  open_chart(
+      page,
+      {"GPU time by call path",
+       "Each box is a frame, module, range, operator or call. Its width is the GPU time of the work launched in it. Callees are below it; kernels are at the end.",
+       kFlameRow * static_cast<double>(depth), 0});
   const auto total = static_cast<double>(tree.total_ns);
   for (const FlameNode& node : tree.nodes) {
     const double share = static_cast<double>(node.ns) / total;
-    open_box(page, "box flame", static_cast<double>(node.from_ns) / total, share, kFlameRow * static_cast<double>(node.depth), kFlameRow - 1);
+    open_box(page, "box flame", static_cast<double>(node.from_ns) / total, share,
+             kFlameRow * static_cast<double>(node.depth), kFlameRow - 1);
     const std::string name = flame_name(node);
-    page.element("title", fmt::format("{}: {}, {:.2f} %", name.size() > kMostFlameName ? name.substr(0, kMostFlameName) : name, duration_text(node.ns), 100 * share));
+    page.element("title",
+                 fmt::format("{}: {}, {:.2f} %", name.size() > kMostFlameName ? name.substr(0, kMostFlameName) : name,
+                             duration_text(node.ns), 100 * share));
     page.empty("rect", {{"class", flame_class(node)}, {"width", "100%"}, {"height", "100%"}});
     if (share >= kLeastFlameText) page.element("text", {{"x", 3}, {"y", 13}}, shortened_text(name, kMostFlameName));
     close_box(page);
@@ -176,7 +191,8 @@ void draw_flame(Html& page, const FlameTree& tree) {
 
 void write_flame(const ReportFacts& facts, Html& page) {
   const FlameTree& tree = facts.flame;
-  std::string text = fmt::format("{} of GPU work by call path; boxes of less than {} are omitted.", duration_text(tree.total_ns), duration_text(tree.least_ns));
+  std::string text = fmt::format("{} of GPU work by call path; boxes of less than {} are omitted.",
+                                 duration_text(tree.total_ns), duration_text(tree.least_ns));
   write_paragraph(page, text);
   if (!tree.common.empty()) {
     std::string common;
@@ -186,7 +202,11 @@ void write_flame(const ReportFacts& facts, Html& page) {
   page.open("div", {{"class", "tl-controls"}, {"id", "flame-controls"}, {"hidden", ""}});
   page.open("label");
   page.text("Find ");
-  page.empty("input", {{"id", "flame-search"}, {"type", "search"}, {"placeholder", "part of a name"}, {"autocomplete", "off"}, {"spellcheck", "false"}});
+  page.empty("input", {{"id", "flame-search"},
+                       {"type", "search"},
+                       {"placeholder", "part of a name"},
+                       {"autocomplete", "off"},
+                       {"spellcheck", "false"}});
   page.close("label");
   page.element("output", {{"id", "flame-found"}, {"for", "flame-search"}}, "");
   page.element("button", {{"type", "button"}, {"id", "flame-all"}}, "Show all");
@@ -195,7 +215,9 @@ void write_flame(const ReportFacts& facts, Html& page) {
   page.open("figure", {{"id", "flame-graph"}});
   draw_flame(page, tree);
   page.close("figure");
-  write_folded_table(page, tree.longest, facts, "paths with most GPU time", {.most = 50, .command = fmt::format("tracetool export --folded {}{} -o -", facts.inputs, facts.selected)});
+  write_folded_table(
+      page, tree.longest, facts, "paths with most GPU time",
+      {.most = 50, .command = fmt::format("tracetool export --folded {}{} -o -", facts.inputs, facts.selected)});
 }
 
 bool has_flame(const ReportFacts& facts) { return facts.flame.total_ns > 0; }

@@ -20,9 +20,10 @@ struct FlameNode {
 struct FlameTree {
   std::int64_t total_ns = 0;
   std::vector<std::string> common;  // the outermost names that all of the time shares
-  std::vector<FlameNode> nodes;     // parents come before children, large nodes before small ones; nodes below least_ns are omitted
-  std::int64_t least_ns = 0;        // minimum length of nodes
-  ResultTable longest;              // the longest paths: gpu_ns, gpu_share_pct, stack
+  std::vector<FlameNode>
+      nodes;  // parents come before children, large nodes before small ones; nodes below least_ns are omitted
+  std::int64_t least_ns = 0;  // minimum length of nodes
+  ResultTable longest;        // the longest paths: gpu_ns, gpu_share_pct, stack
 };
 
 // Returns an analysis for an AnalysisRequest. Its finish() fills `tree`.

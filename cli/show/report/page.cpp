@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/answers/tables/summary.h"
 #include "cli/answers/tables/analysis_table.h"
+#include "cli/answers/tables/summary.h"
 #include "cli/base/text.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/show/report/fills.h"
 #include "cli/show/report/section.h"
-#include "cli/trace/ranks.h"
 #include "cli/trace/catalog.h"
+#include "cli/trace/ranks.h"
 
 namespace cli::report {
 
@@ -25,15 +25,21 @@ namespace {
 // The timeline comes after this section.
 constexpr std::string_view kTimelineBehind = "findings";
 
-bool is_shown(const SectionEntry& section, const ReportFacts& facts) { return section.applies == nullptr || section.applies(facts); }
+bool is_shown(const SectionEntry& section, const ReportFacts& facts) {
+  return section.applies == nullptr || section.applies(facts);
+}
 
 void write_page_head(Html& page, std::string_view title) {
   page.markup("<!DOCTYPE html>\n<html lang=\"en\">");
   page.open("head");
   page.empty("meta", {{"charset", "utf-8"}});
-  page.empty("meta", {{"http-equiv", "Content-Security-Policy"},
-                      {"content", fmt::format("default-src 'none'; img-src data:; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
-                                              kPageStyleHash, kPageScriptHash)}});
+  page.empty(
+      "meta",
+      {{"http-equiv", "Content-Security-Policy"},
+       {"content",
+        fmt::format(
+            "default-src 'none'; img-src data:; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+            kPageStyleHash, kPageScriptHash)}});
   page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   page.empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
   page.empty("link", {{"rel", "icon"}, {"href", "data:,"}});
@@ -46,7 +52,9 @@ void write_page_head(Html& page, std::string_view title) {
 
 void write_contents(Html& page, const ReportFacts& facts) {
   page.open("nav", {{"aria-label", "Sections"}});
-  const auto link = [&](std::string_view id, std::string_view title) { page.element("a", {{"href", fmt::format("#{}", id)}}, title); };
+  const auto link = [&](std::string_view id, std::string_view title) {
+    page.element("a", {{"href", fmt::format("#{}", id)}}, title);
+  };
   for (const SectionEntry& section : sections()) {
     if (is_shown(section, facts)) link(section.id, section.title);
     if (section.id == kTimelineBehind && !facts.timeline.empty()) link("timeline", "Timeline");
@@ -130,7 +138,7 @@ std::string first_names(const std::set<std::string>& names) {
   return count > kMostNames ? fmt::format("{} and {} more", text, count - kMostNames) : text;
 }
 
-std::set<std::string> names_of(const std::vector<const Process*>& processes, std::string Process::* name) {
+std::set<std::string> names_of(const std::vector<const Process*>& processes, std::string Process::*name) {
   std::set<std::string> names;
   for (const Process* process : processes) names.insert(process->*name);
   names.erase("");
@@ -142,7 +150,8 @@ std::string gpus_text(const ReportFacts& facts, const std::vector<const Process*
   const TableReading gpus(facts.tables, "temporal");
   std::set<std::pair<std::int64_t, std::int64_t>> different;  // several files of one rank have the same GPU
   for (std::size_t row = 0; row < gpus.rows(); ++row) {
-    if (const auto device = gpus.get<std::int64_t>(row, "device")) different.emplace(gpus.get<std::int64_t>(row, "rank").value_or(-1 - static_cast<std::int64_t>(row)), *device);
+    if (const auto device = gpus.get<std::int64_t>(row, "device"))
+      different.emplace(gpus.get<std::int64_t>(row, "rank").value_or(-1 - static_cast<std::int64_t>(row)), *device);
   }
   if (different.empty()) return "";
   const std::set<std::string> names = names_of(processes, &Process::device_name);

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/show/report/section.h"
 #include "cli/show/report/html.h"
+#include "cli/show/report/section.h"
 
 namespace cli::report {
 

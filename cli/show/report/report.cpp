@@ -32,19 +32,22 @@ void add_new(std::vector<std::string>& notes, const std::vector<std::string>& mo
 }
 
 void leave_out(std::vector<std::string>& notes, const std::vector<std::string>& said) {
-  std::erase_if(notes, [&](const std::string& note) { return std::find(said.begin(), said.end(), note) != said.end(); });
+  std::erase_if(notes,
+                [&](const std::string& note) { return std::find(said.begin(), said.end(), note) != said.end(); });
 }
 
 std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& selection) {
   std::vector<bool> chosen;
-  for (const Process& process : catalog.processes) chosen.push_back(!selection.ranks || (process.rank >= 0 && selection.ranks->holds(process.rank)));
+  for (const Process& process : catalog.processes)
+    chosen.push_back(!selection.ranks || (process.rank >= 0 && selection.ranks->holds(process.rank)));
   return chosen;
 }
 
 constexpr std::size_t kMostGpuSteps = 100'000;  // limit for rows of a table by step
 
 // Returns the request for the tables by step. It has no tables if there are no steps, and only the last steps if there are very many.
-AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessSteps>& found, const std::vector<bool>& chosen) {
+AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessSteps>& found,
+                        const std::vector<bool>& chosen) {
   AnalysisRequest request;
   request.by = GroupBy::step;
   request.selection = shown.selection;
@@ -72,10 +75,12 @@ AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessS
 
 EventChoice reported_events() {
   TimelineSection nowhere;
-  return rules::diagnosed_events(rules::all_rules(), shown_analyses(), timeline_observer({}, nowhere).needs.kinds | CallPaths::kinds());
+  return rules::diagnosed_events(rules::all_rules(), shown_analyses(),
+                                 timeline_observer({}, nowhere).needs.kinds | CallPaths::kinds());
 }
 
-Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request) {
+Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+                   const ReportRequest& request) {
   TimelineSection timeline;
   AnalysisRequest shown;
   shown.analyses = shown_analyses();
@@ -87,16 +92,31 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   shown.observers.push_back(waits_observer(waits));
   FlameTree flame;
   shown.observers.push_back(flame_observer(flame));
-  const rules::DiagnosisRequest diagnosed{rules::all_rules(), request.selection, request.inputs, request.class_rules, request.own_peaks};
+  const rules::DiagnosisRequest diagnosed{rules::all_rules(), request.selection, request.inputs, request.class_rules,
+                                          request.own_peaks};
   rules::DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
-  std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis(), by_step(shown, found, chosen_processes(trace.catalog(), request.selection))});
+  std::vector<AnalysisResult> results = analyze_each(
+      trace, facts, found,
+      {shown, diagnosis.analysis(), by_step(shown, found, chosen_processes(trace.catalog(), request.selection))});
 
-  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(results[2].tables), std::move(waits), std::move(flame), diagnosis.finish(results[1]), timeline.html, request.inputs, request.selected,
-                   chosen_processes(trace.catalog(), request.selection), request.recorder, request.clocks, {}};
+  ReportFacts page{trace.catalog(),
+                   trace.fits(),
+                   std::move(results[0].tables),
+                   std::move(results[2].tables),
+                   std::move(waits),
+                   std::move(flame),
+                   diagnosis.finish(results[1]),
+                   timeline.html,
+                   request.inputs,
+                   request.selected,
+                   chosen_processes(trace.catalog(), request.selection),
+                   request.recorder,
+                   request.clocks,
+                   {}};
   add_new(page.notes, results[0].notes);
   leave_out(page.diagnosis.notes, page.notes);
   std::vector<std::string> notes = page.notes;
-  add_new(notes, timeline.notes);  // already in the timeline's section
+  add_new(notes, timeline.notes);       // already in the timeline's section
   add_new(page.notes, trace.warnings);  // already printed when the trace was read
   return {page_html(request.title, page), page.diagnosis.findings.size(), notes};
 }

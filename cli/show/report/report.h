@@ -10,11 +10,11 @@
 namespace cli::report {
 
 struct ReportRequest {
-  std::string title;        // of the page
-  std::string inputs;       // as words of a shell command, for commands on the page
-  std::string selected;     // the options of `selection`; see ReportFacts
+  std::string title;             // of the page
+  std::string inputs;            // as words of a shell command, for commands on the page
+  std::string selected;          // the options of `selection`; see ReportFacts
   std::string recorder, clocks;  // see ReportFacts
-  Selection selection;      // ranks; if steps or times are chosen, tables and findings cover only these
+  Selection selection;           // ranks; if steps or times are chosen, tables and findings cover only these
   TimelineRequest timeline;
   const NameRules* class_rules = nullptr;  // see AnalysisRequest
   const OwnPeaks* own_peaks = nullptr;     // see AnalysisRequest
@@ -30,6 +30,7 @@ struct Report {
 EventChoice reported_events();
 
 // Creates tables like analyze() and findings like diagnose() in one walk, and throws the same errors.
-Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request);
+Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+                   const ReportRequest& request);
 
 }  // namespace cli::report

@@ -18,13 +18,13 @@ namespace cli::report {
 struct ReportFacts {
   const Catalog& catalog;
   const std::vector<ClockFit>& fits;
-  std::vector<ResultTable> tables;  // of the analyses that the sections request
-  std::vector<ResultTable> by_step; // tables temporal, idle and memory by step; empty if there are no steps
+  std::vector<ResultTable> tables;   // of the analyses that the sections request
+  std::vector<ResultTable> by_step;  // tables temporal, idle and memory by step; empty if there are no steps
   WaitTables waits;
   FlameTree flame;
   rules::Diagnosis diagnosis;
-  std::string timeline;             // markup of the timeline section
-  std::string inputs;               // as words of a shell command
+  std::string timeline;  // markup of the timeline section
+  std::string inputs;    // as words of a shell command
   // Options that select a part of the inputs, in the same form, each preceded by a blank; or ""
   std::string selected;
   // By ProcessId; false for processes of ranks excluded by --ranks, which are not shown
@@ -33,12 +33,12 @@ struct ReportFacts {
   std::string recorder;
   // How clocks are aligned, in a sentence; "" if there is only one clock or none is known
   std::string clocks;
-  std::vector<std::string> notes;   // data missing from the page; a sentence each
+  std::vector<std::string> notes;  // data missing from the page; a sentence each
 };
 
 struct SectionEntry {
   std::string_view id, title;
-  std::vector<std::string_view> tables;  // tables of analyses that it shows
+  std::vector<std::string_view> tables;                 // tables of analyses that it shows
   void (*write)(const ReportFacts& facts, Html& page);  // writes the content below the title
   // If it returns false, the page omits the section; null for always
   bool (*applies)(const ReportFacts& facts) = nullptr;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/rules/write_findings.h"
+#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
@@ -18,7 +18,8 @@ void write_seen(Html& page, const rules::Evidence& each) {
   std::string where = fmt::format("#t={}-{}", each.start_ns, each.end_ns);
   if (each.rank >= 0) where += fmt::format("&rank={}", each.rank);
   page.element("a", {{"href", where}},
-               fmt::format("{}at {} for {}", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank), duration_text(each.start_ns), duration_text(each.end_ns - each.start_ns)));
+               fmt::format("{}at {} for {}", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank),
+                           duration_text(each.start_ns), duration_text(each.end_ns - each.start_ns)));
   page.text(": " + each.what);
   page.close("li");
 }
@@ -32,13 +33,15 @@ void write_term(Html& page, std::string_view term, std::string_view text) {
 void write_finding(Html& page, const rules::Finding& finding, const rules::Diagnosis& diagnosis) {
   page.open("article", {{"class", "finding"}, {"data-rule", finding.rule}});
   page.open("h3");
-  page.element("span", {{"class", fmt::format("severity {}", rules::severity_name(finding.severity))}}, rules::severity_name(finding.severity));
+  page.element("span", {{"class", fmt::format("severity {}", rules::severity_name(finding.severity))}},
+               rules::severity_name(finding.severity));
   page.text(fmt::format(" {}: {}", finding.rule, finding.title));
   page.close("h3");
   page.open("dl");
   write_term(page, "where", rules::where_text(finding, diagnosis));
   page.element("dt", "saving");
-  page.element("dd", {{"data-v", finding.saving_ns ? fmt::format("{}", *finding.saving_ns) : std::string()}}, rules::saving_text(finding, diagnosis.length_ns));
+  page.element("dd", {{"data-v", finding.saving_ns ? fmt::format("{}", *finding.saving_ns) : std::string()}},
+               rules::saving_text(finding, diagnosis.length_ns));
   if (!finding.evidence.empty()) {
     page.element("dt", "seen");
     page.open("dd");
@@ -74,16 +77,22 @@ std::optional<double> mean_use_of_peak(const ReportFacts& facts) {
 // Without a serious finding, the next step is to look at the kernels.
 void write_next_step(const ReportFacts& facts, Html& page) {
   const auto& findings = facts.diagnosis.findings;
-  if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const rules::Finding& finding) { return finding.severity == rules::Severity::high; })) return;
+  if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const rules::Finding& finding) {
+        return finding.severity == rules::Severity::high;
+      }))
+    return;
   page.open("p", {{"class", "next"}});
   page.text("Next: compare the operators with the limits of the GPU. ");
   if (has_roofline(facts)) {
     page.element("a", {{"href", "#roofline"}}, "Roofline");
-    if (const auto share = mean_use_of_peak(facts)) page.text(fmt::format(": operators with known sizes use {:.1f} % of the GPU's peak in the mean step", *share));
+    if (const auto share = mean_use_of_peak(facts))
+      page.text(fmt::format(": operators with known sizes use {:.1f} % of the GPU's peak in the mean step", *share));
     page.text(". The model's own share (MFU): ");
-    page.element("code", fmt::format("tracetool analyze {}{} --only mfu --flops-per-step N", facts.inputs, facts.selected));
+    page.element("code",
+                 fmt::format("tracetool analyze {}{} --only mfu --flops-per-step N", facts.inputs, facts.selected));
   } else {
-    page.text("This needs the input sizes of operators: record with TRACETOOL_TORCH=shapes, or with record_shapes=True in torch.profiler, then run ");
+    page.text(
+        "This needs the input sizes of operators: record with TRACETOOL_TORCH=shapes, or with record_shapes=True in torch.profiler, then run ");
     page.element("code", "tracetool analyze PATH --only roofline,mfu");
   }
   page.close("p");

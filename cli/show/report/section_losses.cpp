@@ -43,8 +43,11 @@ std::string what_is_missing(const Process& process) {
 
 // The losses of a truncated file are not counted anywhere.
 std::string losses_text(std::uint64_t overwritten, std::uint64_t lost, std::uint64_t cut) {
-  std::string text = overwritten + lost == 0 ? "" : fmt::format("{} overwritten, {} lost.", count_text(overwritten, "event"), lost);
-  if (cut > 0) return fmt::format("{}{}{} cut; the number of missing events is unknown.", text, text.empty() ? "" : " ", cut == 1 ? "1 recording is" : fmt::format("{} recordings are", cut));
+  std::string text =
+      overwritten + lost == 0 ? "" : fmt::format("{} overwritten, {} lost.", count_text(overwritten, "event"), lost);
+  if (cut > 0)
+    return fmt::format("{}{}{} cut; the number of missing events is unknown.", text, text.empty() ? "" : " ",
+                       cut == 1 ? "1 recording is" : fmt::format("{} recordings are", cut));
   return text.empty() ? "No events are known to be missing." : text;
 }
 
@@ -65,8 +68,10 @@ LossSums losses_of(const ReportFacts& facts) {
     sums.incomplete += !missing.empty();
     sums.cut += !process.cut.empty();
     auto& cells = sums.table.rows.emplace_back();
-    append(cells, process.rank >= 0 ? Cell(process.rank) : Cell(), told(process.host), process.pid >= 0 ? Cell(process.pid) : Cell(), told(process.device_name),
-           std::string(word(process.state)), counted(total(process.overwritten)), counted(total(process.lost) + process.lost_unknown_kind), told(missing));
+    append(cells, process.rank >= 0 ? Cell(process.rank) : Cell(), told(process.host),
+           process.pid >= 0 ? Cell(process.pid) : Cell(), told(process.device_name), std::string(word(process.state)),
+           counted(total(process.overwritten)), counted(total(process.lost) + process.lost_unknown_kind),
+           told(missing));
   }
   return sums;
 }
@@ -76,8 +81,10 @@ bool has_losses(const ReportFacts& facts) { return losses_of(facts).incomplete >
 void write_losses(const ReportFacts& facts, Html& page) {
   const LossSums sums = losses_of(facts);
   write_paragraph(page, losses_text(sums.overwritten, sums.lost, sums.cut));
-  write_paragraph(page, fmt::format("{} of {} have missing events or notes; see the table.", sums.incomplete, count_text(sums.table.rows.size(), "process", "processes")));
-  write_folded_table(page, sums.table, facts, "missing events of each rank", {.command = fmt::format("tracetool info {}", facts.inputs)});
+  write_paragraph(page, fmt::format("{} of {} have missing events or notes; see the table.", sums.incomplete,
+                                    count_text(sums.table.rows.size(), "process", "processes")));
+  write_folded_table(page, sums.table, facts, "missing events of each rank",
+                     {.command = fmt::format("tracetool info {}", facts.inputs)});
 }
 
 }  // namespace
@@ -117,7 +124,8 @@ std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
 
 // A single clock needs no alignment unless it was set.
 bool has_clocks(const ReportFacts& facts) {
-  return !facts.clocks.empty() || std::any_of(facts.fits.begin(), facts.fits.end(), [](const ClockFit& fit) { return !fit.later.empty(); });
+  return !facts.clocks.empty() ||
+         std::any_of(facts.fits.begin(), facts.fits.end(), [](const ClockFit& fit) { return !fit.later.empty(); });
 }
 
 void write_clocks_section(const ReportFacts& facts, Html& page) {
@@ -126,10 +134,12 @@ void write_clocks_section(const ReportFacts& facts, Html& page) {
   ResultTable table{"clocks", clock_columns(), {}, {}};
   for (const ClockFit& fit : chosen_fits(facts)) {
     auto& cells = table.rows.emplace_back();
-    append(cells, fit.host, rank_list(fit.ranks), fit.offset_ns, fit.drift_ppm, static_cast<std::int64_t>(fit.samples), known(fit.mad_ns), known(fit.bound_lo_ns),
-           known(fit.bound_hi_ns), fit.method, static_cast<std::int64_t>(fit.later.size()));
+    append(cells, fit.host, rank_list(fit.ranks), fit.offset_ns, fit.drift_ppm, static_cast<std::int64_t>(fit.samples),
+           known(fit.mad_ns), known(fit.bound_lo_ns), known(fit.bound_hi_ns), fit.method,
+           static_cast<std::int64_t>(fit.later.size()));
   }
-  write_folded_table(page, table, facts, "alignment of each clock", {.command = fmt::format("tracetool merge {} -o merged.ttrace --report -", facts.inputs)});
+  write_folded_table(page, table, facts, "alignment of each clock",
+                     {.command = fmt::format("tracetool merge {} -o merged.ttrace --report -", facts.inputs)});
 }
 
 }  // namespace

@@ -5,16 +5,16 @@
 #include <map>
 #include <set>
 
+#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/summary.h"
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
-#include "cli/trace/ranks.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/section_idle.h"
 #include "cli/show/report/section.h"
+#include "cli/show/report/section_idle.h"
 #include "cli/show/report/table_html.h"
+#include "cli/trace/ranks.h"
 
 namespace cli::report {
 namespace {
@@ -90,7 +90,8 @@ class MeanStepMaker {
     const TableReading waits(one, one.front().name);
     std::map<std::int64_t, std::int64_t> late;
     for (std::size_t row = 0; row < waits.rows(); ++row) {
-      if (!by_step_ || mean.steps.contains(waits.number(row, "step"))) late[waits.get<std::int64_t>(row, "for_rank").value_or(-1)] += waits.number(row, "exposed_ns");
+      if (!by_step_ || mean.steps.contains(waits.number(row, "step")))
+        late[waits.get<std::int64_t>(row, "for_rank").value_or(-1)] += waits.number(row, "exposed_ns");
     }
     std::vector<std::pair<std::int64_t, std::int64_t>> order;
     std::int64_t waited_ns = 0;
@@ -104,11 +105,13 @@ class MeanStepMaker {
     for (std::size_t i = 0; i < std::min(kLateRanks, order.size()); ++i) {
       const auto& [minus_ns, rank] = order[i];
       if (-minus_ns * 100 < mean.span_ns) break;
-      parts.push_back({rank < 0 ? std::string("waiting for an unknown rank") : fmt::format("waiting for rank {}", rank), kFills[i], -minus_ns});
+      parts.push_back({rank < 0 ? std::string("waiting for an unknown rank") : fmt::format("waiting for rank {}", rank),
+                       kFills[i], -minus_ns});
       named_ns -= minus_ns;
     }
     parts.push_back({std::string(fill_name(Fill::late_others)), Fill::late_others, waited_ns - named_ns});
-    parts.push_back({waited_ns > 0 ? "exposed transfer" : std::string(fill_name(Fill::exposed)), Fill::exposed, exposed_ns - waited_ns});
+    parts.push_back({waited_ns > 0 ? "exposed transfer" : std::string(fill_name(Fill::exposed)), Fill::exposed,
+                     exposed_ns - waited_ns});
   }
 
   const ReportFacts& facts_;
@@ -117,13 +120,20 @@ class MeanStepMaker {
 };
 
 ResultTable table_of(const MeanStep& mean) {
-  ResultTable table{"mean_step", {{"part", Unit::text, "GPU activity, or cause of idle time"}, {"mean_ns", Unit::ns, "Mean over steps and GPUs"}, {"share_pct", Unit::percent, "Share of the step"}}, {}, {}};
-  for (const MeanPart& part : mean.parts) table.rows.push_back({part.name, part.sum_ns / mean.rows, percent(part.sum_ns, mean.span_ns)});
+  ResultTable table{"mean_step",
+                    {{"part", Unit::text, "GPU activity, or cause of idle time"},
+                     {"mean_ns", Unit::ns, "Mean over steps and GPUs"},
+                     {"share_pct", Unit::percent, "Share of the step"}},
+                    {},
+                    {}};
+  for (const MeanPart& part : mean.parts)
+    table.rows.push_back({part.name, part.sum_ns / mean.rows, percent(part.sum_ns, mean.span_ns)});
   return table;
 }
 
 std::string share_text(const MeanPart& part, const MeanStep& mean) {
-  return fmt::format("{}, {:.1f} %", duration_text(part.sum_ns / mean.rows), 100 * static_cast<double>(part.sum_ns) / static_cast<double>(mean.span_ns));
+  return fmt::format("{}, {:.1f} %", duration_text(part.sum_ns / mean.rows),
+                     100 * static_cast<double>(part.sum_ns) / static_cast<double>(mean.span_ns));
 }
 
 void draw_mean_step(Html& page, const MeanStep& mean, std::string_view what) {
@@ -151,10 +161,15 @@ void write_mean_step(const ReportFacts& facts, Html& page) {
   const MeanStep mean = MeanStepMaker(facts).make();
   const std::string length = duration_text(mean.span_ns / mean.rows);
   const bool by_step = !mean.steps.empty();
-  const std::string what = by_step ? fmt::format("the mean step of {}", length) : fmt::format("the mean GPU's {}", length);
-  write_paragraph(page, by_step ? fmt::format("The mean step takes {} ({} {}, mean of {}).", length, mean.steps.size() == 1 ? "step" : "steps", number_list({mean.steps.begin(), mean.steps.end()}),
-                                              count_text(static_cast<std::uint64_t>(mean.rows), "GPU step"))
-                                : fmt::format("No training steps were found. Mean of {} from the first to the last GPU work: {}.", count_text(static_cast<std::uint64_t>(mean.rows), "GPU"), length));
+  const std::string what =
+      by_step ? fmt::format("the mean step of {}", length) : fmt::format("the mean GPU's {}", length);
+  write_paragraph(
+      page, by_step ? fmt::format("The mean step takes {} ({} {}, mean of {}).", length,
+                                  mean.steps.size() == 1 ? "step" : "steps",
+                                  number_list({mean.steps.begin(), mean.steps.end()}),
+                                  count_text(static_cast<std::uint64_t>(mean.rows), "GPU step"))
+                    : fmt::format("No training steps were found. Mean of {} from the first to the last GPU work: {}.",
+                                  count_text(static_cast<std::uint64_t>(mean.rows), "GPU"), length));
   page.open("figure");
   draw_mean_step(page, mean, what);
   page.open("ul", {{"class", "parts"}});
@@ -167,11 +182,15 @@ void write_mean_step(const ReportFacts& facts, Html& page) {
   }
   page.close("ul");
   page.close("figure");
-  write_folded_table(page, table_of(mean), facts, "parts of the mean step", {.command = fmt::format("tracetool analyze {}{} --only temporal,idle --by step", facts.inputs, facts.selected)});
+  write_folded_table(
+      page, table_of(mean), facts, "parts of the mean step",
+      {.command = fmt::format("tracetool analyze {}{} --only temporal,idle --by step", facts.inputs, facts.selected)});
 }
 
 }  // namespace
 
-SectionEntry mean_step_section() { return {"mean-step", "Where the time goes", {"temporal", "idle", "steps"}, write_mean_step, has_gpu_time}; }
+SectionEntry mean_step_section() {
+  return {"mean-step", "Where the time goes", {"temporal", "idle", "steps"}, write_mean_step, has_gpu_time};
+}
 
 }  // namespace cli::report

@@ -8,8 +8,8 @@
 #include "cli/answers/tables/percentile.h"
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/chart.h"
+#include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
 namespace cli::report {
@@ -37,22 +37,34 @@ void write_memory_by_step(const ReportFacts& facts, Html& page) {
     if (step && knows_peak(memory, row)) peaks[*step].push_back(memory.number(row, "peak_bytes"));
   }
   if (peaks.size() < 2) return;
-  SpreadChart chart{"Peak memory in use in each step", "Steps from left to right. A dot is the median over the GPUs; a bar goes from the least to the most.", "peak memory in use", "step", Unit::bytes, {}};
+  SpreadChart chart{
+      "Peak memory in use in each step",
+      "Steps from left to right. A dot is the median over the GPUs; a bar goes from the least to the most.",
+      "peak memory in use",
+      "step",
+      Unit::bytes,
+      {}};
   const std::size_t each = (peaks.size() + kMostSpreadMarks - 1) / kMostSpreadMarks;
   for (auto at = peaks.begin(); at != peaks.end();) {
     const std::int64_t first = at->first;
     std::vector<std::int64_t> all;
-    for (std::size_t i = 0; i < each && at != peaks.end(); ++i, ++at) all.insert(all.end(), at->second.begin(), at->second.end());
+    for (std::size_t i = 0; i < each && at != peaks.end(); ++i, ++at)
+      all.insert(all.end(), at->second.begin(), at->second.end());
     const auto [least, most] = std::minmax_element(all.begin(), all.end());
     const std::int64_t least_bytes = *least, most_bytes = *most, middle_bytes = median(all);
     const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<std::uint64_t>(bytes)); };
-    chart.marks.push_back({fmt::format("{}", first), fmt::format("step {}: least {}, median {}, most {}", first, text(least_bytes), text(middle_bytes), text(most_bytes)), static_cast<double>(least_bytes),
-                           static_cast<double>(middle_bytes), static_cast<double>(most_bytes)});
+    chart.marks.push_back({fmt::format("{}", first),
+                           fmt::format("step {}: least {}, median {}, most {}", first, text(least_bytes),
+                                       text(middle_bytes), text(most_bytes)),
+                           static_cast<double>(least_bytes), static_cast<double>(middle_bytes),
+                           static_cast<double>(most_bytes)});
   }
   write_spread(page, chart);
   ResultTable table = memory.table();
   table.name = "memory_by_step";
-  write_folded_table(page, table, facts, "memory of each GPU in each step", {.command = fmt::format("tracetool analyze {}{} --only memory --by step", facts.inputs, facts.selected)});
+  write_folded_table(
+      page, table, facts, "memory of each GPU in each step",
+      {.command = fmt::format("tracetool analyze {}{} --only memory --by step", facts.inputs, facts.selected)});
 }
 
 void write_memory(const ReportFacts& facts, Html& page) {
@@ -64,7 +76,10 @@ void write_memory(const ReportFacts& facts, Html& page) {
   chart.parts = {{"in use", Fill::memory}};
   std::vector<Bar> bars;
   for (std::size_t row = 0; row < memory.rows(); ++row) {
-    if (knows_peak(memory, row)) bars.push_back({gpu_label(memory, row), {static_cast<double>(memory.number(row, "peak_bytes"))}, memory.get<std::int64_t>(row, "rank").value_or(-1)});
+    if (knows_peak(memory, row))
+      bars.push_back({gpu_label(memory, row),
+                      {static_cast<double>(memory.number(row, "peak_bytes"))},
+                      memory.get<std::int64_t>(row, "rank").value_or(-1)});
   }
   chart.description = fmt::format("Peak memory in use on {}.", count_text(bars.size(), "GPU"));
   chart.note = grouping_text(bars.size());

@@ -15,7 +15,8 @@ void write_overlap(const ReportFacts& facts, Html& page) {
   const TableReading gpus(facts.tables, "temporal");
   BarChart chart;
   chart.title = "Communication of each GPU";
-  chart.description = fmt::format("Communication of {}: hidden by compute, and exposed.", count_text(gpus.rows(), "GPU"));
+  chart.description =
+      fmt::format("Communication of {}: hidden by compute, and exposed.", count_text(gpus.rows(), "GPU"));
   chart.note = grouping_text(gpus.rows());
   chart.quantity = "time";
   chart.parts = {{"hidden by compute", Fill::communication}, {"exposed", Fill::exposed}};
@@ -24,11 +25,14 @@ void write_overlap(const ReportFacts& facts, Html& page) {
     return std::vector<double>{static_cast<double>(comm - exposed), static_cast<double>(exposed)};
   });
   write_bars(page, chart);
-  if (const ResultTable* const table = find_table(facts, "overlap")) write_folded_table(page, *table, facts, "each communicator of each GPU");
+  if (const ResultTable* const table = find_table(facts, "overlap"))
+    write_folded_table(page, *table, facts, "each communicator of each GPU");
 }
 
 }  // namespace
 
-SectionEntry overlap_section() { return {"overlap", "Overlap", {"temporal", "overlap"}, write_overlap, has_communication}; }
+SectionEntry overlap_section() {
+  return {"overlap", "Overlap", {"temporal", "overlap"}, write_overlap, has_communication};
+}
 
 }  // namespace cli::report

@@ -20,7 +20,11 @@ struct PhasePart {
   const char* key;
   Fill fill;
 };
-constexpr PhasePart kPhaseParts[] = {{"forward_ns", Fill::forward}, {"backward_ns", Fill::backward}, {"optimizer_ns", Fill::optimizer}, {"comm_ns", Fill::communication}, {"other_ns", Fill::other}};
+constexpr PhasePart kPhaseParts[] = {{"forward_ns", Fill::forward},
+                                     {"backward_ns", Fill::backward},
+                                     {"optimizer_ns", Fill::optimizer},
+                                     {"comm_ns", Fill::communication},
+                                     {"other_ns", Fill::other}};
 
 bool has_phases(const ReportFacts& facts) {
   const TableReading rows(facts.tables, "step_phases");
@@ -38,7 +42,9 @@ ResultTable mean_phases(const TableReading& rows, const std::set<std::int64_t>& 
   std::map<std::tuple<std::int64_t, std::string, std::int64_t>, Sums> gpus;
   for (std::size_t row = 0; row < rows.rows(); ++row) {
     if (warm_ups.contains(rows.number(row, "step"))) continue;
-    Sums& sums = gpus[{rows.get<std::int64_t>(row, "rank").value_or(-1), rows.get<std::string>(row, "phase").value_or(""), rows.get<std::int64_t>(row, "device").value_or(-1)}];
+    Sums& sums =
+        gpus[{rows.get<std::int64_t>(row, "rank").value_or(-1), rows.get<std::string>(row, "phase").value_or(""),
+              rows.get<std::int64_t>(row, "device").value_or(-1)}];
     for (std::size_t i = 0; i < sums.ns.size(); ++i) sums.ns[i] += rows.number(row, kPhaseParts[i].key);
     ++sums.steps;
   }
@@ -60,7 +66,9 @@ void write_phases(const ReportFacts& facts, Html& page) {
   const TableReading gpus(means, "mean_phases");
   BarChart chart;
   chart.title = "Busy time of the mean step by phase";
-  chart.description = fmt::format("Busy time of {} in the mean step: forward, backward, optimizer, communication alone, and other work.", count_text(gpus.rows(), "GPU"));
+  chart.description = fmt::format(
+      "Busy time of {} in the mean step: forward, backward, optimizer, communication alone, and other work.",
+      count_text(gpus.rows(), "GPU"));
   chart.note = grouping_text(gpus.rows());
   chart.quantity = "busy time of the mean step";
   for (const PhasePart& part : kPhaseParts) chart.parts.emplace_back(part.fill);
@@ -75,6 +83,8 @@ void write_phases(const ReportFacts& facts, Html& page) {
 
 }  // namespace
 
-SectionEntry phases_section() { return {"phases", "Forward, backward, optimizer", {"step_phases"}, write_phases, has_phases}; }
+SectionEntry phases_section() {
+  return {"phases", "Forward, backward, optimizer", {"step_phases"}, write_phases, has_phases};
+}
 
 }  // namespace cli::report

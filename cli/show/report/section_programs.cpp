@@ -1,7 +1,7 @@
 // Sections that list a table's largest rows: modules, operators, Python frames, kernels and their classes.
+#include "cli/show/report/bar_chart.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
-#include "cli/show/report/bar_chart.h"
 #include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 
@@ -14,7 +14,9 @@ namespace {
 bool has_modules(const ReportFacts& facts) { return find_table(facts, "modules") != nullptr; }
 
 void write_modules(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"modules", "module", "gpu_self_ns", "Modules by the GPU time of their own operators", "GPU time without submodules"});
+  write_top_bars(page, facts,
+                 {"modules", "module", "gpu_self_ns", "Modules by the GPU time of their own operators",
+                  "GPU time without submodules"});
 }
 
 }  // namespace
@@ -28,7 +30,9 @@ namespace {
 bool has_operators(const ReportFacts& facts) { return find_table(facts, "operators") != nullptr; }
 
 void write_operators(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"operators", "name", "gpu_self_ns", "Operators by the time of their GPU work", "GPU time without nested operators"});
+  write_top_bars(page, facts,
+                 {"operators", "name", "gpu_self_ns", "Operators by the time of their GPU work",
+                  "GPU time without nested operators"});
 }
 
 }  // namespace
@@ -42,7 +46,15 @@ namespace {
 bool has_stacks(const ReportFacts& facts) { return find_table(facts, "stacks") != nullptr; }
 
 void write_stacks(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"stacks", "frame", "gpu_ns", "Python frames by the time of their GPU work", "GPU time", 15, {}, [](const std::string& frame) { return label_end(frame, kMostLetters); }});
+  write_top_bars(page, facts,
+                 {"stacks",
+                  "frame",
+                  "gpu_ns",
+                  "Python frames by the time of their GPU work",
+                  "GPU time",
+                  15,
+                  {},
+                  [](const std::string& frame) { return label_end(frame, kMostLetters); }});
 }
 
 }  // namespace
@@ -61,7 +73,9 @@ Fill kernel_fill(const TableReading& kernels, std::size_t row) {
 bool has_kernels(const ReportFacts& facts) { return find_table(facts, "kernels") != nullptr; }
 
 void write_kernels(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"kernels", "name", "sum_ns", "Kernels with the most time", "total duration over all ranks", 15, kernel_fill, [](const std::string& name) { return short_name(name); }});
+  write_top_bars(page, facts,
+                 {"kernels", "name", "sum_ns", "Kernels with the most time", "total duration over all ranks", 15,
+                  kernel_fill, [](const std::string& name) { return short_name(name); }});
 }
 
 }  // namespace
@@ -82,7 +96,9 @@ Fill class_fill(const TableReading& classes, std::size_t row) {
 bool has_classes(const ReportFacts& facts) { return find_table(facts, "classes") != nullptr; }
 
 void write_classes(const ReportFacts& facts, Html& page) {
-  write_top_bars(page, facts, {"classes", "class", "sum_ns", "Classes of GPU activity", "total duration over all ranks", 20, class_fill});
+  write_top_bars(
+      page, facts,
+      {"classes", "class", "sum_ns", "Classes of GPU activity", "total duration over all ranks", 20, class_fill});
 }
 
 }  // namespace

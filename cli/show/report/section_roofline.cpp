@@ -61,9 +61,11 @@ RoofChart roof_chart(const TableReading& rows) {
     const auto ridge = rows.get<double>(row, "ridge_flop_per_byte"), roof = rows.get<double>(row, "roof_tflop_per_s");
     if (!intensity || !speed || *intensity <= 0 || *speed <= 0) continue;
     chart.points.push_back({row, *intensity, *speed, rows.number(row, "time_ns")});
-    if (ridge && roof && *ridge > 0 && *roof > 0) chart.roofs.emplace(*ridge, *intensity < *ridge ? *roof * *ridge / *intensity : *roof);
+    if (ridge && roof && *ridge > 0 && *roof > 0)
+      chart.roofs.emplace(*ridge, *intensity < *ridge ? *roof * *ridge / *intensity : *roof);
   }
-  std::stable_sort(chart.points.begin(), chart.points.end(), [](const RoofPoint& a, const RoofPoint& b) { return a.time_ns > b.time_ns; });
+  std::stable_sort(chart.points.begin(), chart.points.end(),
+                   [](const RoofPoint& a, const RoofPoint& b) { return a.time_ns > b.time_ns; });
   chart.points.resize(std::min(chart.points.size(), kMostRoofDots));
   std::reverse(chart.points.begin(), chart.points.end());
   return chart;
@@ -84,8 +86,12 @@ class RoofDrawing {
   }
 
   void draw() {
-    open_chart(page_, {"Rate of operators by arithmetic intensity", "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: "
-                       "memory bandwidth to the left of the bend, compute to the right.", kRoofHeight, kRoofLetters});
+    open_chart(
+        page_,
+        {"Rate of operators by arithmetic intensity",
+         "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: "
+         "memory bandwidth to the left of the bend, compute to the right.",
+         kRoofHeight, kRoofLetters});
     draw_axes();
     for (const auto& [ridge, peak] : chart_.roofs) draw_roof(ridge, peak);
     for (const RoofPoint& point : chart_.points) draw_point(point);
@@ -98,31 +104,50 @@ class RoofDrawing {
 
   void draw_axes() {
     for (const double tick : x_.ticks()) {
-      page_.empty("line", {{"class", "grid"}, {"x1", x_of(tick)}, {"x2", x_of(tick)}, {"y1", kRoofTop}, {"y2", kRoofBottom}});
-      page_.element("text", {{"class", "tick"}, {"x", x_of(tick)}, {"y", kRoofBottom + 14}, {"text-anchor", x_.share(tick) > 0.99 ? "end" : "middle"}}, fmt::format("{:g}", tick));
+      page_.empty("line",
+                  {{"class", "grid"}, {"x1", x_of(tick)}, {"x2", x_of(tick)}, {"y1", kRoofTop}, {"y2", kRoofBottom}});
+      page_.element("text",
+                    {{"class", "tick"},
+                     {"x", x_of(tick)},
+                     {"y", kRoofBottom + 14},
+                     {"text-anchor", x_.share(tick) > 0.99 ? "end" : "middle"}},
+                    fmt::format("{:g}", tick));
     }
     for (const double tick : y_.ticks()) {
       page_.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y_of(tick)}, {"y2", y_of(tick)}});
-      page_.element("text", {{"class", "tick"}, {"x", -6}, {"y", y_of(tick) + 4}, {"text-anchor", "end"}}, fmt::format("{:g} TFLOP/s", tick));
+      page_.element("text", {{"class", "tick"}, {"x", -6}, {"y", y_of(tick) + 4}, {"text-anchor", "end"}},
+                    fmt::format("{:g} TFLOP/s", tick));
     }
-    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kRoofHeight - 8}, {"text-anchor", "middle"}}, "arithmetic intensity, FLOP/byte");
+    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kRoofHeight - 8}, {"text-anchor", "middle"}},
+                  "arithmetic intensity, FLOP/byte");
   }
 
   // The sloped line ends at the lower or the left edge.
   void draw_roof(double ridge, double peak) {
     const double left = x_.ticks().front(), lowest = y_.ticks().front(), right = x_.ticks().back();
     const double from = std::max(left, ridge * lowest / peak);
-    page_.empty("line", {{"class", "line"}, {"x1", x_of(from)}, {"y1", y_of(peak * from / ridge)}, {"x2", x_of(ridge)}, {"y2", y_of(peak)}});
-    page_.empty("line", {{"class", "line"}, {"x1", x_of(ridge)}, {"y1", y_of(peak)}, {"x2", x_of(right)}, {"y2", y_of(peak)}});
+    page_.empty("line", {{"class", "line"},
+                         {"x1", x_of(from)},
+                         {"y1", y_of(peak * from / ridge)},
+                         {"x2", x_of(ridge)},
+                         {"y2", y_of(peak)}});
+    page_.empty("line",
+                {{"class", "line"}, {"x1", x_of(ridge)}, {"y1", y_of(peak)}, {"x2", x_of(right)}, {"y2", y_of(peak)}});
   }
 
   void draw_point(const RoofPoint& point) {
-    const double radius = 3 + 7 * std::sqrt(static_cast<double>(point.time_ns) / static_cast<double>(std::max<std::int64_t>(1, most_ns_)));
+    const double radius = 3 + 7 * std::sqrt(static_cast<double>(point.time_ns) /
+                                            static_cast<double>(std::max<std::int64_t>(1, most_ns_)));
     const bool is_memory = rows_.get<std::string>(point.row, "bound") == "memory";
     page_.open("g");
-    page_.element("title", fmt::format("{} {}: {:.4g} TFLOP/s at {:.4g} FLOP/byte, {}{}", rows_.get<std::string>(point.row, "name").value_or("unknown"), rows_.get<std::string>(point.row, "shape").value_or(""),
-                                       point.speed, point.intensity, duration_text(point.time_ns), of_roof_text(point.row)));
-    page_.empty("circle", {{"class", is_memory ? "roof-dot olive" : "roof-dot good"}, {"cx", x_of(point.intensity)}, {"cy", y_of(point.speed)}, {"r", radius}});
+    page_.element("title", fmt::format("{} {}: {:.4g} TFLOP/s at {:.4g} FLOP/byte, {}{}",
+                                       rows_.get<std::string>(point.row, "name").value_or("unknown"),
+                                       rows_.get<std::string>(point.row, "shape").value_or(""), point.speed,
+                                       point.intensity, duration_text(point.time_ns), of_roof_text(point.row)));
+    page_.empty("circle", {{"class", is_memory ? "roof-dot olive" : "roof-dot good"},
+                           {"cx", x_of(point.intensity)},
+                           {"cy", y_of(point.speed)},
+                           {"r", radius}});
     page_.close("g");
   }
 
@@ -141,13 +166,16 @@ class RoofDrawing {
 void write_roofline(const ReportFacts& facts, Html& page) {
   const TableReading rows(facts.tables, "roofline");
   const RoofChart chart = roof_chart(rows);
-  write_paragraph(page, chart.roofs.empty() ? "The peaks of this GPU are unknown. Set --peak-tflops and --peak-gb-per-s to see its limits."
-                                            : "Dots near a line are as fast as the GPU allows; large dots far below it can save the most time.");
+  write_paragraph(
+      page, chart.roofs.empty()
+                ? "The peaks of this GPU are unknown. Set --peak-tflops and --peak-gb-per-s to see its limits."
+                : "Dots near a line are as fast as the GPU allows; large dots far below it can save the most time.");
   page.open("figure");
   RoofDrawing(page, rows, chart).draw();
   page.close("figure");
   write_folded_table(page, rows.table(), facts, "operators against the roofline");
-  if (const ResultTable* const mfu = find_table(facts, "mfu")) write_folded_table(page, *mfu, facts, "operations of each step against the peak");
+  if (const ResultTable* const mfu = find_table(facts, "mfu"))
+    write_folded_table(page, *mfu, facts, "operations of each step against the peak");
 }
 
 }  // namespace

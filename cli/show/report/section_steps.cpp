@@ -39,7 +39,8 @@ void write_time(const ReportFacts& facts, Html& page) {
   const auto parts_of = [&](std::size_t row) {
     const std::int64_t compute = gpus.number(row, "compute_ns"), exposed = gpus.number(row, "exposed_comm_ns");
     const std::int64_t alone = gpus.number(row, "busy_ns") - compute - exposed;
-    return std::vector<double>{static_cast<double>(compute), static_cast<double>(exposed), static_cast<double>(alone), static_cast<double>(gpus.number(row, "idle_ns"))};
+    return std::vector<double>{static_cast<double>(compute), static_cast<double>(exposed), static_cast<double>(alone),
+                               static_cast<double>(gpus.number(row, "idle_ns"))};
   };
   BarChart chart;
   chart.title = "Time of each GPU";
@@ -47,7 +48,8 @@ void write_time(const ReportFacts& facts, Html& page) {
                                   count_text(gpus.rows(), "GPU"));
   chart.note = grouping_text(gpus.rows());
   chart.quantity = "time";
-  chart.parts = {BarPart(Fill::compute), BarPart(Fill::exposed), {"copies and memsets alone", Fill::memory}, BarPart(Fill::idle)};
+  chart.parts = {
+      BarPart(Fill::compute), BarPart(Fill::exposed), {"copies and memsets alone", Fill::memory}, BarPart(Fill::idle)};
   chart.bars = gpu_bars(gpus, parts_of);
   write_bars(page, chart);
   write_folded_table(page, gpus.table(), facts, "time of each GPU");
@@ -70,7 +72,8 @@ std::string begun(std::string sentence) {
 }
 
 void write_summary(const ReportFacts& facts, Html& page) {
-  for (std::string& sentence : summary_sentences(facts.tables)) page.element("p", {{"class", "sentence"}}, begun(std::move(sentence)));
+  for (std::string& sentence : summary_sentences(facts.tables))
+    page.element("p", {{"class", "sentence"}}, begun(std::move(sentence)));
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 #include <map>
 #include <vector>
 
-#include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/analysis_table.h"
+#include "cli/answers/tables/percentile.h"
 #include "cli/base/text.h"
-#include "cli/show/report/chart.h"
 #include "cli/show/report/bar_chart.h"
+#include "cli/show/report/chart.h"
 
 namespace cli::report {
 
@@ -55,8 +55,8 @@ ResultTable step_times(const std::vector<ResultTable>& tables) {
   for (auto& [number, step] : steps) {
     const auto [shortest, longest] = std::minmax_element(step.lengths_ns.begin(), step.lengths_ns.end());
     const std::int64_t shortest_ns = *shortest, longest_ns = *longest;
-    table.rows.push_back({number, static_cast<std::int64_t>(step.lengths_ns.size()), shortest_ns, median(step.lengths_ns),
-                          longest_ns, step.longest_rank, step.warm_up});
+    table.rows.push_back({number, static_cast<std::int64_t>(step.lengths_ns.size()), shortest_ns,
+                          median(step.lengths_ns), longest_ns, step.longest_rank, step.warm_up});
   }
   return table;
 }
@@ -78,7 +78,8 @@ std::string percent_text(double share) {
 
 // Returns one row per rank: the length of each step relative to the median over the ranks. A column for several steps
 // has their mean.
-std::vector<Bar> deviations_of(const TableReading& rows, const std::map<std::int64_t, std::int64_t>& medians_ns, std::size_t each, std::size_t columns) {
+std::vector<Bar> deviations_of(const TableReading& rows, const std::map<std::int64_t, std::int64_t>& medians_ns,
+                               std::size_t each, std::size_t columns) {
   std::map<std::int64_t, std::size_t> places;
   for (const auto& [number, median_ns] : medians_ns) places.try_emplace(number, places.size());
   std::vector<Bar> bars;
@@ -99,7 +100,8 @@ std::vector<Bar> deviations_of(const TableReading& rows, const std::map<std::int
     ++counts[at->second][column];
   }
   for (std::size_t bar = 0; bar < bars.size(); ++bar) {
-    for (std::size_t i = 0; i < columns; ++i) bars[bar].values[i] = counts[bar][i] == 0 ? kNoValue : bars[bar].values[i] / static_cast<double>(counts[bar][i]);
+    for (std::size_t i = 0; i < columns; ++i)
+      bars[bar].values[i] = counts[bar][i] == 0 ? kNoValue : bars[bar].values[i] / static_cast<double>(counts[bar][i]);
   }
   std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.rank < b.rank; });
   return bars;
@@ -111,10 +113,13 @@ void write_step_heat(Html& page, const ReportFacts& facts) {
   const std::vector<ResultTable> times{step_times(facts.tables)};
   const TableReading steps(times, "step_times"), rows(facts.tables, "steps");
   std::map<std::int64_t, std::int64_t> medians_ns;
-  for (std::size_t row = 0; row < steps.rows(); ++row) medians_ns[steps.number(row, "step")] = steps.number(row, "median_ns");
+  for (std::size_t row = 0; row < steps.rows(); ++row)
+    medians_ns[steps.number(row, "step")] = steps.number(row, "median_ns");
   const std::size_t ranks = medians_ns.empty() ? 0 : rows.rows() / medians_ns.size() + 1;
-  const std::size_t most = std::clamp<std::size_t>(kMostHeatFields / std::min(std::max<std::size_t>(ranks, 1), kMostBars), 1, kMostHeatColumns);
-  const std::size_t each = (medians_ns.size() + most - 1) / most, columns = each == 0 ? 0 : (medians_ns.size() + each - 1) / each;
+  const std::size_t most = std::clamp<std::size_t>(
+      kMostHeatFields / std::min(std::max<std::size_t>(ranks, 1), kMostBars), 1, kMostHeatColumns);
+  const std::size_t each = (medians_ns.size() + most - 1) / most,
+                    columns = each == 0 ? 0 : (medians_ns.size() + each - 1) / each;
   if (medians_ns.size() < 3) return;
   const std::vector<Bar> all = deviations_of(rows, medians_ns, each, columns);
   if (all.size() < 2) return;
@@ -125,22 +130,33 @@ void write_step_heat(Html& page, const ReportFacts& facts) {
   }
   HeatMap map;
   map.title = "Each step on each rank, relative to the median of the step";
-  map.description = fmt::format("Rows are ranks, columns are steps. Red: longer than on the median rank; blue: shorter. The darkest color is {:.1f} %.", 100 * scale);
-  map.columns_are = fmt::format("Time of each step on each rank, relative to the step's median over the ranks; darkest at {:.1f} %.", 100 * scale);
+  map.description = fmt::format(
+      "Rows are ranks, columns are steps. Red: longer than on the median rank; blue: shorter. The darkest color is {:.1f} %.",
+      100 * scale);
+  map.columns_are =
+      fmt::format("Time of each step on each rank, relative to the step's median over the ranks; darkest at {:.1f} %.",
+                  100 * scale);
   auto number = medians_ns.begin();
-  for (std::size_t i = 0; i < columns; ++i, std::advance(number, std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(each), std::distance(number, medians_ns.end())))) map.columns.push_back(fmt::format("{}", number->first));
+  for (std::size_t i = 0; i < columns;
+       ++i, std::advance(number, std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(each),
+                                                          std::distance(number, medians_ns.end()))))
+    map.columns.push_back(fmt::format("{}", number->first));
   for (const Bar& bar : bars) {
     HeatRow row{bar.label, {}};
     for (std::size_t i = 0; i < columns; ++i) {
       if (std::isnan(bar.values[i])) {
         row.fields.emplace_back();
       } else {
-        row.fields.push_back(HeatField{bar.values[i] / scale, percent_text(bar.values[i]), fmt::format("{}, {} {}: {}", bar.label, each == 1 ? "step" : "steps from", map.columns[i], percent_text(bar.values[i]))});
+        row.fields.push_back(HeatField{bar.values[i] / scale, percent_text(bar.values[i]),
+                                       fmt::format("{}, {} {}: {}", bar.label, each == 1 ? "step" : "steps from",
+                                                   map.columns[i], percent_text(bar.values[i]))});
       }
     }
     map.rows.push_back(std::move(row));
   }
-  if (bars.size() < all.size()) page.element("p", {{"class", "caption"}}, "Each row is the mean of neighbouring ranks; the table has each of them.");
+  if (bars.size() < all.size())
+    page.element("p", {{"class", "caption"}},
+                 "Each row is the mean of neighbouring ranks; the table has each of them.");
   write_heat_map(page, map);
 }
 
@@ -163,9 +179,12 @@ std::vector<SpreadMark> marks_of(const TableReading& steps) {
       warm_up = warm_up || steps.get<bool>(row, "warm_up").value_or(false);
     }
     const std::int64_t median_ns = median(medians);
-    std::string text = fmt::format("{}{}: shortest {}, median {}, longest {}", first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last),
-                                   warm_up ? " (warm-up)" : "", duration_text(shortest_ns), duration_text(median_ns), duration_text(longest_ns));
-    marks.push_back({fmt::format("{}", first), std::move(text), static_cast<double>(shortest_ns), static_cast<double>(median_ns), static_cast<double>(longest_ns), warm_up});
+    std::string text = fmt::format(
+        "{}{}: shortest {}, median {}, longest {}",
+        first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last),
+        warm_up ? " (warm-up)" : "", duration_text(shortest_ns), duration_text(median_ns), duration_text(longest_ns));
+    marks.push_back({fmt::format("{}", first), std::move(text), static_cast<double>(shortest_ns),
+                     static_cast<double>(median_ns), static_cast<double>(longest_ns), warm_up});
   }
   return marks;
 }
@@ -174,10 +193,12 @@ std::vector<SpreadMark> marks_of(const TableReading& steps) {
 
 void write_step_chart(Html& page, const ResultTable& steps) {
   const std::vector<ResultTable> one{steps};
-  write_spread(page, {"Duration of each training step",
-                      "Steps from left to right. A dot is the median over the ranks; a bar goes from the shortest to the longest rank. Warm-up steps have hollow "
-                      "dots. A triangle marks a step above the chart.",
-                      "duration", "step", Unit::ns, marks_of(TableReading(one, steps.name))});
+  write_spread(
+      page,
+      {"Duration of each training step",
+       "Steps from left to right. A dot is the median over the ranks; a bar goes from the shortest to the longest rank. Warm-up steps have hollow "
+       "dots. A triangle marks a step above the chart.",
+       "duration", "step", Unit::ns, marks_of(TableReading(one, steps.name))});
 }
 
 }  // namespace cli::report

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/html.h"
+#include "cli/show/report/section.h"
 
 namespace cli::report {
 

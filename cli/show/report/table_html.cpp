@@ -22,7 +22,8 @@ std::optional<std::string> exact_value(const Cell& cell) {
 void write_cell(Html& page, const Cell& cell, const Column& column) {
   std::string text = cell_text(cell, column.unit);
   if (const auto value = exact_value(cell)) return page.element("td", {{"data-v", *value}}, text);
-  if (std::holds_alternative<std::monostate>(cell) && column.unit != Unit::text) return page.element("td", {{"class", "unknown"}}, text);
+  if (std::holds_alternative<std::monostate>(cell) && column.unit != Unit::text)
+    return page.element("td", {{"class", "unknown"}}, text);
   std::string shown = is_sentence(column) ? text : shortened_text(text);
   if (shown == text) return page.element("td", text);
   page.element("td", {{"title", text}}, shown);
@@ -41,7 +42,10 @@ void write_head(Html& page, const ResultTable& table, const std::vector<std::siz
 
 void write_rows(Html& page, const ResultTable& table, std::size_t most) {
   const std::vector<std::size_t> order = shown_columns(table);
-  page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", fmt::format("table {}", table.name)}});
+  page.open("div", {{"class", "scroll"},
+                    {"tabindex", "0"},
+                    {"role", "region"},
+                    {"aria-label", fmt::format("table {}", table.name)}});
   page.open("table", {{"data-table", table.name}});
   write_head(page, table, order);
   page.open("tbody");
@@ -57,7 +61,8 @@ void write_rows(Html& page, const ResultTable& table, std::size_t most) {
 
 std::string whole_command(const ResultTable& table, const ReportFacts& facts, const TableShown& shown) {
   if (!shown.command.empty()) return shown.command;
-  return fmt::format("tracetool analyze {}{} --only {}", facts.inputs, facts.selected, shown.source.empty() ? table.name : shown.source);
+  return fmt::format("tracetool analyze {}{} --only {}", facts.inputs, facts.selected,
+                     shown.source.empty() ? table.name : shown.source);
 }
 
 void write_after(Html& page, const ResultTable& table, std::size_t most, std::string_view command) {
@@ -76,7 +81,8 @@ std::string counted(const ResultTable& table, std::string_view caption) {
 
 }  // namespace
 
-void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most, std::string_view command) {
+void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most,
+                        std::string_view command) {
   page.open("details");
   page.element("summary", counted(table, caption));
   write_rows(page, table, most);
@@ -84,12 +90,14 @@ void write_folded_table(Html& page, const ResultTable& table, std::string_view c
   page.close("details");
 }
 
-void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown) {
+void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption,
+                        const TableShown& shown) {
   write_folded_table(page, table, caption, shown.most, whole_command(table, facts, shown));
 }
 
 const ResultTable* find_table(const ReportFacts& facts, std::string_view name) {
-  const auto found = std::find_if(facts.tables.begin(), facts.tables.end(), [&](const ResultTable& table) { return table.name == name; });
+  const auto found = std::find_if(facts.tables.begin(), facts.tables.end(),
+                                  [&](const ResultTable& table) { return table.name == name; });
   return found == facts.tables.end() || found->rows.empty() ? nullptr : &*found;
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "cli/answers/tables/analysis_table.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/html.h"
+#include "cli/show/report/section.h"
 
 namespace cli::report {
 
@@ -23,10 +23,12 @@ struct TableShown {
 
 // Writes a collapsed table whose line is `caption` with the number of rows. Writes which rows are omitted and the
 // command that prints them, then the notes of the table.
-void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown = {});
+void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption,
+                        const TableShown& shown = {});
 
 // Writes the first `most` rows, and a note with `command`, which prints all rows.
-void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most, std::string_view command);
+void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most,
+                        std::string_view command);
 
 // Returns one of the facts' tables; null if it is missing or empty.
 const ResultTable* find_table(const ReportFacts& facts, std::string_view name);

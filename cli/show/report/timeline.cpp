@@ -9,26 +9,27 @@
 #include <span>
 #include <tuple>
 
+#include "cli/base/error.h"
 #include "cli/formats/export/exporter.h"
 #include "cli/formats/export/lanes.h"
-#include "cli/base/error.h"
+#include "cli/show/report/timeline_slices.h"
+#include "cli/trace/event_times.h"
 #include "cli/trace/names.h"
 #include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
-#include "cli/trace/event_times.h"
-#include "cli/show/report/timeline_slices.h"
 
 namespace cli::report {
 namespace {
 
 constexpr std::size_t kShownRanks = 16;
 constexpr std::size_t kMostSlices = 200'000;  // about 3 MB of the page
-constexpr std::size_t kMostSteps = 1000;  // maximum number of steps whose times are on the page
+constexpr std::size_t kMostSteps = 1000;      // maximum number of steps whose times are on the page
 constexpr std::size_t kMostParts = 400, kFewestParts = 20, kMostPartsOfAll = 120'000;
 
 // Kinds of host events. Python functions are excluded, because there are too many for a page; an export contains them.
 KindSet host_kinds() {
-  return kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl, Kind::sync, Kind::overhead, Kind::cpu_op, Kind::user_annotation, Kind::gpu_annotation, Kind::garbage_collection});
+  return kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl, Kind::sync, Kind::overhead, Kind::cpu_op,
+                   Kind::user_annotation, Kind::gpu_annotation, Kind::garbage_collection});
 }
 KindSet shown_kinds() { return host_kinds() | kinds_of({Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph}); }
 
@@ -45,23 +46,28 @@ std::vector<ProcessId> chosen_by_rank(const AnalysisContext& context) {
   return ids;
 }
 
-void check_ranks(const AnalysisContext& context, const std::vector<ProcessId>& chosen, const std::vector<std::int64_t>& ranks) {
+void check_ranks(const AnalysisContext& context, const std::vector<ProcessId>& chosen,
+                 const std::vector<std::int64_t>& ranks) {
   std::vector<std::int64_t> there;
   for (const ProcessId id : chosen) there.push_back(context.catalog.processes[id].rank);
   for (const std::int64_t rank : ranks) {
-    if (std::find(there.begin(), there.end(), rank) == there.end()) throw Error(Exit::usage, fmt::format("--timeline-ranks: there is no rank {}; there are {}", rank, rank_list(there)));
+    if (std::find(there.begin(), there.end(), rank) == there.end())
+      throw Error(Exit::usage,
+                  fmt::format("--timeline-ranks: there is no rank {}; there are {}", rank, rank_list(there)));
   }
 }
 
 // Returns the processes of `chosen` that are shown with all slices, in their order.
-std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const std::vector<ProcessId>& chosen, const std::vector<std::int64_t>& ranks,
-                                        std::vector<std::string>& notes) {
+std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const std::vector<ProcessId>& chosen,
+                                         const std::vector<std::int64_t>& ranks, std::vector<std::string>& notes) {
   std::vector<ProcessId> shown;
   std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(shown), [&](ProcessId id) {
     return ranks.empty() || std::find(ranks.begin(), ranks.end(), context.catalog.processes[id].rank) != ranks.end();
   });
   if (!ranks.empty() && shown.size() > kShownRanks) {
-    notes.push_back(fmt::format("the timeline shows slices of {} of the {} ranks in --timeline-ranks; of the others it shows GPU utilization", kShownRanks, shown.size()));
+    notes.push_back(fmt::format(
+        "the timeline shows slices of {} of the {} ranks in --timeline-ranks; of the others it shows GPU utilization",
+        kShownRanks, shown.size()));
   }
   shown.resize(std::min(shown.size(), kShownRanks));
   return shown;
@@ -100,7 +106,8 @@ class TimelineNames {
   explicit TimelineNames(const Strings& strings) : strings_(strings), short_names_(strings) {}
 
   std::uint32_t of(const TimelineSlice& slice) {
-    const auto [at, fresh] = numbers_.try_emplace(std::tuple(slice.name, slice.kind, slice.work_class), static_cast<std::uint32_t>(names_.size()));
+    const auto [at, fresh] = numbers_.try_emplace(std::tuple(slice.name, slice.kind, slice.work_class),
+                                                  static_cast<std::uint32_t>(names_.size()));
     if (fresh) {
       const std::string_view text = slice.kind == Kind::kernel ? short_names_[slice.name].shown : strings_[slice.name];
       names_.push_back({std::string(text), info(slice.kind).name, color_of(slice, strings_[slice.name])});
@@ -143,7 +150,12 @@ class TimelineNames {
 class Timeline : public TablesObserver {
  public:
   Timeline(const AnalysisContext& context, const TimelineRequest& request, TimelineSection& result)
-      : context_(context), result_(result), chosen_(chosen_by_rank(context)), census_(context.catalog), slices_(kMostSlices), of_process_(context.catalog.processes.size()) {
+      : context_(context),
+        result_(result),
+        chosen_(chosen_by_rank(context)),
+        census_(context.catalog),
+        slices_(kMostSlices),
+        of_process_(context.catalog.processes.size()) {
     check_ranks(context, chosen_, request.ranks);
     const std::vector<ProcessId> shown = ranks_with_slices(context, chosen_, request.ranks, data_.notes);
     const std::map<std::int64_t, ShownTime> steps = times_of_steps(context);
@@ -155,7 +167,8 @@ class Timeline : public TablesObserver {
     for (const auto& [number, time] : steps) {
       if (data_.steps.size() < kMostSteps) data_.steps.push_back(time);
     }
-    const auto parts = static_cast<std::int64_t>(std::clamp(kMostPartsOfAll / std::max<std::size_t>(1, chosen_.size()), kFewestParts, kMostParts));
+    const auto parts = static_cast<std::int64_t>(
+        std::clamp(kMostPartsOfAll / std::max<std::size_t>(1, chosen_.size()), kFewestParts, kMostParts));
     data_.part_ns = std::max<std::int64_t>(1, (data_.time.length_ns() + parts - 1) / parts);
     for (const ProcessId id : shown) of_process_[id].has_slices = true;
     for (ProcessId id = 0; id < of_process_.size(); ++id) {
@@ -167,8 +180,10 @@ class Timeline : public TablesObserver {
   void work(const GpuWork& work) override {
     OfProcess& process = of_process_[work.process];
     if (!process.shows(work.start_ns, work.end_ns)) return;
-    const std::int64_t start_ns = context_.clocks.on_axis(work.process, work.start_ns), end_ns = context_.clocks.on_axis(work.process, work.end_ns);
-    const auto [usage, fresh] = process.usage.try_emplace(work.device, data_.time.from_ns, data_.time.to_ns, data_.part_ns, process.has_slices);
+    const std::int64_t start_ns = context_.clocks.on_axis(work.process, work.start_ns),
+                       end_ns = context_.clocks.on_axis(work.process, work.end_ns);
+    const auto [usage, fresh] =
+        process.usage.try_emplace(work.device, data_.time.from_ns, data_.time.to_ns, data_.part_ns, process.has_slices);
     usage->second.work(work.work_class, start_ns, end_ns);
     census_.count(*work.event);
     if (process.has_slices) slices_.add({start_ns, end_ns, work.event->track, work.name, work.kind, work.work_class});
@@ -181,11 +196,13 @@ class Timeline : public TablesObserver {
     const std::int64_t own_end_ns = slice_end(event, process.to_ns);
     if (!process.shows(event.start_ns, own_end_ns)) return;
     census_.count(event);
-    slices_.add({context_.clocks.on_axis(id, event.start_ns), context_.clocks.on_axis(id, own_end_ns), event.track, event.name, event.kind, WorkClass::compute});
+    slices_.add({context_.clocks.on_axis(id, event.start_ns), context_.clocks.on_axis(id, own_end_ns), event.track,
+                 event.name, event.kind, WorkClass::compute});
   }
 
   void finish(const std::vector<ResultTable>&) override {
-    for (const std::string& left_out : slices_.left_out()) data_.notes.push_back("the timeline omits " + left_out + "; an export contains them");
+    for (const std::string& left_out : slices_.left_out())
+      data_.notes.push_back("the timeline omits " + left_out + "; an export contains them");
     std::vector<ProcessLayout> processes = process_layouts(context_.catalog, census_);
     const std::vector<TrackLayout> tracks = track_layouts(context_.catalog, census_, processes);
     add_ranks(processes);
@@ -203,11 +220,15 @@ class Timeline : public TablesObserver {
     std::size_t place = 0;                      // index in TimelineData::ranks
 
     // A slice that ends at from_ns does not run in the range, unless it also begins there.
-    bool shows(std::int64_t start_ns, std::int64_t end_ns) const { return start_ns < to_ns && (end_ns > from_ns || start_ns >= from_ns); }
+    bool shows(std::int64_t start_ns, std::int64_t end_ns) const {
+      return start_ns < to_ns && (end_ns > from_ns || start_ns >= from_ns);
+    }
   };
 
   bool have_python(const std::vector<ProcessId>& shown) const {
-    return std::any_of(shown.begin(), shown.end(), [&](ProcessId id) { return context_.catalog.processes[id].counts[static_cast<std::size_t>(Kind::python_function)] > 0; });
+    return std::any_of(shown.begin(), shown.end(), [&](ProcessId id) {
+      return context_.catalog.processes[id].counts[static_cast<std::size_t>(Kind::python_function)] > 0;
+    });
   }
 
   void add_ranks(const std::vector<ProcessLayout>& processes) {
@@ -228,12 +249,15 @@ class Timeline : public TablesObserver {
     data_.slices = slices.size();
     const auto place = [&](const TimelineSlice& slice) {
       const Track& track = context_.catalog.tracks[slice.track];
-      return std::tuple(track.process, track.kind != TrackKind::stream, tracks[slice.track].order, slice.track, slice.start_ns, -slice.end_ns);
+      return std::tuple(track.process, track.kind != TrackKind::stream, tracks[slice.track].order, slice.track,
+                        slice.start_ns, -slice.end_ns);
     };
-    std::stable_sort(slices.begin(), slices.end(), [&](const TimelineSlice& a, const TimelineSlice& b) { return place(a) < place(b); });
+    std::stable_sort(slices.begin(), slices.end(),
+                     [&](const TimelineSlice& a, const TimelineSlice& b) { return place(a) < place(b); });
     TimelineNames names(context_.catalog.strings);
     for (auto first = slices.begin(); first != slices.end();) {
-      const auto last = std::find_if(first, slices.end(), [&](const TimelineSlice& slice) { return slice.track != first->track; });
+      const auto last =
+          std::find_if(first, slices.end(), [&](const TimelineSlice& slice) { return slice.track != first->track; });
       const ProcessId id = context_.catalog.tracks[first->track].process;
       add_track({first, last}, tracks[first->track], processes[id], names, data_.ranks[of_process_[id].place]);
       first = last;
@@ -260,17 +284,20 @@ class Timeline : public TablesObserver {
         if (usage.exposed_times().empty()) continue;
         if (!name) name = names.derived(fill_name(Fill::exposed), SliceColor::exposed);
         TimelineTrack& track = tracks.emplace_back();
-        track.name = of_process_[id].usage.size() > 1 ? fmt::format("GPU {}: exposed", device) : std::string(fill_name(Fill::exposed));
+        track.name = of_process_[id].usage.size() > 1 ? fmt::format("GPU {}: exposed", device)
+                                                      : std::string(fill_name(Fill::exposed));
         track.is_gpu = true;
         TimelineLane& lane = track.lanes.emplace_back();
-        for (const auto& [from_ns, to_ns] : usage.exposed_times()) lane.slices.push_back({from_ns - data_.time.from_ns, to_ns - data_.time.from_ns, *name});
+        for (const auto& [from_ns, to_ns] : usage.exposed_times())
+          lane.slices.push_back({from_ns - data_.time.from_ns, to_ns - data_.time.from_ns, *name});
       }
       rank.tracks.insert(rank.tracks.begin(), tracks.begin(), tracks.end());
     }
   }
 
   // Adds one track of the timeline per family of lanes (cli/formats/export/lanes.h).
-  void add_track(std::span<const TimelineSlice> slices, const TrackLayout& layout, ProcessLayout& process, TimelineNames& names, TimelineRank& rank) {
+  void add_track(std::span<const TimelineSlice> slices, const TrackLayout& layout, ProcessLayout& process,
+                 TimelineNames& names, TimelineRank& rank) {
     const TrackKind kind = context_.catalog.tracks[slices.front().track].kind;
     TrackLanes lanes(kind, layout, process);
     std::map<std::size_t, std::pair<std::string, TimelineLane>> filled;  // by sort index
@@ -304,7 +331,10 @@ class Timeline : public TablesObserver {
 
 TablesObserverEntry timeline_observer(TimelineRequest request, TimelineSection& result) {
   const ObserverNeeds needs{.kinds = host_kinds(), .any_time = true};
-  return {needs, [request = std::move(request), &result](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<Timeline>(context, request, result); }};
+  return {needs,
+          [request = std::move(request), &result](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
+            return std::make_unique<Timeline>(context, request, result);
+          }};
 }
 
 }  // namespace cli::report

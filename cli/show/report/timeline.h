@@ -24,7 +24,7 @@ struct TimelineRequest {
   std::optional<std::int64_t> step;
   // Ranks shown with all slices, at most 16; if empty, the first analyzed ones. Other ranks are aggregated
   std::vector<std::int64_t> ranks;
-  std::string inputs;                // as words of a shell command, for commands on the page
+  std::string inputs;  // as words of a shell command, for commands on the page
 };
 
 // A <section id="timeline"> without inline styles and inline handlers.

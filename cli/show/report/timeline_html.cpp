@@ -52,7 +52,8 @@ std::string columns_path(const std::vector<double>& heights, double x, double bo
   for (std::size_t i = 0; i < heights.size();) {
     std::size_t end = i + 1;
     while (end < heights.size() && heights[end] == heights[i]) ++end;
-    path += fmt::format("V{}H{}", coordinate(bottom - heights[i] * kRowHeight), coordinate(x + step * static_cast<double>(end)));
+    path += fmt::format("V{}H{}", coordinate(bottom - heights[i] * kRowHeight),
+                        coordinate(x + step * static_cast<double>(end)));
     i = end;
   }
   return path + fmt::format("V{}z", coordinate(bottom));
@@ -74,7 +75,8 @@ std::vector<Usage> joined_parts(const std::vector<Usage>& parts) {
 
 void draw_row(Html& html, const StaticRow& row, const TimelineData& data, double bottom) {
   const std::vector<Usage> parts = joined_parts(row.device->parts);
-  const double part_ns = static_cast<double>(data.time.length_ns()) / static_cast<double>(std::max<std::size_t>(1, parts.size()));
+  const double part_ns =
+      static_cast<double>(data.time.length_ns()) / static_cast<double>(std::max<std::size_t>(1, parts.size()));
   std::vector<double> busy, running, compute;
   const auto share = [&](std::int64_t ns) { return std::min(1.0, static_cast<double>(ns) / part_ns); };
   for (const Usage& part : parts) {
@@ -83,7 +85,11 @@ void draw_row(Html& html, const StaticRow& row, const TimelineData& data, double
     compute.push_back(share(part.compute_ns));
   }
   html.element("text", {{"x", kLabelWidth - 8}, {"y", bottom - 5}, {"text-anchor", "end"}}, row.name);
-  html.empty("rect", {{"x", kLabelWidth}, {"y", bottom - kRowHeight}, {"width", kPlotWidth}, {"height", kRowHeight}, {"class", "tl-idle"}});
+  html.empty("rect", {{"x", kLabelWidth},
+                      {"y", bottom - kRowHeight},
+                      {"width", kPlotWidth},
+                      {"height", kRowHeight},
+                      {"class", "tl-idle"}});
   // Drawn from back to front. The visible remainders are memory alone, exposed communication, and compute.
   html.empty("path", {{"d", columns_path(busy, kLabelWidth, bottom, kPlotWidth)}, {"fill", paint(Fill::memory)}});
   html.empty("path", {{"d", columns_path(running, kLabelWidth, bottom, kPlotWidth)}, {"fill", paint(Fill::exposed)}});
@@ -97,30 +103,44 @@ void draw_axis(Html& html, const TimelineData& data, double top) {
     if (at > length_ns) break;
     const double x = kLabelWidth + kPlotWidth * at / length_ns;
     html.empty("line", {{"x1", x}, {"x2", x}, {"y1", 0}, {"y2", top + 5}, {"class", "grid"}});
-    html.element("text", {{"x", x}, {"y", top + 18}, {"text-anchor", "middle"}, {"class", "tick"}}, axis.tick_text(at) + ' ' + axis.unit);
+    html.element("text", {{"x", x}, {"y", top + 18}, {"text-anchor", "middle"}, {"class", "tick"}},
+                 axis.tick_text(at) + ' ' + axis.unit);
   }
 }
 
 void write_static_picture(Html& html, const TimelineData& data, const std::vector<StaticRow>& rows) {
   const std::size_t shown = std::min(rows.size(), kMostStaticRows);
   const double height = static_cast<double>(shown) * (kRowHeight + kRowGap);
-  html.open("svg", {{"viewBox", fmt::format("0 0 {} {}", coordinate(kLabelWidth + kPlotWidth + 30), coordinate(height + kAxisHeight))}, {"class", "chart"}, {"role", "img"}, {"aria-labelledby", "tl-title tl-desc"}});
+  html.open("svg", {{"viewBox", fmt::format("0 0 {} {}", coordinate(kLabelWidth + kPlotWidth + 30),
+                                            coordinate(height + kAxisHeight))},
+                    {"class", "chart"},
+                    {"role", "img"},
+                    {"aria-labelledby", "tl-title tl-desc"}});
   html.element("title", {{"id", "tl-title"}}, "Utilization of each GPU over the time shown");
-  html.element("desc", {{"id", "tl-desc"}}, fmt::format("One row per GPU, {} over {}. Bottom to top: share of time in compute, in exposed communication, and in copies and memsets alone. Empty space is idle time.", count_text(rows.size(), "GPU"), duration_text(data.time.length_ns())));
+  html.element(
+      "desc", {{"id", "tl-desc"}},
+      fmt::format(
+          "One row per GPU, {} over {}. Bottom to top: share of time in compute, in exposed communication, and in copies and memsets alone. Empty space is idle time.",
+          count_text(rows.size(), "GPU"), duration_text(data.time.length_ns())));
   draw_axis(html, data, height);
-  for (std::size_t i = 0; i < shown; ++i) draw_row(html, rows[i], data, static_cast<double>(i + 1) * (kRowHeight + kRowGap) - kRowGap);
+  for (std::size_t i = 0; i < shown; ++i)
+    draw_row(html, rows[i], data, static_cast<double>(i + 1) * (kRowHeight + kRowGap) - kRowGap);
   html.close("svg");
-  if (shown < rows.size()) html.element("p", fmt::format("The first {} of {} GPUs; the table lists all.", shown, rows.size()));
+  if (shown < rows.size())
+    html.element("p", fmt::format("The first {} of {} GPUs; the table lists all.", shown, rows.size()));
 }
 
 void write_table(Html& html, const TimelineData& data, const std::vector<StaticRow>& rows) {
   html.open("details", {{"class", "tl-table"}});
   html.element("summary", fmt::format("Table: {} over the time shown", count_text(rows.size(), "GPU")));
   html.open("div", {{"class", "scroll"}});
-  html.open("table", {{"data-from-ns", data.time.from_ns - data.origin_ns}, {"data-to-ns", data.time.to_ns - data.origin_ns}});
+  html.open("table",
+            {{"data-from-ns", data.time.from_ns - data.origin_ns}, {"data-to-ns", data.time.to_ns - data.origin_ns}});
   html.open("thead");
   html.open("tr");
-  for (const char* heading : {"rank", "device", "busy", "compute", "communication", "exposed communication", "copies and memsets", "idle"}) html.element("th", {{"scope", "col"}}, heading);
+  for (const char* heading :
+       {"rank", "device", "busy", "compute", "communication", "exposed communication", "copies and memsets", "idle"})
+    html.element("th", {{"scope", "col"}}, heading);
   html.close("tr");
   html.close("thead");
   html.open("tbody");
@@ -129,7 +149,8 @@ void write_table(Html& html, const TimelineData& data, const std::vector<StaticR
     html.element("th", {{"scope", "row"}}, row.name);
     html.element("td", std::to_string(row.device->device));
     const Usage& usage = row.device->whole;
-    for (const std::int64_t ns : {usage.busy_ns, usage.compute_ns, usage.comm_ns, usage.exposed_comm_ns, usage.memory_ns, data.time.length_ns() - usage.busy_ns}) {
+    for (const std::int64_t ns : {usage.busy_ns, usage.compute_ns, usage.comm_ns, usage.exposed_comm_ns,
+                                  usage.memory_ns, data.time.length_ns() - usage.busy_ns}) {
       html.element("td", {{"data-v", ns}}, duration_text(ns));
     }
     html.close("tr");
@@ -150,7 +171,11 @@ void write_live_part(Html& html) {
   html.open("div", {{"class", "tl-controls"}});
   html.open("label");
   html.text("Find ");
-  html.empty("input", {{"id", "tl-search"}, {"type", "search"}, {"placeholder", "name of a kernel"}, {"autocomplete", "off"}, {"spellcheck", "false"}});
+  html.empty("input", {{"id", "tl-search"},
+                       {"type", "search"},
+                       {"placeholder", "name of a kernel"},
+                       {"autocomplete", "off"},
+                       {"spellcheck", "false"}});
   html.close("label");
   write_button(html, "tl-previous", "previous slice of this name", "\u2190");
   write_button(html, "tl-next", "next slice of this name", "\u2192");
@@ -161,12 +186,21 @@ void write_live_part(Html& html) {
   write_button(html, "tl-open", "open or close all ranks", "Open all");
   html.close("div");
   html.open("div", {{"id", "tl-scroll"}});
-  html.element("canvas", {{"id", "tl-canvas"}, {"tabindex", "0"}, {"role", "application"}, {"aria-label", "Timeline. W and S or plus and minus zoom, A and D or the cursor keys move, Home shows all."}, {"aria-describedby", "tl-said"}}, "");
+  html.element(
+      "canvas",
+      {{"id", "tl-canvas"},
+       {"tabindex", "0"},
+       {"role", "application"},
+       {"aria-label", "Timeline. W and S or plus and minus zoom, A and D or the cursor keys move, Home shows all."},
+       {"aria-describedby", "tl-said"}},
+      "");
   html.open("div", {{"id", "tl-height"}});
   html.close("div");
   html.close("div");
   html.element("p", {{"id", "tl-said"}, {"role", "status"}, {"aria-live", "polite"}}, "");
-  html.element("p", {{"class", "tl-help"}}, "Drag to move, Ctrl and the wheel or two fingers to zoom, click a slice to select it, click a rank to open or close it. Keys: W S zoom, A D move.");
+  html.element(
+      "p", {{"class", "tl-help"}},
+      "Drag to move, Ctrl and the wheel or two fingers to zoom, click a slice to select it, click a rank to open or close it. Keys: W S zoom, A D move.");
   html.open("div", {{"id", "tl-tip"}, {"hidden", ""}});
   html.close("div");
   html.close("div");
@@ -176,7 +210,8 @@ void write_legend(Html& html) {
   html.open("p", {{"class", "legend"}});
   for (const TimelineColor& color : kTimelineColors) {
     html.open("span");
-    html.open("svg", {{"viewBox", "0 0 14 14"}, {"width", 14}, {"height", 14}, {"class", "swatch"}, {"aria-hidden", "true"}});
+    html.open("svg",
+              {{"viewBox", "0 0 14 14"}, {"width", 14}, {"height", 14}, {"class", "swatch"}, {"aria-hidden", "true"}});
     if (color.fill) {
       html.empty("rect", {{"width", 14}, {"height", 14}, {"fill", paint(*color.fill)}});
     } else {
@@ -194,14 +229,18 @@ std::string what_is_shown(const TimelineData& data) {
   for (const TimelineRank& rank : data.ranks) (rank.has_slices ? whole : other).push_back(rank.rank);
   for (const TimelineRank& rank : data.ranks) all.push_back(rank.rank);
   const std::int64_t since_ns = data.time.from_ns - data.origin_ns;
-  const std::string since = since_ns == 0 ? std::string("the start of the trace") : fmt::format("{} after the start of the trace", duration_text(since_ns));
+  const std::string since = since_ns == 0 ? std::string("the start of the trace")
+                                          : fmt::format("{} after the start of the trace", duration_text(since_ns));
   const std::string time = fmt::format("{} from {}", duration_text(data.time.length_ns()), since);
   std::string text = !data.time.step ? fmt::format("{}.", time)
-                     : data.ranks.size() == 1 ? fmt::format("Step {}: {}.", *data.time.step, time)
-                                              : fmt::format("Step {} on {}, from the first start to the last end on the GPUs: {}.", *data.time.step, data.has_all_ranks ? "all ranks" : rank_list(all), time);
+                     : data.ranks.size() == 1
+                         ? fmt::format("Step {}: {}.", *data.time.step, time)
+                         : fmt::format("Step {} on {}, from the first start to the last end on the GPUs: {}.",
+                                       *data.time.step, data.has_all_ranks ? "all ranks" : rank_list(all), time);
   text += fmt::format(" {}{}: GPU work, and calls, operators and ranges of the host.", count_text(data.slices, "slice"),
                       all == std::vector<std::int64_t>{-1} ? "" : " of " + rank_list(whole));
-  if (!other.empty()) text += fmt::format(" GPU utilization of {} in intervals of {}.", rank_list(other), duration_text(data.part_ns));
+  if (!other.empty())
+    text += fmt::format(" GPU utilization of {} in intervals of {}.", rank_list(other), duration_text(data.part_ns));
   return text;
 }
 
@@ -211,9 +250,11 @@ std::string timeline_html(const TimelineData& data) {
   Html html;
   const std::vector<StaticRow> rows = static_rows(data);
   html.open("section", {{"id", "timeline"}, {"aria-labelledby", "tl-heading"}});
-  html.element("h2", {{"id", "tl-heading"}}, data.time.step ? fmt::format("Timeline of step {}", *data.time.step) : std::string("Timeline"));
+  html.element("h2", {{"id", "tl-heading"}},
+               data.time.step ? fmt::format("Timeline of step {}", *data.time.step) : std::string("Timeline"));
   html.element("p", what_is_shown(data));
-  html.markup("<noscript><p>JavaScript is off. The chart and the table show the utilization of each GPU; tracetool export writes the single slices.</p></noscript>");
+  html.markup(
+      "<noscript><p>JavaScript is off. The chart and the table show the utilization of each GPU; tracetool export writes the single slices.</p></noscript>");
   write_live_part(html);
   html.open("div", {{"id", "tl-static"}, {"class", "wide"}});
   if (rows.empty()) {
@@ -294,7 +335,7 @@ void write_track(CompactJson& out, const TimelineTrack& track) {
 void write_device(CompactJson& out, const TimelineDevice& device) {
   out.raw("{\"device\":");
   out.number(device.device);
-  const auto sums = [&](std::string_view key, std::int64_t Usage::* sum) {
+  const auto sums = [&](std::string_view key, std::int64_t Usage::*sum) {
     out.raw(key);
     out.list(device.parts, [&](const Usage& part) { out.number(part.*sum); });
   };

@@ -32,7 +32,8 @@ std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context)
 // Returns the time to show. `steps` are from times_of_steps(). `processes` are those whose slices are shown; the first
 // of them determines the step. `kinds` are the kinds of their slices. Without a step, the time contains at most about
 // `most_slices` of them. Throws Error (usage) if the requested step does not exist.
-ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t, ShownTime>& steps, std::optional<std::int64_t> step, const std::vector<ProcessId>& processes, KindSet kinds,
+ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t, ShownTime>& steps,
+                     std::optional<std::int64_t> step, const std::vector<ProcessId>& processes, KindSet kinds,
                      std::size_t most_slices, std::vector<std::string>& notes);
 
 // Times are on the common axis.
@@ -59,8 +60,8 @@ class TimelineSlices {
 
  private:
   struct Floor {
-    std::int64_t shortest_ns = 0;       // minimum length of kept slices
-    std::uint64_t left_out = 0;         // number of dropped slices
+    std::int64_t shortest_ns = 0;  // minimum length of kept slices
+    std::uint64_t left_out = 0;    // number of dropped slices
     // Keeps one in this many of the slices with exactly the minimum length; a power of two
     std::uint64_t one_in = 1;
     std::uint64_t as_long_left_out = 0;
@@ -82,7 +83,7 @@ class TimelineSlices {
 // The content of a timeline, ready to be written: tracks with lanes, names by number, usage of devices.
 struct TimelineName {
   std::string text;
-  std::string_view kind;   // a word of cli/trace/event.h
+  std::string_view kind;  // a word of cli/trace/event.h
   SliceColor color = SliceColor::other;
 };
 
@@ -118,9 +119,9 @@ struct TimelineRank {
 struct TimelineData {
   std::string inputs;  // as words of a shell command
   ShownTime time;
-  bool has_all_ranks = true;  // contains all ranks of the trace
+  bool has_all_ranks = true;     // contains all ranks of the trace
   std::vector<ShownTime> steps;  // a limited number of the trace's steps
-  std::int64_t origin_ns = 0;  // start of the trace
+  std::int64_t origin_ns = 0;    // start of the trace
   std::int64_t part_ns = 1;
   std::vector<TimelineName> names;  // most frequent first
   std::vector<TimelineRank> ranks;  // sorted by rank

@@ -7,8 +7,8 @@ namespace cli::report {
 struct WaitTables {
   // rank, communicator, description, epoch, collectives, wait_ns: sums of the waits in the table collectives
   ResultTable by_communicator;
-  ResultTable by_rank;          // rank, for_rank, collectives, wait_ns, exposed_ns
-  ResultTable by_step;          // step, for_rank, exposed_ns: all ranks together
+  ResultTable by_rank;  // rank, for_rank, collectives, wait_ns, exposed_ns
+  ResultTable by_step;  // step, for_rank, exposed_ns: all ranks together
 };
 
 // Returns an observer for an AnalysisRequest. Its finish() sets `tables`, which must outlive it. exposed_ns is the part

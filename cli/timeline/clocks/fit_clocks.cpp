@@ -17,20 +17,20 @@ namespace cli {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kHostClockError_ns = 1000;  // of GPU times on the clock of their host
+constexpr double kHostClockError_ns = 1000;            // of GPU times on the clock of their host
 constexpr double kOffsetErrors = 2, kDriftErrors = 3;  // standard errors above which they are applied
 constexpr double kSmallMessage = 1 << 20;  // bytes; ends of larger messages differ by their own transfer times
 constexpr double kLeastWeight = 0.05;
 constexpr std::size_t kMostPoints = 1 << 14;  // per pair of domains; more do not improve the result
 constexpr std::size_t kFewestPoints = 3;
-constexpr double kLeastSpread_ns = 2000;  // few points may be on a line by chance
+constexpr double kLeastSpread_ns = 2000;       // few points may be on a line by chance
 constexpr std::size_t kMostSamples = 1 << 20;  // over all domains
 constexpr std::size_t kRounds = 12;
 constexpr double kSameMoment_ns = 100e6;
 // Ends are delayed, never early. Therefore early ends, within a collective and of a clock, are the most exact ones, if
 // there are enough to identify them. In synthesized jobs (exponential delays) this reduces the p99 error from 4.8 to
 // 3.3 us (8 x 4 ranks, 30 % lost), and from 4.7 to 3.0 us (128 x 8, 10 % lost).
-constexpr std::size_t kManyEnds = 4;  // clocks in a collective
+constexpr std::size_t kManyEnds = 4;      // clocks in a collective
 constexpr std::size_t kManySamples = 40;  // of a clock, and collectives in total
 constexpr double kWeightOfLate = 0.15;
 
@@ -42,9 +42,9 @@ double combined_error(double a, double b) { return std::sqrt(a * a + b * b); }
 using SpanId = std::uint32_t;
 struct ClockSpan {
   std::uint32_t domain;
-  double from = -kInfinite;  // on the domain's clock, since the start of the trace there
+  double from = -kInfinite;    // on the domain's clock, since the start of the trace there
   double before = -kInfinite;  // the last time seen in the previous span
-  double set_back = 0;  // amount by which the clock was set back: times before and after overlap
+  double set_back = 0;         // amount by which the clock was set back: times before and after overlap
 };
 
 // The times of a clock in one collective.
@@ -79,7 +79,7 @@ struct Sample {
 // A break in the difference of two domains' clocks, between these times of each.
 struct EdgeBreak {
   std::array<double, 2> before, after;  // on the clock of each
-  double jump = 0;  // of the second clock's offset relative to the first
+  double jump = 0;                      // of the second clock's offset relative to the first
   bool is_explained = false;
 };
 struct BrokenEdge {
@@ -96,7 +96,8 @@ struct Edge {
 
 class ClockFitter {
  public:
-  ClockFitter(const CollectiveCalls& calls, const MatchedCollectives& matched, std::span<const std::uint32_t> domain_of, std::vector<ClockFit>& fits)
+  ClockFitter(const CollectiveCalls& calls, const MatchedCollectives& matched, std::span<const std::uint32_t> domain_of,
+              std::vector<ClockFit>& fits)
       : calls_(calls), matched_(matched), domain_of_(domain_of), fits_(fits) {}
 
   void fit(std::optional<std::uint32_t> fixed) {
@@ -127,7 +128,7 @@ class ClockFitter {
   struct Estimate {
     bool known = false, is_reference = false;
     std::uint32_t reference = 0;  // of the domains that share collectives with it: the one with offset 0
-    Line line;  // added to the domain's times to convert them to the reference's
+    Line line;                    // added to the domain's times to convert them to the reference's
     std::size_t samples = 0;
   };
 
@@ -144,7 +145,8 @@ class ClockFitter {
       std::int64_t& origin = origins_[domain_of_[id]];
       for (const CollectiveLane& lane : calls_.processes[id].lanes) {
         for (const CollectiveCall& call : lane.calls) {
-          if (call.gpu_start_ns != kNoTime && (origin == kNoTime || call.gpu_start_ns < origin)) origin = call.gpu_start_ns;
+          if (call.gpu_start_ns != kNoTime && (origin == kNoTime || call.gpu_start_ns < origin))
+            origin = call.gpu_start_ns;
         }
       }
     }
@@ -176,8 +178,9 @@ class ClockFitter {
   void take(const MatchedCollective& collective) {
     const Operation operation = calls_.whats[collective.what].operation;
     // Calls of kernels of unknown operations are matched because their times satisfy the model used here.
-    const bool binds = all_depend_on_all(operation) ||
-                       (collective.counted && (operation == Operation::unknown || operation == Operation::send_receive));
+    const bool binds =
+        all_depend_on_all(operation) ||
+        (collective.counted && (operation == Operation::unknown || operation == Operation::send_receive));
     if (!binds) return take_one_sided(collective, operation);
     const std::vector<DomainPart> parts = parts_of(collective);
     if (parts.size() < 2) return;
@@ -201,8 +204,12 @@ class ClockFitter {
     const bool pair = collective.point_to_point;
     if (!pair && (root < 0 || (operation != Operation::broadcast && operation != Operation::reduce))) return;
     const auto some = matched_.calls_of(collective);
-    const auto is_root = [&](const MatchedCall& each) { return calls_.processes[each.process].lanes[each.lane].own_rank == root; };
-    const auto is_sender = [&](const MatchedCall& each) { return calls_.whats[call_of(calls_, each).what].operation == Operation::send; };
+    const auto is_root = [&](const MatchedCall& each) {
+      return calls_.processes[each.process].lanes[each.lane].own_rank == root;
+    };
+    const auto is_sender = [&](const MatchedCall& each) {
+      return calls_.whats[call_of(calls_, each).what].operation == Operation::send;
+    };
     for (const MatchedCall& one : some) {
       if (pair ? !is_sender(one) : !is_root(one)) continue;
       for (const MatchedCall& other : some) {
@@ -213,7 +220,8 @@ class ClockFitter {
         if (first.gpu_start_ns == kNoTime || second.gpu_end_ns == kNoTime) continue;
         const auto a = span_of(from), b = span_of(to);
         if (!a || !b || *a == *b) continue;
-        const auto start = static_cast<double>(first.gpu_start_ns - origin(*a)), end = static_cast<double>(second.gpu_end_ns - origin(*b));
+        const auto start = static_cast<double>(first.gpu_start_ns - origin(*a)),
+                   end = static_cast<double>(second.gpu_end_ns - origin(*b));
         constrain(*a, start, *b, end);
       }
     }
@@ -222,7 +230,8 @@ class ClockFitter {
   void add_samples(const std::vector<DomainPart>& parts, std::size_t fewest, double weight) {
     // If there are too many, every second one is removed, repeatedly.
     if (sampled_++ % sample_step_ != 0) return;
-    for (const DomainPart& part : parts) samples_.push_back({static_cast<std::uint32_t>(sampled_), part.domain, earliest_of(part.ends, fewest), weight});
+    for (const DomainPart& part : parts)
+      samples_.push_back({static_cast<std::uint32_t>(sampled_), part.domain, earliest_of(part.ends, fewest), weight});
     if (samples_.size() < kMostSamples) return;
     sample_step_ *= 2;
     std::erase_if(samples_, [&](const Sample& sample) { return (sample.collective - 1) % sample_step_ != 0; });
@@ -243,14 +252,16 @@ class ClockFitter {
   // each domain's samples, known or unknown, weakens the bound.
   void constrain(std::uint32_t a, double start, std::uint32_t b, double end) {
     if (!is_bounding_ || !estimates_[a].known || !estimates_[b].known || !std::isfinite(start)) return;
-    const double value = start - end + moved(a, start) - moved(b, end) - unsure(a, start) - unsure(b, end) - kHostClockError_ns;
+    const double value =
+        start - end + moved(a, start) - moved(b, end) - unsure(a, start) - unsure(b, end) - kHostClockError_ns;
     const auto [known, is_new] = least_.try_emplace({a, b}, value);
     if (!is_new) known->second = std::max(known->second, value);
   }
 
   static double lower_quartile(std::vector<LinePoint> ends) {
     const auto quarter = ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 4);
-    std::nth_element(ends.begin(), quarter, ends.end(), [](const LinePoint& a, const LinePoint& b) { return a.value < b.value; });
+    std::nth_element(ends.begin(), quarter, ends.end(),
+                     [](const LinePoint& a, const LinePoint& b) { return a.value < b.value; });
     return quarter->value;
   }
 
@@ -258,7 +269,8 @@ class ClockFitter {
   // ends, alternately. The references do not change.
   void refine() {
     std::size_t collectives = 0;
-    for (std::size_t i = 0; i < samples_.size(); ++i) collectives += i == 0 || samples_[i].collective != samples_[i - 1].collective;
+    for (std::size_t i = 0; i < samples_.size(); ++i)
+      collectives += i == 0 || samples_[i].collective != samples_[i - 1].collective;
     for (std::size_t round = 0; round < kRounds; ++round) {
       std::vector<std::vector<LinePoint>> points(spans_.size());
       std::vector<std::size_t> of_many(spans_.size());
@@ -291,13 +303,16 @@ class ClockFitter {
         e.line = line;
         e.line.offset -= zero.value(at);
         e.line.slope -= zero.slope;
-        e.line.offset_error = combined_error(error_of(line.offset_error, line.mad), error_of(zero.offset_error, zero.mad));
+        e.line.offset_error =
+            combined_error(error_of(line.offset_error, line.mad), error_of(zero.offset_error, zero.mad));
         e.line.slope_error = combined_error(error_of(line.slope_error, line.mad), error_of(zero.slope_error, zero.mad));
       }
     }
   }
   // A deviation smaller than that of ends is due to chance.
-  static double error_of(double error, double mad) { return error * std::max(1.0, kLeastSpread_ns / std::max(mad, 1.0)); }
+  static double error_of(double error, double mad) {
+    return error * std::max(1.0, kLeastSpread_ns / std::max(mad, 1.0));
+  }
 
   // Propagates from the reference over the edges with the most exact offsets.
   void estimate(std::optional<std::uint32_t> fixed) {
@@ -356,7 +371,9 @@ class ClockFitter {
     return next;
   }
 
-  bool drifts(const Estimate& e) const { return std::isfinite(e.line.slope_error) && std::abs(e.line.slope) > kDriftErrors * e.line.slope_error; }
+  bool drifts(const Estimate& e) const {
+    return std::isfinite(e.line.slope_error) && std::abs(e.line.slope) > kDriftErrors * e.line.slope_error;
+  }
 
   // Shortest paths from the reference, for offsets at the middle of each domain's samples.
   void bound() {
@@ -443,12 +460,14 @@ class ClockFitter {
     if (spans_of_[domain].size() == 1) return domain;
     const CollectiveCall& call = call_of(calls_, which);
     if (call.gpu_start_ns == kNoTime || call.gpu_end_ns < call.gpu_start_ns) return {};
-    const auto start = static_cast<double>(call.gpu_start_ns - origins_[domain]), end = static_cast<double>(call.gpu_end_ns - origins_[domain]);
+    const auto start = static_cast<double>(call.gpu_start_ns - origins_[domain]),
+               end = static_cast<double>(call.gpu_end_ns - origins_[domain]);
     SpanId found = domain;
     for (const SpanId id : spans_of_[domain]) {
       const ClockSpan& span = spans_[id];
       if (id == domain) continue;
-      const auto [starts, ends] = span.set_back > 0 ? sides_of_set_back(which, span, end) : std::pair(start >= span.from, end >= span.from);
+      const auto [starts, ends] =
+          span.set_back > 0 ? sides_of_set_back(which, span, end) : std::pair(start >= span.from, end >= span.from);
       if (starts != ends) return {};
       if (starts) found = id;
     }
@@ -504,7 +523,8 @@ class ClockFitter {
     for (const bool by_second : {false, true}) {
       std::vector<LinePoint> points = edge;  // at: on the second clock
       const auto time_of = [&](const LinePoint& point) { return by_second ? point.at : point.at + point.value; };
-      std::sort(points.begin(), points.end(), [&](const LinePoint& x, const LinePoint& y) { return time_of(x) < time_of(y); });
+      std::sort(points.begin(), points.end(),
+                [&](const LinePoint& x, const LinePoint& y) { return time_of(x) < time_of(y); });
       std::vector<LinePoint> series;
       for (const LinePoint& point : points) series.push_back({time_of(point), point.value, point.weight});
       const auto breaks = find_breaks(series);
@@ -535,7 +555,8 @@ class ClockFitter {
         for (std::size_t b = 0; b < each.breaks.size() && fixed != each.domains[i]; ++b) {
           if (each.breaks[b].is_explained) continue;
           std::int64_t of_it = 0;
-          each_other(edges, each.domains[i], each.breaks[b], i, [&](EdgeBreak* same) { of_it += same != nullptr ? 2 : -1; });
+          each_other(edges, each.domains[i], each.breaks[b], i,
+                     [&](EdgeBreak* same) { of_it += same != nullptr ? 2 : -1; });
           if (edge == nullptr || of_it > most) {
             edge = &each;
             side = i;
@@ -558,15 +579,19 @@ class ClockFitter {
   // Calls f for each edge of the domain with its break at the same moment, as far as its calls determine it; null if
   // there is none.
   template <typename F>
-  static void each_other(std::vector<BrokenEdge>& edges, std::uint32_t domain, const EdgeBreak& one, std::size_t side, F&& f) {
+  static void each_other(std::vector<BrokenEdge>& edges, std::uint32_t domain, const EdgeBreak& one, std::size_t side,
+                         F&& f) {
     for (BrokenEdge& edge : edges) {
       for (std::size_t i = 0; i < 2; ++i) {
         if (edge.domains[i] != domain) continue;
         EdgeBreak* same = nullptr;
         for (EdgeBreak& each : edge.breaks) {
           const double apart = std::abs(each.before[i] - one.before[side]);
-          const double known_to = std::abs(each.after[i] - each.before[i]) + std::abs(one.after[side] - one.before[side]) + kSameMoment_ns;
-          if (!each.is_explained && apart <= known_to && (same == nullptr || apart < std::abs(same->before[i] - one.before[side]))) same = &each;
+          const double known_to =
+              std::abs(each.after[i] - each.before[i]) + std::abs(one.after[side] - one.before[side]) + kSameMoment_ns;
+          if (!each.is_explained && apart <= known_to &&
+              (same == nullptr || apart < std::abs(same->before[i] - one.before[side])))
+            same = &each;
         }
         f(same);
       }
@@ -612,8 +637,9 @@ class ClockFitter {
 
 }  // namespace
 
-void fit_clocks(const CollectiveCalls& calls, const MatchedCollectives& matched, std::span<const std::uint32_t> domain_of,
-                std::optional<std::uint32_t> fixed, std::vector<ClockFit>& fits) {
+void fit_clocks(const CollectiveCalls& calls, const MatchedCollectives& matched,
+                std::span<const std::uint32_t> domain_of, std::optional<std::uint32_t> fixed,
+                std::vector<ClockFit>& fits) {
   ClockFitter(calls, matched, domain_of, fits).fit(fixed);
 }
 

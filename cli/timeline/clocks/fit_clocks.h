@@ -32,7 +32,8 @@ namespace cli {
 // `domain_of` is indexed by ProcessId. The first domain of each set that shares collectives is the reference with
 // offset 0; `fixed` has priority. An offset is applied if it exceeds two standard errors, a drift if it exceeds three.
 // A domain that shares no collective keeps its wall clock; its `method` reports that.
-void fit_clocks(const CollectiveCalls& calls, const MatchedCollectives& matched, std::span<const std::uint32_t> domain_of,
-                std::optional<std::uint32_t> fixed, std::vector<ClockFit>& fits);
+void fit_clocks(const CollectiveCalls& calls, const MatchedCollectives& matched,
+                std::span<const std::uint32_t> domain_of, std::optional<std::uint32_t> fixed,
+                std::vector<ClockFit>& fits);
 
 }  // namespace cli

@@ -10,7 +10,7 @@ namespace cli {
 
 namespace {
 
-constexpr double kWithin = 3;  // standard deviations
+constexpr double kWithin = 3;         // standard deviations
 constexpr int kAsymmetricRounds = 6;  // the points below change with the line; after a few rounds they are stable
 
 double mad_of(const std::vector<LinePoint>& points, const Line& line) {
@@ -59,7 +59,8 @@ double weighted_median(std::vector<LinePoint> points) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     below += points[i].weight;
     if (below * 2 > total) return points[i].value;
-    if (below * 2 == total) return i + 1 < points.size() ? (points[i].value + points[i + 1].value) / 2 : points[i].value;
+    if (below * 2 == total)
+      return i + 1 < points.size() ? (points[i].value + points[i + 1].value) / 2 : points[i].value;
   }
   return points.back().value;
 }
@@ -83,7 +84,8 @@ Line fit_line(std::vector<LinePoint> points, double below) {
   const std::size_t half = points.size() / 2;
   for (std::size_t i = 0; i + half < points.size(); ++i) {
     const LinePoint &a = points[i], &b = points[i + half];
-    if (b.at > a.at) slopes.push_back({0, (b.value - a.value) / (b.at - a.at), std::min(a.weight, b.weight) * (b.at - a.at)});
+    if (b.at > a.at)
+      slopes.push_back({0, (b.value - a.value) / (b.at - a.at), std::min(a.weight, b.weight) * (b.at - a.at)});
   }
   line.slope = weighted_median(std::move(slopes));
   std::vector<LinePoint> rest = points;
@@ -107,7 +109,7 @@ Line fit_line(std::vector<LinePoint> points, double below) {
 namespace {
 
 constexpr std::size_t kMostBreaks = 16;
-constexpr std::size_t kBlockPoints = 6;  // minimum points of a block, whose median is tested
+constexpr std::size_t kBlockPoints = 6;                          // minimum points of a block, whose median is tested
 constexpr double kSigmaOfNoise = 1.483, kErrorOfMedian = 1.253;  // for a normal distribution
 constexpr double kErrors = 5;  // standard errors by which the median of a block has to differ from the line
 constexpr double kLeastDeviation_ns = 5000;
@@ -116,12 +118,14 @@ constexpr std::size_t kPlaces = 96;
 
 double distance(const std::vector<LinePoint>& points, std::size_t begin, std::size_t end, const Line& line) {
   double sum = 0;
-  for (std::size_t i = begin; i < end; ++i) sum += points[i].weight * std::abs(points[i].value - line.value(points[i].at));
+  for (std::size_t i = begin; i < end; ++i)
+    sum += points[i].weight * std::abs(points[i].value - line.value(points[i].at));
   return sum;
 }
 
 Line line_of(const std::vector<LinePoint>& points, std::size_t begin, std::size_t end) {
-  return fit_line({points.begin() + static_cast<std::ptrdiff_t>(begin), points.begin() + static_cast<std::ptrdiff_t>(end)});
+  return fit_line(
+      {points.begin() + static_cast<std::ptrdiff_t>(begin), points.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
 // Returns the noise as the median deviation of differences between successive points, which does not depend on their
@@ -129,7 +133,8 @@ Line line_of(const std::vector<LinePoint>& points, std::size_t begin, std::size_
 double noise_of(const std::vector<LinePoint>& points, std::size_t begin, std::size_t end) {
   std::vector<LinePoint> steps;
   for (std::size_t i = begin + 1; i < end; ++i) {
-    steps.push_back({0, std::abs(points[i].value - points[i - 1].value), std::min(points[i].weight, points[i - 1].weight)});
+    steps.push_back(
+        {0, std::abs(points[i].value - points[i - 1].value), std::min(points[i].weight, points[i - 1].weight)});
   }
   return weighted_median(std::move(steps)) / std::sqrt(2);
 }
@@ -166,7 +171,8 @@ std::size_t best_break(const std::vector<LinePoint>& points, std::size_t begin, 
   std::size_t best = some.size() / 2;
   const auto try_at = [&](std::size_t at) {
     if (at < least || at + least > some.size()) return;
-    const double cost = distance(some, 0, at, line_of(some, 0, at)) + distance(some, at, some.size(), line_of(some, at, some.size()));
+    const double cost =
+        distance(some, 0, at, line_of(some, 0, at)) + distance(some, at, some.size(), line_of(some, at, some.size()));
     if (best_cost < 0 || cost < best_cost) {
       best_cost = cost;
       best = at;
@@ -178,13 +184,15 @@ std::size_t best_break(const std::vector<LinePoint>& points, std::size_t begin, 
   for (std::size_t at = near > hop ? near - hop : 0; at <= near + hop; ++at) try_at(at);
   // Among all points, with the lines of both sides, which are robust to a few points of the wrong side.
   const std::size_t from = begin + (best - 1) * stride, to = std::min(end, begin + (best + 1) * stride + 1);
-  const std::size_t left_end = std::max(begin + kLeastPiece / 2, from), right_begin = std::min(end - kLeastPiece / 2, to);
+  const std::size_t left_end = std::max(begin + kLeastPiece / 2, from),
+                    right_begin = std::min(end - kLeastPiece / 2, to);
   const Line left = line_of(points, begin, left_end), right = line_of(points, right_begin, end);
   double cost = 0, least_cost = 0;
   std::size_t found = from;
   for (std::size_t i = from; i < to; ++i) {
     const LinePoint& point = points[i];
-    cost += point.weight * (std::abs(point.value - left.value(point.at)) - std::abs(point.value - right.value(point.at)));
+    cost +=
+        point.weight * (std::abs(point.value - left.value(point.at)) - std::abs(point.value - right.value(point.at)));
     if (cost < least_cost) {
       least_cost = cost;
       found = i + 1;

@@ -13,7 +13,7 @@ struct LinePoint {
 struct Line {
   double middle = 0;  // where the value is `offset`: the weighted mean of the points' positions
   double offset = 0, slope = 0;
-  double mad = 0;  // weighted median absolute deviation from the line
+  double mad = 0;                            // weighted median absolute deviation from the line
   double offset_error = 0, slope_error = 0;  // standard errors; infinite for one or two points
   double value(double at) const { return offset + slope * (at - middle); }
 };

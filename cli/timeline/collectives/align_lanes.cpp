@@ -25,10 +25,10 @@ struct Round {
 constexpr Round kRounds[] = {{5, kMostShifts}, {32, 1024}, {256, 16}};
 
 struct Pair {
-  double at_ns;  // time on the first lane's clock, since its first call
+  double at_ns;         // time on the first lane's clock, since its first call
   double lo_ns, hi_ns;  // bounds of the offset
-  double end_ns;  // offset according to the ends
-  double start_ns;  // offset according to the starts
+  double end_ns;        // offset according to the ends
+  double start_ns;      // offset according to the starts
 };
 
 // The compared data of a call, relative to the lane's first one.
@@ -42,7 +42,12 @@ struct Timed {
 class Fitter {
  public:
   Fitter(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock)
-      : whats_(whats), same_clock_(same_clock), origin_a_(first_time(a)), origin_b_(first_time(b)), a_(timed(a, origin_a_)), b_(timed(b, origin_b_)) {
+      : whats_(whats),
+        same_clock_(same_clock),
+        origin_a_(first_time(a)),
+        origin_b_(first_time(b)),
+        a_(timed(a, origin_a_)),
+        b_(timed(b, origin_b_)) {
     if (!same_clock) return;
     const auto zero = static_cast<double>(origin_b_ - origin_a_);
     least_ = zero - kTimestampError_ns;
@@ -62,7 +67,8 @@ class Fitter {
       if (can_be_same_what(a->what, b.what)) {
         if (a->binds && b.binds) add_pair(*a, b);
       } else if (!std::exchange(fit.differs, true)) {
-        fit.why = fmt::format("call {} is {} on one rank and {} on the other", fit.pairs, what_text(whats_[a->what]), what_text(whats_[b.what]));
+        fit.why = fmt::format("call {} is {} on one rank and {} on the other", fit.pairs, what_text(whats_[a->what]),
+                              what_text(whats_[b.what]));
       }
     }
     judge(fit);
@@ -96,12 +102,15 @@ class Fitter {
     }
     if (samples < count && samples < kPairsForDrift) return 0;
     const double drift = best_drift();
-    if (pairs_.empty() || width(drift) < -kTimestampError_ns - (same_clock_ ? 0 : kMostDrift * (last - first))) return INFINITY;
+    if (pairs_.empty() || width(drift) < -kTimestampError_ns - (same_clock_ ? 0 : kMostDrift * (last - first)))
+      return INFINITY;
     return spread(ends(drift)).second;
   }
 
   bool any_binds() const {
-    const auto some = [](const Calls& calls) { return std::any_of(calls.begin(), calls.end(), [](const Timed& call) { return call.binds; }); };
+    const auto some = [](const Calls& calls) {
+      return std::any_of(calls.begin(), calls.end(), [](const Timed& call) { return call.binds; });
+    };
     return some(a_) && some(b_);
   }
 
@@ -112,7 +121,8 @@ class Fitter {
     Calls calls;
     calls.reserve(lane.calls.size());
     for (const CollectiveCall& call : lane.calls) {
-      const bool is_known = call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime && times_bind(whats_[call.what].operation);
+      const bool is_known =
+          call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime && times_bind(whats_[call.what].operation);
       calls.push_back({call.position, is_known ? static_cast<double>(call.gpu_start_ns - origin) : 0,
                        is_known ? static_cast<double>(call.gpu_end_ns - origin) : 0, call.what, is_known});
     }
@@ -127,19 +137,22 @@ class Fitter {
     if (at <= 0) return calls.data();
     if (at < std::ssize(calls) && calls[static_cast<std::size_t>(at)].position == position) return calls.data() + at;
     if (position > calls.back().position) return end_of(calls);
-    return std::lower_bound(calls.data(), end_of(calls), position, [](const Timed& call, std::int64_t value) { return call.position < value; });
+    return std::lower_bound(calls.data(), end_of(calls), position,
+                            [](const Timed& call, std::int64_t value) { return call.position < value; });
   }
 
   // Returns the calls of the second lane within the first one.
   std::pair<const Timed*, const Timed*> common(std::int64_t shift) const {
-    const Timed *const first = find(b_, a_.front().position - shift), *const last = find(b_, a_.back().position - shift + 1);
+    const Timed *const first = find(b_, a_.front().position - shift), *const last =
+                                                                          find(b_, a_.back().position - shift + 1);
     return {first, std::max(first, last)};
   }
 
   bool can_be_same_what(WhatId a, WhatId b) const { return a == b || can_be_same(whats_[a], whats_[b]); }
 
   void add_pair(const Timed& a, const Timed& b) {
-    pairs_.push_back({a.end_ns, a.start_ns - b.end_ns, a.end_ns - b.start_ns, a.end_ns - b.end_ns, a.start_ns - b.start_ns});
+    pairs_.push_back(
+        {a.end_ns, a.start_ns - b.end_ns, a.end_ns - b.start_ns, a.end_ns - b.end_ns, a.start_ns - b.start_ns});
   }
 
   // Returns the common width of the intervals after removing a drift.
@@ -186,12 +199,14 @@ class Fitter {
     if (fit.differs) return;
     const char* const clocks = same_clock_ ? "although they have the same clock" : "whatever the offset of the clocks";
     if (fit.width_ns < -kTimestampError_ns) {
-      fit.why = fmt::format("some of {} pairs would have ended on one rank {:.0f} us before they began on the other, {}", pairs_.size(), -fit.width_ns / 1e3,
-                            clocks);
+      fit.why =
+          fmt::format("some of {} pairs would have ended on one rank {:.0f} us before they began on the other, {}",
+                      pairs_.size(), -fit.width_ns / 1e3, clocks);
       return;
     }
     if (const double most = quantile(values_, kNearlyAll); fit.mad_ns > kTypicalSpread_ns || most > kMostSpread_ns) {
-      fit.why = fmt::format("the ends of {} pairs differ by {:.0f} us in the median and by up to {:.0f} us, {}", pairs_.size(), fit.mad_ns / 1e3, most / 1e3, clocks);
+      fit.why = fmt::format("the ends of {} pairs differ by {:.0f} us in the median and by up to {:.0f} us, {}",
+                            pairs_.size(), fit.mad_ns / 1e3, most / 1e3, clocks);
       return;
     }
     fit.possible = true;
@@ -213,12 +228,13 @@ class Fitter {
   std::int64_t origin_a_, origin_b_;
   Calls a_, b_;
   double least_ = -INFINITY, most_ = INFINITY;  // bounds of the offset of b's first call to a's
-  std::vector<Pair> pairs_;  // pairs that bind
-  std::vector<double> values_;  // scratch space
+  std::vector<Pair> pairs_;                     // pairs that bind
+  std::vector<double> values_;                  // scratch space
 };
 
 // Returns the shifts at which both lanes may have `fewest` calls in common: first those with near first or last calls.
-std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLane& b, std::int64_t step, std::size_t fewest) {
+std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLane& b, std::int64_t step,
+                                    std::size_t fewest) {
   const auto inside = static_cast<std::int64_t>(fewest) - 1;
   const std::int64_t first = a.calls.front().position - b.calls.back().position + inside;
   const std::int64_t last = a.calls.back().position - b.calls.front().position - inside;
@@ -227,15 +243,18 @@ std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLan
   // The next multiple of the step
   const auto not_below = [step](std::int64_t value) { return value - value % step + (value % step > 0 ? step : 0); };
   std::vector<std::int64_t> shifts;
-  for (std::int64_t shift = not_below(std::max(-reach, first)); shift <= std::min(reach, last); shift += step) shifts.push_back(shift);
-  for (std::int64_t shift = not_below(std::max(at_end - reach, first)); shift <= std::min(at_end + reach, last); shift += step) {
+  for (std::int64_t shift = not_below(std::max(-reach, first)); shift <= std::min(reach, last); shift += step)
+    shifts.push_back(shift);
+  for (std::int64_t shift = not_below(std::max(at_end - reach, first)); shift <= std::min(at_end + reach, last);
+       shift += step) {
     if (shift < -reach || shift > reach) shifts.push_back(shift);
   }
   return shifts;
 }
 
 // Returns the shifts with the closest ends according to samples; none if the budget is exhausted.
-std::vector<std::int64_t> best_shifts(Fitter& fitter, std::vector<std::int64_t> shifts, std::size_t fewest, FitBudget& budget) {
+std::vector<std::int64_t> best_shifts(Fitter& fitter, std::vector<std::int64_t> shifts, std::size_t fewest,
+                                      FitBudget& budget) {
   for (const Round& round : kRounds) {
     std::vector<std::pair<double, std::int64_t>> rated;
     for (const std::int64_t shift : shifts) {
@@ -257,25 +276,29 @@ std::vector<std::int64_t> best_shifts(Fitter& fitter, std::vector<std::int64_t> 
 
 }  // namespace
 
-LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, std::int64_t shift) {
+LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock,
+               std::int64_t shift) {
   return Fitter(a, b, whats, same_clock).at(shift);
 }
 
 namespace {
 
 // Returns the possible shifts, the best one first.
-std::vector<LaneFit> possible_fits(Fitter& fitter, const std::vector<std::int64_t>& shifts, std::size_t fewest, FitBudget& budget) {
+std::vector<LaneFit> possible_fits(Fitter& fitter, const std::vector<std::int64_t>& shifts, std::size_t fewest,
+                                   FitBudget& budget) {
   std::vector<LaneFit> found;
   for (const std::int64_t shift : best_shifts(fitter, shifts, fewest, budget)) {
     LaneFit fit = fitter.at(shift);
     budget.pairs -= std::min(budget.pairs, fit.pairs);
     if (fit.possible && fit.pairs >= fewest && fit.binding >= kFewestPairs) found.push_back(std::move(fit));
   }
-  std::stable_sort(found.begin(), found.end(), [](const LaneFit& one, const LaneFit& other) { return one.mad_ns < other.mad_ns; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const LaneFit& one, const LaneFit& other) { return one.mad_ns < other.mad_ns; });
   return found;
 }
 
-LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
+LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                 bool same_clock, FitBudget& budget) {
   LaneFit best;
   if (a.calls.empty() || b.calls.empty()) return best;
   if (budget.pairs == 0) {
@@ -312,25 +335,28 @@ LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interne
   if (possible.size() > 1 && !is_clearly_better(best.mad_ns, possible[1].mad_ns)) {
     best.possible = false;
     best.alike = true;
-    best.why = fmt::format("shifts of {} and {} are equally possible: ends differ by {:.1f} and {:.1f} us", best.shift, possible[1].shift,
-                           best.mad_ns / 1e3, possible[1].mad_ns / 1e3);
+    best.why = fmt::format("shifts of {} and {} are equally possible: ends differ by {:.1f} and {:.1f} us", best.shift,
+                           possible[1].shift, best.mad_ns / 1e3, possible[1].mad_ns / 1e3);
   }
   return best;
 }
 
 }  // namespace
 
-std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
+std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                               bool same_clock, FitBudget& budget) {
   std::vector<PartFit> found;
   const std::size_t length = std::max(kLeastLanePart, b.calls.size() / kLaneParts);
   if (b.calls.size() < length || a.calls.size() < length) return found;
   for (std::size_t part = 0; part < kLaneParts && budget.pairs > 0; ++part) {
     const std::size_t first = (b.calls.size() - length) * part / (kLaneParts - 1);
     CollectiveLane some = b;
-    some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(first), b.calls.begin() + static_cast<std::ptrdiff_t>(first + length));
+    some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(first),
+                      b.calls.begin() + static_cast<std::ptrdiff_t>(first + length));
     Fitter fitter(a, some, whats, same_clock);
     const std::size_t fewest = std::max(kFewestPairs, (length + 1) / 2);
-    const std::vector<LaneFit> possible = possible_fits(fitter, shifts_of(a, some, std::max(a.ordinal_step, b.ordinal_step), fewest), fewest, budget);
+    const std::vector<LaneFit> possible =
+        possible_fits(fitter, shifts_of(a, some, std::max(a.ordinal_step, b.ordinal_step), fewest), fewest, budget);
     for (const LaneFit& each : possible) {
       if (!is_clearly_better(possible[0].mad_ns, each.mad_ns)) found.push_back({first, length, each});
     }
@@ -342,7 +368,8 @@ namespace {
 
 // If the steps of a run are very similar, a call lost on one side may hide the right shift, and a wrong one may fit as
 // a whole. A part without the loss then fits clearly better at another shift, or most parts fit equally well at others.
-bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, FitBudget& budget, const LaneFit& fit) {
+bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                      FitBudget& budget, const LaneFit& fit) {
   const std::vector<PartFit> parts = fit_parts(a, b, whats, false, budget);
   std::size_t others = 0;
   for (auto each = parts.begin(); each != parts.end();) {
@@ -356,29 +383,36 @@ bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const In
 
 }  // namespace
 
-LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
+LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats,
+                 bool same_clock, FitBudget& budget) {
   return best_fit(a, part, whats, same_clock, budget);
 }
 
-LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
+LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                  bool same_clock, FitBudget& budget) {
   LaneFit fit = best_fit(a, b, whats, same_clock, budget);
   const bool is_counted_alike = a.numbering == Numbering::counted && a.whole_beginning && b.whole_beginning;
   if (!fit.possible || same_clock || is_counted_alike || !may_hide_another(a, b, whats, budget, fit)) return fit;
   fit.possible = false;
   fit.alike = true;
-  fit.why = fmt::format("a shift of {} is possible, but parts fit other shifts, and a lost call may hide the right one", fit.shift);
+  fit.why = fmt::format("a shift of {} is possible, but parts fit other shifts, and a lost call may hide the right one",
+                        fit.shift);
   return fit;
 }
 
-std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, const LaneFit& fit) {
+std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                    bool same_clock, const LaneFit& fit) {
   if (fit.shifts == 0) return fit.why;
   const LaneFit last = fit_at(a, b, whats, same_clock, a.calls.back().position - b.calls.back().position);
-  return fmt::format("none of {} shifts is possible; if the last calls are the same, {}", fit.shifts, last.why.empty() ? "too few calls are in common" : last.why);
+  return fmt::format("none of {} shifts is possible; if the last calls are the same, {}", fit.shifts,
+                     last.why.empty() ? "too few calls are in common" : last.why);
 }
 
 bool proves(const LaneFit& fit) { return fit.possible && fit.binding >= kFewestPairs; }
 
-bool is_clearly_better(double mad_ns, double other_ns) { return mad_ns * kClearlyBetter <= other_ns && mad_ns < other_ns; }
+bool is_clearly_better(double mad_ns, double other_ns) {
+  return mad_ns * kClearlyBetter <= other_ns && mad_ns < other_ns;
+}
 
 std::int64_t first_time(const CollectiveLane& lane) {
   for (const CollectiveCall& call : lane.calls) {

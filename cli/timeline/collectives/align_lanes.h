@@ -29,19 +29,19 @@ namespace cli {
 // The offset is added to times of the second lane to convert them to the first lane's clock.
 struct LaneFit {
   bool possible = false;
-  bool alike = false;  // impossible because other shifts fit equally well
-  bool differs = false;  // impossible because calls at one position do different things
-  std::int64_t shift = 0;     // position in the first lane - position in the second one
-  std::size_t pairs = 0;  // calls present in both lanes
+  bool alike = false;      // impossible because other shifts fit equally well
+  bool differs = false;    // impossible because calls at one position do different things
+  std::int64_t shift = 0;  // position in the first lane - position in the second one
+  std::size_t pairs = 0;   // calls present in both lanes
   // Pairs with known times on both sides in which every rank depends on all, as far as is known
   std::size_t binding = 0;
-  double offset_ns = 0;  // median of the differences of the ends
-  double drift_ppm = 0;  // of the second lane's clock; 0 if no drift is needed
-  double width_ns = 0;  // common part of the intervals; if negative, the distance by which they miss each other
-  double mad_ns = 0;  // median absolute deviation of the ends
+  double offset_ns = 0;      // median of the differences of the ends
+  double drift_ppm = 0;      // of the second lane's clock; 0 if no drift is needed
+  double width_ns = 0;       // common part of the intervals; if negative, the distance by which they miss each other
+  double mad_ns = 0;         // median absolute deviation of the ends
   double starts_mad_ns = 0;  // median absolute deviation of the starts
-  std::size_t shifts = 0;  // number of shifts tried, if none is possible; see why_not()
-  std::string why;  // reason why the fit is impossible, if no other member gives it
+  std::size_t shifts = 0;    // number of shifts tried, if none is possible; see why_not()
+  std::string why;           // reason why the fit is impossible, if no other member gives it
 };
 
 // Pairs of calls that may still be compared, over all comparisons of a run. The limit keeps matching linear in the
@@ -74,13 +74,16 @@ constexpr bool times_bind(Operation operation) {
 
 // Fits one shift. If `same_clock`, the offset is 0. Calls that do different things make the shift impossible; calls of
 // unknown times are skipped.
-LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, std::int64_t shift);
+LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock,
+               std::int64_t shift);
 
 // Fits all shifts: each with a few pairs, the remaining ones with more pairs, and the best one with all pairs.
-LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget);
+LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                  bool same_clock, FitBudget& budget);
 
 // Same as fit_lanes() for a part of the second lane, without the check that lost calls may hide the right shift.
-LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget);
+LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats,
+                 bool same_clock, FitBudget& budget);
 
 // Part of the second lane, with a shift that is possible for it and not clearly worse than the best one.
 struct PartFit {
@@ -89,10 +92,12 @@ struct PartFit {
 };
 
 // Returns a few parts that make up the second lane, in order. The candidates of each part are sorted, best shift first.
-std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget);
+std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                               bool same_clock, FitBudget& budget);
 
 // Returns the reason why `fit`, a fit of these lanes, is impossible.
-std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, const LaneFit& fit);
+std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                    bool same_clock, const LaneFit& fit);
 
 // Returns true if the fit is possible and has enough calls to exclude chance.
 bool proves(const LaneFit& fit);

@@ -57,7 +57,8 @@ class WaitingFor {
   // Returns false if the launch is already known, for a driver call within a runtime call.
   bool add(std::uint64_t correlation, What what) {
     if (!waiting_.try_emplace(correlation, Waiting{std::move(what), added_}).second) return false;
-    if (order_.size() > 2 * waiting_.size() + kFewest) std::erase_if(order_, [&](const Added& each) { return !waits(each); });
+    if (order_.size() > 2 * waiting_.size() + kFewest)
+      std::erase_if(order_, [&](const Added& each) { return !waits(each); });
     order_.push_back({correlation, added_++});
     if (waiting_.size() <= kMostWaiting) return true;
     while (!waits(order_.front())) order_.pop_front();
@@ -99,10 +100,10 @@ struct HostCall {
 
 struct HostLaunch {
   std::int64_t start_ns = 0;
-  HostCall before;  // on the same thread
+  HostCall before;                    // on the same thread
   std::uint64_t launched_before = 0;  // correlation of the last launch before this one, of any thread
-  DraftId called_before = kNoDraft;  // the last NCCL call since that launch, unless this launch belongs to it
-  bool is_next = false;  // its correlation follows that of the previous CUDA call
+  DraftId called_before = kNoDraft;   // the last NCCL call since that launch, unless this launch belongs to it
+  bool is_next = false;               // its correlation follows that of the previous CUDA call
 };
 
 struct HostThread {
@@ -111,11 +112,11 @@ struct HostThread {
   std::int64_t call_end_ns = kNoTime;
   bool call_has_ended = false;
   std::vector<std::size_t> open_groups;  // for each, outermost first: number of pending calls at its start
-  std::vector<DraftId> pending;  // calls of the open group
-  std::size_t inner_calls = 0;  // pending calls before the nested group that ended last
-  std::int64_t inner_end_ns = kNoTime;  // end of that group
-  std::vector<DraftId> ended;  // calls of the group whose end is running
-  std::int64_t group_end_ns = kNoTime;  // end of that end
+  std::vector<DraftId> pending;          // calls of the open group
+  std::size_t inner_calls = 0;           // pending calls before the nested group that ended last
+  std::int64_t inner_end_ns = kNoTime;   // end of that group
+  std::vector<DraftId> ended;            // calls of the group whose end is running
+  std::int64_t group_end_ns = kNoTime;   // end of that end
   Operation named = Operation::unknown;  // from the open PyTorch operator or annotation
   std::int64_t named_end_ns = kNoTime;
 };
@@ -130,11 +131,11 @@ struct ProcessDrafts {
   std::unordered_map<TrackId, HostThread> threads;
   WaitingFor<std::vector<DraftId>> waiting;  // the calls to which the work of a launch may belong
   WaitingFor<HostLaunch> launches;
-  WaitingFor<Operation> named;  // for profiles: PyTorch's name of the collective of a launch
-  std::uint64_t last_launch = 0;  // its correlation
-  std::uint64_t last_correlation = 0;  // of all CUDA calls
-  std::uint64_t launched = 0, launched_next = 0;  // launches; those with HostLaunch::is_next
-  DraftId call_since_launch = kNoDraft;  // the last one
+  WaitingFor<Operation> named;                          // for profiles: PyTorch's name of the collective of a launch
+  std::uint64_t last_launch = 0;                        // its correlation
+  std::uint64_t last_correlation = 0;                   // of all CUDA calls
+  std::uint64_t launched = 0, launched_next = 0;        // launches; those with HostLaunch::is_next
+  DraftId call_since_launch = kNoDraft;                 // the last one
   std::unordered_map<CommunicatorId, TrackId> streams;  // on which a communicator was active
   std::map<std::int64_t, DeviceWork> devices;
   std::unordered_map<std::uint64_t, WorkSum> work;  // by name and launch
@@ -167,13 +168,19 @@ bool can_do(Operation kernel, Operation call) {
 
 struct Covered {
   ProcessDrafts& process;
-  void operator()(std::uint64_t draft, std::int64_t covered_ns) const { process.drafts[draft].call.exposed_ns -= covered_ns; }
+  void operator()(std::uint64_t draft, std::int64_t covered_ns) const {
+    process.drafts[draft].call.exposed_ns -= covered_ns;
+  }
 };
 
 class Collector : public CallCollector {
  public:
   Collector(const Catalog& catalog, CallDetail detail)
-      : catalog_(catalog), with_reasons_(detail == CallDetail::reasons), names_(catalog.strings), processes_(catalog.processes.size()), found_(catalog.processes.size()) {}
+      : catalog_(catalog),
+        with_reasons_(detail == CallDetail::reasons),
+        names_(catalog.strings),
+        processes_(catalog.processes.size()),
+        found_(catalog.processes.size()) {}
 
   void event(const Event& event, const Facts& facts, bool computes) override {
     const ProcessId process = catalog_.tracks[event.track].process;
@@ -198,7 +205,9 @@ class Collector : public CallCollector {
     add_work(process, found_[id]);
     process = {};
     process.has_ended = true;
-    const auto of_process = [](ProcessId of) { return std::tuple(of, CommunicatorId{0}, std::int32_t{INT32_MIN}, std::int32_t{INT32_MIN}, std::uint64_t{0}); };
+    const auto of_process = [](ProcessId of) {
+      return std::tuple(of, CommunicatorId{0}, std::int32_t{INT32_MIN}, std::int32_t{INT32_MIN}, std::uint64_t{0});
+    };
     captured_.erase(captured_.lower_bound(of_process(id)), captured_.lower_bound(of_process(id + 1)));
   }
 
@@ -226,15 +235,19 @@ class Collector : public CallCollector {
   }
   CommunicatorId communicator(const Process& process, const CollectiveOp& op) {
     const auto text = [&](StringId id) { return std::string(catalog_.strings[id]); };
-    const auto [known, is_new] = by_group_.try_emplace({op.group_name, op.group_ranks, process.phase}, communicators_.size());
-    if (is_new) communicators_.push_back({text(op.group_name), text(op.group_description), 0, op.group_size, process.phase, text(op.group_ranks)});
+    const auto [known, is_new] =
+        by_group_.try_emplace({op.group_name, op.group_ranks, process.phase}, communicators_.size());
+    if (is_new)
+      communicators_.push_back(
+          {text(op.group_name), text(op.group_description), 0, op.group_size, process.phase, text(op.group_ranks)});
     return known->second;
   }
 
   // Returns its rank in the communicator; -1 if unknown.
   static std::int32_t own_rank(const Process& process, const Collective& collective) {
     for (const Communicator& told : process.communicators) {
-      if (told.communicator == collective.communicator && told.epoch == collective.epoch && std::in_range<std::int32_t>(told.rank)) {
+      if (told.communicator == collective.communicator && told.epoch == collective.epoch &&
+          std::in_range<std::int32_t>(told.rank)) {
         return static_cast<std::int32_t>(told.rank);
       }
     }
@@ -269,9 +282,11 @@ class Collector : public CallCollector {
     Draft draft;
     draft.call.host_start_ns = event.start_ns;
     if (event.duration_ns >= 0) draft.call.host_end_ns = slice_end(event, kLatest_ns);
-    draft.call.what = whats_.intern(what_of(operation, collective, event.has_bytes ? std::optional(event.bytes) : std::nullopt));
+    draft.call.what =
+        whats_.intern(what_of(operation, collective, event.has_bytes ? std::optional(event.bytes) : std::nullopt));
     draft.key = key_of(catalog_.processes[id], collective, operation);
-    draft.call.position = std::in_range<std::int64_t>(collective.ordinal) ? static_cast<std::int64_t>(collective.ordinal) : kNoPosition;
+    draft.call.position =
+        std::in_range<std::int64_t>(collective.ordinal) ? static_cast<std::int64_t>(collective.ordinal) : kNoPosition;
     HostThread& thread = process.threads[event.track];
     thread.call = process.call_since_launch = add(process, draft);
     thread.call_end_ns = slice_end(event, kLatest_ns);
@@ -311,7 +326,9 @@ class Collector : public CallCollector {
   void range(ProcessId id, const Event& event, const Facts& facts) {
     const std::string_view name = catalog_.strings[event.name];
     const RangeFacts* const range = facts.get<RangeFacts>();
-    if (range == nullptr || !is_slice(event) || !name.starts_with("ncclGroup") || catalog_.strings[range->domain] != "NCCL") return;
+    if (range == nullptr || !is_slice(event) || !name.starts_with("ncclGroup") ||
+        catalog_.strings[range->domain] != "NCCL")
+      return;
     ProcessDrafts& process = processes_[id];
     HostThread& thread = process.threads[event.track];
     end_ranges(thread, event.start_ns);
@@ -353,7 +370,8 @@ class Collector : public CallCollector {
     if (event.correlation == 0 || !names_[event.name].launches) return;
     ProcessDrafts& process = processes_[id];
     const auto thread = process.threads.find(event.track);
-    if (thread != process.threads.end() && event.start_ns < thread->second.named_end_ns) process.named.add(event.correlation, thread->second.named);
+    if (thread != process.threads.end() && event.start_ns < thread->second.named_end_ns)
+      process.named.add(event.correlation, thread->second.named);
   }
 
   void launch(ProcessId id, const Event& event) {
@@ -361,19 +379,24 @@ class Collector : public CallCollector {
     if (!with_reasons_ && !launches) return;
     ProcessDrafts& process = processes_[id];
     HostThread& thread = process.threads[event.track];
-    if (launches && !thread.open_groups.empty() && !names_[event.name].is_async) end_lost_groups(process, thread, event.start_ns);
+    if (launches && !thread.open_groups.empty() && !names_[event.name].is_async)
+      end_lost_groups(process, thread, event.start_ns);
     if (with_reasons_) {
-      const bool is_new = event.correlation > process.last_correlation, is_next = event.correlation <= process.last_correlation + 1;
+      const bool is_new = event.correlation > process.last_correlation,
+                 is_next = event.correlation <= process.last_correlation + 1;
       process.last_correlation = std::max(process.last_correlation, event.correlation);
       if (launches) {
         process.launched += is_new;
         process.launched_next += is_new && is_next;
         const bool of_nccl = event.start_ns < std::max(thread.call_end_ns, thread.group_end_ns);
         const DraftId call = std::exchange(process.call_since_launch, kNoDraft);
-        process.launches.add(event.correlation, {event.start_ns, thread.last, std::exchange(process.last_launch, event.correlation), of_nccl ? kNoDraft : call, is_next});
+        process.launches.add(event.correlation,
+                             {event.start_ns, thread.last, std::exchange(process.last_launch, event.correlation),
+                              of_nccl ? kNoDraft : call, is_next});
       }
       const std::int64_t end_ns = slice_end(event, kLatest_ns);
-      if (thread.last.end_ns == kNoTime || end_ns > thread.last.end_ns) thread.last = {event.name, event.start_ns, end_ns};
+      if (thread.last.end_ns == kNoTime || end_ns > thread.last.end_ns)
+        thread.last = {event.name, event.start_ns, end_ns};
     }
     if (!launches) return;
     if (thread.call != kNoDraft && thread.open_groups.empty() && event.start_ns < thread.call_end_ns) {
@@ -390,13 +413,16 @@ class Collector : public CallCollector {
     if (!with_reasons_ && drafts.empty()) return;
     DeviceWork& device = process.devices[catalog_.tracks[event.track].group];
     const std::int64_t start_ns = sane_ns(event.start_ns);
-    const std::int64_t end_ns = event.duration_ns >= 0 ? std::max(start_ns, sane_ns(slice_end(event, kLatest_ns))) : start_ns;
+    const std::int64_t end_ns =
+        event.duration_ns >= 0 ? std::max(start_ns, sane_ns(slice_end(event, kLatest_ns))) : start_ns;
     if (!with_reasons_) {
       for (const DraftId draft : drafts) extend(process, draft, event, device);
       return;
     }
     const bool copies = drafts.empty() && (event.kind == Kind::memcpy || event.kind == Kind::memset);
-    const GpuLedger::Use use = computes ? GpuLedger::Use::compute : copies ? GpuLedger::Use::copy : GpuLedger::Use::communication;
+    const GpuLedger::Use use = computes ? GpuLedger::Use::compute
+                               : copies ? GpuLedger::Use::copy
+                                        : GpuLedger::Use::communication;
     late_launch(id, device.ledger, device.ledger.work(use, start_ns, end_ns), event.correlation);
     if (use != GpuLedger::Use::communication) count_work(process, event, facts, computes);
     if (computes && event.duration_ns >= 0) device.cover.compute(start_ns, end_ns, Covered{process});
@@ -421,7 +447,8 @@ class Collector : public CallCollector {
     if (launch.before.end_ns == kNoTime) return;
     process.outside_ns += within_ns(launch.before.end_ns, until_ns);
     process.collecting_ns += process.collections.within_ns(std::max(launch.before.end_ns, gap.from_ns), until_ns);
-    if (const auto ns = within_ns(launch.before.start_ns, launch.before.end_ns); ns > 0) process.in_calls_ns[launch.before.name] += ns;
+    if (const auto ns = within_ns(launch.before.start_ns, launch.before.end_ns); ns > 0)
+      process.in_calls_ns[launch.before.name] += ns;
   }
 
   static bool has_not_come(const ProcessDrafts& process, const HostLaunch& launch) {
@@ -453,13 +480,16 @@ class Collector : public CallCollector {
 
   static void add_work(const ProcessDrafts& process, ProcessCalls& found) {
     for (const auto& [key, sum] : process.work) found.work.push_back(sum);
-    std::sort(found.work.begin(), found.work.end(), [](const WorkSum& a, const WorkSum& b) { return std::pair(a.name, a.launch) < std::pair(b.name, b.launch); });
+    std::sort(found.work.begin(), found.work.end(), [](const WorkSum& a, const WorkSum& b) {
+      return std::pair(a.name, a.launch) < std::pair(b.name, b.launch);
+    });
     found.knows_launches = process.knows_launches;
     HostDelay& delay = found.host_delay;
     delay.outside_ns = process.outside_ns;
     delay.collecting_ns = process.collecting_ns;
     delay.in_calls.assign(process.in_calls_ns.begin(), process.in_calls_ns.end());
-    std::stable_sort(delay.in_calls.begin(), delay.in_calls.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::stable_sort(delay.in_calls.begin(), delay.in_calls.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
   }
 
   // Returns the calls to which this work belongs. Creates one if only the work is known.
@@ -487,7 +517,8 @@ class Collector : public CallCollector {
   std::vector<DraftId> chosen(ProcessDrafts& process, std::vector<DraftId> calls, const Event& event) {
     const auto communicator_of = [&](DraftId draft) { return process.drafts[draft].key.communicator; };
     const auto is_one = [&] {
-      return std::all_of(calls.begin(), calls.end(), [&](DraftId each) { return communicator_of(each) == communicator_of(calls[0]); });
+      return std::all_of(calls.begin(), calls.end(),
+                         [&](DraftId each) { return communicator_of(each) == communicator_of(calls[0]); });
     };
     if (!calls.empty() && is_one() && communicator_of(calls[0]) != kNoCommunicator) {
       const auto [known, is_new] = process.streams.try_emplace(communicator_of(calls[0]), event.track);
@@ -495,7 +526,8 @@ class Collector : public CallCollector {
     }
     if (event.kind == Kind::kernel && calls.size() > 1) {
       const Operation kernel = operation_of_kernel(catalog_.strings[event.name]);
-      std::erase_if(calls, [&](DraftId each) { return !can_do(kernel, whats_[process.drafts[each].call.what].operation); });
+      std::erase_if(calls,
+                    [&](DraftId each) { return !can_do(kernel, whats_[process.drafts[each].call.what].operation); });
     }
     if (!is_one()) {
       std::erase_if(calls, [&](DraftId each) {
@@ -523,7 +555,8 @@ class Collector : public CallCollector {
     if (!capture.has_call || capture.first_of_group) return draft;
     const Operation operation = operation_of_call(catalog_.strings[capture.call]);
     const bool has_bytes = (capture.collective.has & Collective::kBytes) != 0;
-    draft.call.what = whats_.intern(what_of(operation, capture.collective, has_bytes ? std::optional(capture.bytes) : std::nullopt));
+    draft.call.what =
+        whats_.intern(what_of(operation, capture.collective, has_bytes ? std::optional(capture.bytes) : std::nullopt));
     draft.key = key_of(catalog_.processes[id], capture.collective, operation);
     draft.key.replay = true;
     draft.key.numbering = Numbering::counted;
@@ -543,7 +576,8 @@ class Collector : public CallCollector {
     if (kernel == nullptr || kernel->collective_op == 0) return draft;
     const CollectiveOp& op = catalog_.collective_ops[kernel->collective_op];
     CollectiveWhat what = whats_[draft.call.what];
-    if (const Operation told = operation_of_pytorch(catalog_.strings[op.name]); told != Operation::unknown) what.operation = told;
+    if (const Operation told = operation_of_pytorch(catalog_.strings[op.name]); told != Operation::unknown)
+      what.operation = told;
     what.buffer_bytes = size_of_buffers(op.in_elements, op.out_elements, catalog_.strings[op.data_type]).value_or(-1);
     draft.call.what = whats_.intern(what);
     if (op.group_name == 0) return draft;
@@ -621,7 +655,8 @@ class Collector : public CallCollector {
     // If a stream is used for only one communicator, all of its work belongs to that.
     std::map<TrackId, std::set<LaneKey>> on_stream;
     for (const Draft& draft : process.drafts) {
-      if (draft.key.communicator != kNoCommunicator && draft.stream != kNoTrack && !is_ring) on_stream[draft.stream].insert(draft.key);
+      if (draft.key.communicator != kNoCommunicator && draft.stream != kNoTrack && !is_ring)
+        on_stream[draft.stream].insert(draft.key);
     }
     std::map<LaneKey, std::vector<Draft>> lanes;
     for (Draft& draft : process.drafts) {
@@ -641,8 +676,10 @@ class Collector : public CallCollector {
     std::vector<Draft>().swap(process.drafts);
     const Process& whole = catalog_.processes[id];
     const std::size_t kernel = static_cast<std::size_t>(Kind::kernel);
-    const bool whole_beginning = is_ring && whole.overwritten[kernel] == 0 && whole.lost[kernel] == 0 && whole.lost_unknown_kind == 0;
-    for (auto& [key, drafts] : lanes) found.lanes.push_back(lane_of(key, drafts, whole_beginning, found.works_without_call));
+    const bool whole_beginning =
+        is_ring && whole.overwritten[kernel] == 0 && whole.lost[kernel] == 0 && whole.lost_unknown_kind == 0;
+    for (auto& [key, drafts] : lanes)
+      found.lanes.push_back(lane_of(key, drafts, whole_beginning, found.works_without_call));
     std::erase_if(found.lanes, [](const CollectiveLane& lane) { return lane.calls.empty(); });
     return found;
   }
@@ -650,10 +687,12 @@ class Collector : public CallCollector {
   // Returns true if the call was captured, and so launched nothing itself.
   bool is_captured(ProcessId id, const Draft& draft) const {
     return draft.call.gpu_start_ns == kNoTime && draft.key.numbering == Numbering::numbered &&
-           captured_.count({id, draft.key.communicator, draft.key.source, draft.key.destination, static_cast<std::uint64_t>(draft.call.position)}) != 0;
+           captured_.count({id, draft.key.communicator, draft.key.source, draft.key.destination,
+                            static_cast<std::uint64_t>(draft.call.position)}) != 0;
   }
 
-  CollectiveLane lane_of(const LaneKey& key, std::vector<Draft>& drafts, bool whole_beginning, std::uint64_t& left_out) {
+  CollectiveLane lane_of(const LaneKey& key, std::vector<Draft>& drafts, bool whole_beginning,
+                         std::uint64_t& left_out) {
     CollectiveLane lane;
     lane.communicator = key.communicator;  // kNoCommunicator until take()
     lane.numbering = key.numbering;
@@ -665,17 +704,20 @@ class Collector : public CallCollector {
     lane.whole_beginning = whole_beginning;
     for (const Draft& draft : drafts) lane.ordinal_step = std::max(lane.ordinal_step, draft.step);
     if (key.numbering == Numbering::counted || lane.ordinal_step > 1) {
-      std::stable_sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) { return a.call.gpu_start_ns < b.call.gpu_start_ns; });
+      std::stable_sort(drafts.begin(), drafts.end(),
+                       [](const Draft& a, const Draft& b) { return a.call.gpu_start_ns < b.call.gpu_start_ns; });
     }
     if (key.numbering == Numbering::counted) {
       for (std::size_t i = 0; i < drafts.size(); ++i) drafts[i].call.position = static_cast<std::int64_t>(i);
     } else if (lane.ordinal_step > 1) {
       left_out += number_by_neighbours(drafts, lane.ordinal_step);
     }
-    std::stable_sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) { return a.call.position < b.call.position; });
+    std::stable_sort(drafts.begin(), drafts.end(),
+                     [](const Draft& a, const Draft& b) { return a.call.position < b.call.position; });
     for (Draft& draft : drafts) {
       // Calls with one number, as those of a coalesced operation, have consecutive positions.
-      if (lane.ordinal_step > 1 && !lane.calls.empty() && lane.calls.back().position >= draft.call.position) draft.call.position = lane.calls.back().position + 1;
+      if (lane.ordinal_step > 1 && !lane.calls.empty() && lane.calls.back().position >= draft.call.position)
+        draft.call.position = lane.calls.back().position + 1;
       lane.calls.push_back(draft.call);
       lane.calls.back().group_has_ended = draft.launched > 0 && draft.ended >= draft.launched;
     }
@@ -685,7 +727,8 @@ class Collector : public CallCollector {
   // Calls before the first numbered one get preceding numbers. Other calls without a number are skipped; returns their
   // number.
   static std::uint64_t number_by_neighbours(std::vector<Draft>& drafts, std::int64_t step) {
-    const auto first = std::find_if(drafts.begin(), drafts.end(), [](const Draft& draft) { return draft.call.position != kNoPosition; });
+    const auto first = std::find_if(drafts.begin(), drafts.end(),
+                                    [](const Draft& draft) { return draft.call.position != kNoPosition; });
     if (first == drafts.end()) return 0;
     std::int64_t position = first->call.position;
     for (auto at = first; at != drafts.begin();) (--at)->call.position = position -= step;
@@ -716,7 +759,9 @@ class Collector : public CallCollector {
 
 }  // namespace
 
-std::unique_ptr<CallCollector> make_call_collector(const Catalog& catalog, CallDetail detail) { return std::make_unique<Collector>(catalog, detail); }
+std::unique_ptr<CallCollector> make_call_collector(const Catalog& catalog, CallDetail detail) {
+  return std::make_unique<Collector>(catalog, detail);
+}
 
 void join_calls(CollectiveCalls from, ProcessId first, CollectiveCalls& to) {
   std::vector<WhatId> whats;
@@ -724,7 +769,8 @@ void join_calls(CollectiveCalls from, ProcessId first, CollectiveCalls& to) {
   std::vector<CommunicatorId> communicators;
   for (const CommunicatorInfo& info : from.communicators) {
     const auto is_same = [&](const CommunicatorInfo& other) {
-      return other.label == info.label && other.epoch == info.epoch && other.scope == info.scope && other.members == info.members;
+      return other.label == info.label && other.epoch == info.epoch && other.scope == info.scope &&
+             other.members == info.members;
     };
     auto known = std::find_if(to.communicators.begin(), to.communicators.end(), is_same);
     if (known == to.communicators.end()) known = to.communicators.insert(known, info);
@@ -748,7 +794,8 @@ bool can_be_same(const CollectiveWhat& one, const CollectiveWhat& other) {
                     (one.operation == Operation::receive && other.operation == Operation::send);
   const bool same_work = can_do(one.operation, other.operation) || can_do(other.operation, one.operation);
   if (!any && !pair && !same_work) return false;
-  if (!agree(one.reduction, other.reduction) || !agree(one.root, other.root) || !agree(one.data_type, other.data_type)) return false;
+  if (!agree(one.reduction, other.reduction) || !agree(one.root, other.root) || !agree(one.data_type, other.data_type))
+    return false;
   if (!has_one_size(one.operation) || !has_one_size(other.operation)) return true;
   return agree(one.message_bytes, other.message_bytes) && agree(one.buffer_bytes, other.buffer_bytes);
 }

@@ -37,7 +37,7 @@ inline constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min()
 struct CollectiveWhat {
   Operation operation = Operation::unknown;
   std::int64_t message_bytes = -1;  // from NCCL's payload (size_of_messages); -1 if unknown, as in the members below
-  std::int64_t buffer_bytes = -1;  // from PyTorch's metadata (size_of_buffers)
+  std::int64_t buffer_bytes = -1;   // from PyTorch's metadata (size_of_buffers)
   std::int64_t reduction = -1;      // ncclRedOp_t
   std::int64_t root = -1;           // rank in the communicator
   std::int64_t data_type = -1;      // ncclDataType_t
@@ -46,9 +46,7 @@ struct CollectiveWhat {
 };
 
 template <typename F, typename T>
-constexpr void payload_fields(F& f, T& w)
-  requires std::is_same_v<std::remove_const_t<T>, CollectiveWhat>
-{
+constexpr void payload_fields(F& f, T& w) requires std::is_same_v<std::remove_const_t<T>, CollectiveWhat> {
   f.number("operation", w.operation);
   f.number("message_bytes", w.message_bytes);
   f.number("buffer_bytes", w.buffer_bytes);
@@ -69,12 +67,12 @@ struct CollectiveCall {
   // Times of its GPU work, first start to last end; kNoTime if not recorded
   std::int64_t gpu_start_ns = kNoTime, gpu_end_ns = kNoTime;
   std::int64_t exposed_ns = 0;  // time in which its work ran on the device without compute
-  std::int64_t position = 0;     // in its lane
+  std::int64_t position = 0;    // in its lane
   WhatId what = 0;
   std::uint32_t group = 0;  // number shared by calls of the process that NCCL launched together; 0 if none
-  GpuAccounts before;  // accounts of its device at gpu_start_ns
-  TrackId gpu_track = 0;  // of its first GPU work, if gpu_start_ns is known
-  StringId gpu_name = 0;  // name of that work
+  GpuAccounts before;       // accounts of its device at gpu_start_ns
+  TrackId gpu_track = 0;    // of its first GPU work, if gpu_start_ns is known
+  StringId gpu_name = 0;    // name of that work
   // The group of the call launched work, and all of that work has ended. If the call has no GPU times, it is unknown
   // which part of the work belongs to it.
   bool group_has_ended = false;
@@ -92,7 +90,7 @@ struct CollectiveLane {
   std::int32_t source = -1, destination = -1;
   std::int32_t own_rank = -1;  // in the communicator; -1 if unknown
   bool point_to_point = false;
-  bool replay = false;  // of CUDA graphs
+  bool replay = false;                // of CUDA graphs
   std::vector<CollectiveCall> calls;  // by position, ascending
 };
 
@@ -121,18 +119,18 @@ struct ProcessCalls {
   std::vector<CollectiveLane> lanes;
   std::uint64_t works_without_call = 0;  // GPU communication of an unknown call
   std::vector<WorkSum> work = {};        // by name, launch
-  bool knows_launches = false;  // the work has launch times of the host
+  bool knows_launches = false;           // the work has launch times of the host
   HostDelay host_delay = {};
 };
 
 // A communicator, over all ranks.
 struct CommunicatorInfo {
-  std::string label;  // "0x00000000c0ffee00", or PyTorch's name of the group: "0"; empty if unknown
+  std::string label;        // "0x00000000c0ffee00", or PyTorch's name of the group: "0"; empty if unknown
   std::string description;  // from PyTorch: "default_pg", "mesh_tp"; may be empty
   std::uint32_t epoch = 0;  // number of the communicator among those with this hash; 0 if unknown
-  std::int64_t size = -1;  // number of ranks, as recorded; -1 if unknown
-  std::string scope;  // run and phase, if a trace has several
-  std::string members;  // as PyTorch wrote them; distinguishes groups of one name; may be empty
+  std::int64_t size = -1;   // number of ranks, as recorded; -1 if unknown
+  std::string scope;        // run and phase, if a trace has several
+  std::string members;      // as PyTorch wrote them; distinguishes groups of one name; may be empty
 
   bool operator==(const CommunicatorInfo&) const = default;
 };

@@ -43,7 +43,8 @@ class ComputeCover {
   std::int64_t before(std::int64_t at_ns) const { return total_ns_ - std::max<std::int64_t>(0, until_ns_ - at_ns); }
   template <typename Done>
   void settle(std::int64_t now_ns, Done&& done) {
-    const auto gone = std::partition(watched_.begin(), watched_.end(), [&](const Watched& w) { return w.end_ns > now_ns; });
+    const auto gone =
+        std::partition(watched_.begin(), watched_.end(), [&](const Watched& w) { return w.end_ns > now_ns; });
     for (auto w = gone; w != watched_.end(); ++w) done(w->what, before(w->end_ns) - w->before_ns);
     watched_.erase(gone, watched_.end());
   }
@@ -61,8 +62,8 @@ struct GpuAccounts {
   std::int64_t late_launch_ns = 0;  // part of idle_ns before the host launched the work that ended it, if known
 
   friend GpuAccounts operator-(const GpuAccounts& a, const GpuAccounts& b) {
-    return {a.compute_ns - b.compute_ns, a.communication_ns - b.communication_ns, a.copy_ns - b.copy_ns, a.idle_ns - b.idle_ns,
-            a.late_launch_ns - b.late_launch_ns};
+    return {a.compute_ns - b.compute_ns, a.communication_ns - b.communication_ns, a.copy_ns - b.copy_ns,
+            a.idle_ns - b.idle_ns, a.late_launch_ns - b.late_launch_ns};
   }
 };
 
@@ -76,7 +77,9 @@ class GpuLedger {
   // Adds work with start_ns <= end_ns, by start_ns ascending. Returns the idle time that this work ended.
   Gap work(Use use, std::int64_t start_ns, std::int64_t end_ns) {
     const Gap gap = settle(start_ns);
-    std::int64_t& until_ns = use == Use::compute ? compute_until_ns_ : use == Use::communication ? communication_until_ns_ : copy_until_ns_;
+    std::int64_t& until_ns = use == Use::compute         ? compute_until_ns_
+                             : use == Use::communication ? communication_until_ns_
+                                                         : copy_until_ns_;
     until_ns = std::max(until_ns, end_ns);
     return gap;
   }

@@ -38,12 +38,17 @@ class Joiner {
       if (std::count_if(some.begin(), some.end(), is_timed) < 2) continue;
       ++known_;
       if (!times_of(matched_, calls_, each).all_started) continue;  // the last rank may be one that is not in the trace
-      if (each.point_to_point && std::any_of(some.begin(), some.end(), [&](const MatchedCall& call) { return has_many_pairs(call); })) continue;
+      if (each.point_to_point &&
+          std::any_of(some.begin(), some.end(), [&](const MatchedCall& call) { return has_many_pairs(call); }))
+        continue;
       join(each, some);
     }
-    for (auto& some : joined_.calls) std::stable_sort(some.begin(), some.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    for (auto& some : joined_.calls)
+      std::stable_sort(some.begin(), some.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
     for (auto& some : joined_.parts) {
-      std::stable_sort(some.begin(), some.end(), [](const auto& a, const auto& b) { return std::tie(a.start_ns, b.end_ns) < std::tie(b.start_ns, a.end_ns); });
+      std::stable_sort(some.begin(), some.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.start_ns, b.end_ns) < std::tie(b.start_ns, a.end_ns);
+      });
     }
     note();
     return std::move(joined_);
@@ -55,7 +60,8 @@ class Joiner {
     for (const ProcessCalls& process : calls_.processes) {
       if (!std::all_of(process.lanes.begin(), process.lanes.end(), is_numbered)) return false;
     }
-    return matched_.refusals.empty() && std::all_of(matched_.collectives.begin(), matched_.collectives.end(), [&](const auto& each) { return is_certain(each); });
+    return matched_.refusals.empty() && std::all_of(matched_.collectives.begin(), matched_.collectives.end(),
+                                                    [&](const auto& each) { return is_certain(each); });
   }
 
  private:
@@ -63,8 +69,12 @@ class Joiner {
     const auto some = matched_.calls_of(each);
     if (!is_chosen(some)) return true;
     const MatchedGroup& group = matched_.groups[each.group];
-    const bool is_whole = each.point_to_point ? some.size() == 2 : group.size_is_told && some.size() == static_cast<std::size_t>(group.size);
-    return is_whole && std::all_of(some.begin(), some.end(), [&](const MatchedCall& call) { return call_of(calls_, call).gpu_end_ns != kNoTime; });
+    const bool is_whole = each.point_to_point
+                              ? some.size() == 2
+                              : group.size_is_told && some.size() == static_cast<std::size_t>(group.size);
+    return is_whole && std::all_of(some.begin(), some.end(), [&](const MatchedCall& call) {
+             return call_of(calls_, call).gpu_end_ns != kNoTime;
+           });
   }
 
   bool is_chosen(std::span<const MatchedCall> some) const {
@@ -76,7 +86,9 @@ class Joiner {
     const CollectiveCall& call = call_of(calls_, which);
     const auto runs = [&](std::int64_t from_ns, std::int64_t to_ns) {
       const auto& times = chosen_.times[which.process];
-      return from_ns != kNoTime && std::any_of(times.begin(), times.end(), [&](const auto& time) { return from_ns < time.second && std::max(from_ns, to_ns) >= time.first; });
+      return from_ns != kNoTime && std::any_of(times.begin(), times.end(), [&](const auto& time) {
+               return from_ns < time.second && std::max(from_ns, to_ns) >= time.first;
+             });
     };
     return runs(call.host_start_ns, call.host_end_ns) || runs(call.gpu_start_ns, call.gpu_end_ns);
   }
@@ -116,7 +128,8 @@ class Joiner {
     for (std::size_t i = 0; i < some.size(); ++i) {
       const CollectiveCall& call = call_of(calls_, some[i]);
       if (call.gpu_start_ns == kNoTime) continue;
-      joined_.calls[some[i].process].push_back({call.gpu_start_ns, times.last_start_ns, index, call.gpu_track, call.gpu_name, i == times.last_call});
+      joined_.calls[some[i].process].push_back(
+          {call.gpu_start_ns, times.last_start_ns, index, call.gpu_track, call.gpu_name, i == times.last_call});
       if (times.transfer_ns) add_parts(some[i].process, call, times.last_start_ns, index);
     }
     divided_ += times.transfer_ns.has_value();
@@ -125,18 +138,24 @@ class Joiner {
   void add_parts(ProcessId process, const CollectiveCall& call, std::int64_t last_start_ns, std::uint32_t collective) {
     const auto device = static_cast<std::int32_t>(catalog_.tracks[call.gpu_track].group);
     auto& parts = joined_.parts[process];
-    const auto add = [&](std::int64_t from_ns, std::int64_t to_ns, CollectivePart part) { parts.push_back({from_ns, to_ns, device, collective, part, to_ns - from_ns}); };
+    const auto add = [&](std::int64_t from_ns, std::int64_t to_ns, CollectivePart part) {
+      parts.push_back({from_ns, to_ns, device, collective, part, to_ns - from_ns});
+    };
     if (call.gpu_start_ns < last_start_ns) add(call.gpu_start_ns, last_start_ns, CollectivePart::wait);
     if (call.gpu_end_ns >= last_start_ns) add(last_start_ns, call.gpu_end_ns, CollectivePart::transfer);
   }
 
   void note() {
     if (divided_ < known_) {
-      joined_.notes.push_back(fmt::format("{} of {} collectives have no wait and transfer: some ranks do not depend on all others, or are unknown", known_ - divided_, known_));
+      joined_.notes.push_back(fmt::format(
+          "{} of {} collectives have no wait and transfer: some ranks do not depend on all others, or are unknown",
+          known_ - divided_, known_));
     }
     std::uint64_t refused = 0;
     for (const MatchRefusal& each : matched_.refusals) refused += each.calls;
-    if (refused > 0) joined_.notes.push_back(fmt::format("{} collective calls are not matched across ranks: analyze --only collectives prints the reasons", refused));
+    if (refused > 0)
+      joined_.notes.push_back(fmt::format(
+          "{} collective calls are not matched across ranks: analyze --only collectives prints the reasons", refused));
   }
 
   const CollectiveCalls& calls_;
@@ -144,15 +163,18 @@ class Joiner {
   const Wanted& chosen_;
   const MatchedCollectives matched_;
   std::unordered_map<std::uint64_t, std::size_t> pairs_;  // by process and group
-  std::size_t known_ = 0;  // collectives with more than one known rank
-  std::size_t divided_ = 0;  // of these, those divided into wait and transfer
+  std::size_t known_ = 0;                                 // collectives with more than one known rank
+  std::size_t divided_ = 0;                               // of these, those divided into wait and transfer
   JoinedCollectives joined_;
 };
 
 }  // namespace
 
 CollectiveJoin::CollectiveJoin(const Catalog& catalog, std::uint64_t most_calls)
-    : catalog_(catalog), left_(most_calls), names_(catalog.strings), collector_(make_call_collector(catalog, CallDetail::calls)) {}
+    : catalog_(catalog),
+      left_(most_calls),
+      names_(catalog.strings),
+      collector_(make_call_collector(catalog, CallDetail::calls)) {}
 
 Wanted CollectiveJoin::wanted() {
   Wanted all;
@@ -184,7 +206,8 @@ Wanted CollectiveJoin::wanted_near(const Wanted& chosen) {
   for (std::size_t process = 0; process < chosen.times.size(); ++process) {
     if (!chosen.has(process)) continue;
     for (const auto& [from_ns, to_ns] : chosen.times[process]) {
-      const std::int64_t from = sane_ns(from_ns), to = sane_ns(to_ns), beside = std::max((to - from) / 2, kLeastNear_ns);
+      const std::int64_t from = sane_ns(from_ns), to = sane_ns(to_ns),
+                         beside = std::max((to - from) / 2, kLeastNear_ns);
       if (from < to) all.push_back({sane_ns(from - beside), sane_ns(to + beside)});
     }
   }
@@ -202,6 +225,8 @@ std::optional<JoinedCollectives> CollectiveJoin::take_near(const Wanted& chosen)
   return joiner.take();
 }
 
-JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog, const Wanted& chosen) { return Joiner(calls, catalog, chosen).take(); }
+JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog, const Wanted& chosen) {
+  return Joiner(calls, catalog, chosen).take();
+}
 
 }  // namespace cli

@@ -18,8 +18,8 @@
 #include "cli/timeline/collectives/match.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/derived.h"
-#include "cli/trace/names.h"
 #include "cli/trace/event.h"
+#include "cli/trace/names.h"
 
 namespace cli {
 
@@ -48,9 +48,9 @@ struct JoinedCollectives {
   JoinedCollectives(JoinedCollectives&&) = default;
   JoinedCollectives& operator=(JoinedCollectives&&) = default;
 
-  std::vector<JoinedCollective> collectives;  // with at least two ranks, all with known starts
-  std::vector<std::vector<JoinedCall>> calls;   // by ProcessId; by start
-  std::vector<std::vector<JoinedPart>> parts;   // by ProcessId; by start, the longer first
+  std::vector<JoinedCollective> collectives;   // with at least two ranks, all with known starts
+  std::vector<std::vector<JoinedCall>> calls;  // by ProcessId; by start
+  std::vector<std::vector<JoinedPart>> parts;  // by ProcessId; by start, the longer first
   std::vector<CommunicatorInfo> communicators;
   std::vector<std::string> notes;  // one sentence each
 };

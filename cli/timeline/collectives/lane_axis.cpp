@@ -11,10 +11,10 @@
 namespace cli {
 namespace {
 
-constexpr double kMostError_ns = 125'000;  // error of a line before any call was paired with it
+constexpr double kMostError_ns = 125'000;                  // error of a line before any call was paired with it
 constexpr std::size_t kAxisParts = 8, kLeastAxisPart = 8;  // parts of a lane that are searched
-constexpr std::size_t kFewestKnown = 3;  // pairs of calls required if clocks are known
-constexpr double kMostSkipped = 0.05;  // share of the pairs
+constexpr std::size_t kFewestKnown = 3;                    // pairs of calls required if clocks are known
+constexpr double kMostSkipped = 0.05;                      // share of the pairs
 
 // Tolerance for violations of causality, because lines are inexact and ends lie apart.
 double error_of(double mad_ns) { return std::clamp(kClearlyBetter * mad_ns, kTimestampError_ns, kMostError_ns); }
@@ -32,11 +32,13 @@ class BestChain {
   }
   std::int32_t link(std::size_t position, std::size_t item, double worth) {
     const std::int32_t last = before(position);
-    links_.push_back({position, item, worth + (last == kNone ? 0 : links_[static_cast<std::size_t>(last)].worth), last});
+    links_.push_back(
+        {position, item, worth + (last == kNone ? 0 : links_[static_cast<std::size_t>(last)].worth), last});
     return static_cast<std::int32_t>(links_.size() - 1);
   }
   void put(std::int32_t link) {
-    for (std::size_t i = links_[static_cast<std::size_t>(link)].position + 1; i < best_.size(); i += i & (~i + 1)) best_[i] = better(best_[i], link);
+    for (std::size_t i = links_[static_cast<std::size_t>(link)].position + 1; i < best_.size(); i += i & (~i + 1))
+      best_[i] = better(best_[i], link);
   }
   template <typename F>
   void walk(F&& f) const {
@@ -83,14 +85,16 @@ std::vector<SequenceCall> CallSequence::timed(const AxisLane& lane) const {
   return calls;
 }
 
-bool CallSequence::can_be(const SequenceEntry& entry, const CollectiveLane& lane, const SequenceCall& call, double error_ns) const {
+bool CallSequence::can_be(const SequenceEntry& entry, const CollectiveLane& lane, const SequenceCall& call,
+                          double error_ns) const {
   const WhatId what = lane.calls[call.call].what;
   if (entry.what != what && !can_be_same(whats_[entry.what], whats_[what])) return false;
   const bool both = entry.binds && binds(lane.calls[call.call], whats_);
   return !both || (call.start_ns <= entry.first_end_ns + error_ns && entry.last_start_ns <= call.end_ns + error_ns);
 }
 
-CallSequence::Paired CallSequence::pair(const CollectiveLane& lane, const std::vector<SequenceCall>& calls, double error_ns) const {
+CallSequence::Paired CallSequence::pair(const CollectiveLane& lane, const std::vector<SequenceCall>& calls,
+                                        double error_ns) const {
   Paired paired{std::vector<std::int32_t>(calls.size(), -1), {}, {}};
   BestChain chain(entries_.size());
   std::vector<std::int32_t> links;
@@ -99,7 +103,8 @@ CallSequence::Paired CallSequence::pair(const CollectiveLane& lane, const std::v
     if (!binds(lane.calls[i], whats_)) continue;
     while (first < entries_.size() && entries_[first].end_ns < calls[i].end_ns - kMostSpread_ns) ++first;
     links.clear();
-    for (std::size_t at = first; at < entries_.size() && entries_[at].end_ns <= calls[i].end_ns + kMostSpread_ns; ++at) {
+    for (std::size_t at = first; at < entries_.size() && entries_[at].end_ns <= calls[i].end_ns + kMostSpread_ns;
+         ++at) {
       if (!entries_[at].binds || !can_be(entries_[at], lane, calls[i], error_ns)) continue;
       links.push_back(chain.link(at, i, kMostSpread_ns - std::abs(entries_[at].end_ns - calls[i].end_ns)));
     }
@@ -124,7 +129,8 @@ std::size_t CallSequence::skipped(const CollectiveLane& lane, const std::vector<
     }
     found += own;
     own = 0;
-    for (std::int32_t at = last + 1; last >= 0 && at < paired[i]; ++at) found += entries_[static_cast<std::size_t>(at)].binds;
+    for (std::int32_t at = last + 1; last >= 0 && at < paired[i]; ++at)
+      found += entries_[static_cast<std::size_t>(at)].binds;
     last = paired[i];
   }
   return found;
@@ -132,7 +138,8 @@ std::size_t CallSequence::skipped(const CollectiveLane& lane, const std::vector<
 
 // Pairs the calls between two pairs one by one if both sides have equally many: calls whose times do not bind, and ends
 // that are far apart. If the numbers differ anywhere, something was lost, and only the former are paired.
-void CallSequence::fill(const CollectiveLane& lane, const std::vector<SequenceCall>& calls, std::vector<std::int32_t>& paired) const {
+void CallSequence::fill(const CollectiveLane& lane, const std::vector<SequenceCall>& calls,
+                        std::vector<std::int32_t>& paired) const {
   struct Gap {
     std::vector<std::size_t> calls, entries;
   };
@@ -166,7 +173,8 @@ void CallSequence::fill(const CollectiveLane& lane, const std::vector<SequenceCa
         const SequenceEntry& entry = entries_[gap.entries[i]];
         const SequenceCall& call = calls[gap.calls[i]];
         const bool near = !binding || std::abs(entry.end_ns - call.end_ns) <= kMostSpread_ns;
-        if (near && can_be(entry, lane, call, kTimestampError_ns)) paired[gap.calls[i]] = static_cast<std::int32_t>(gap.entries[i]);
+        if (near && can_be(entry, lane, call, kTimestampError_ns))
+          paired[gap.calls[i]] = static_cast<std::int32_t>(gap.entries[i]);
       }
     }
   }
@@ -198,7 +206,8 @@ void CallSequence::insert(const CollectiveLane& lane, const Placed& placed) {
     all.push_back(std::move(entry));
   };
   std::vector<std::size_t> next(calls.size() + 1, entries_.size());  // the entry of the pair at or after this call
-  for (std::size_t i = calls.size(); i-- > 0;) next[i] = paired[i] >= 0 ? static_cast<std::size_t>(paired[i]) : next[i + 1];
+  for (std::size_t i = calls.size(); i-- > 0;)
+    next[i] = paired[i] >= 0 ? static_cast<std::size_t>(paired[i]) : next[i + 1];
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (paired[i] >= 0) {
       const std::size_t entry = next[i];
@@ -221,7 +230,8 @@ CallSequence::Placed CallSequence::place(AxisLane& lane) const {
   Placed placed{timed(lane), {}};
   Paired paired = pair(*lane.lane, placed.calls, kMostError_ns);
   for (int round = 0; round < 2 && !paired.at_ns.empty(); ++round) {
-    const RobustLine rest = robust_line(paired.at_ns, paired.residual_ns, paired.at_ns.size() >= kPairsForDrift ? kMostDrift : 0);
+    const RobustLine rest =
+        robust_line(paired.at_ns, paired.residual_ns, paired.at_ns.size() >= kPairsForDrift ? kMostDrift : 0);
     placed.pairs = paired.at_ns.size(), placed.mad_ns = rest.mad;
     lane.line.offset_ns += std::llround(rest.value(lane.line.since(lane.line.origin_ns, zero_ns_)));
     lane.line.drift += rest.slope;
@@ -237,7 +247,8 @@ CallSequence::Placed CallSequence::place(AxisLane& lane) const {
 std::vector<std::int32_t> CallSequence::nearest(const AxisLane& lane) const {
   std::vector<std::int32_t> found;
   for (const SequenceCall& call : timed(lane)) {
-    const auto next = std::lower_bound(entries_.begin(), entries_.end(), call.end_ns, [](const SequenceEntry& entry, double end) { return entry.end_ns < end; });
+    const auto next = std::lower_bound(entries_.begin(), entries_.end(), call.end_ns,
+                                       [](const SequenceEntry& entry, double end) { return entry.end_ns < end; });
     const auto apart = [&](auto at) { return at == entries_.end() ? INFINITY : std::abs(at->end_ns - call.end_ns); };
     const auto before = next == entries_.begin() ? entries_.end() : next - 1;
     const auto best = apart(before) < apart(next) ? before : next;
@@ -267,7 +278,8 @@ AxisLine joined(const AxisLine& outer, const AxisLine& inner) {
   return {origin_ns, outer.on_axis(there_ns) - origin_ns, inner.drift + outer.drift};
 }
 
-LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, AxisLine& line) {
+LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                    AxisLine& line) {
   CallSequence sequence(whats, first_time(a));
   AxisLane reference{&a, {}}, other{&b, line};
   sequence.add(reference);
@@ -279,16 +291,19 @@ LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Inte
   fit.offset_ns = static_cast<double>(line.offset_ns);
   fit.drift_ppm = line.drift * 1e6;
   // Ends that are near each other by chance skip many calls between them.
-  fit.possible = placed.pairs >= kFewestKnown && 2 * placed.pairs >= std::min(a.calls.size(), b.calls.size()) && placed.mad_ns <= kTypicalSpread_ns &&
+  fit.possible = placed.pairs >= kFewestKnown && 2 * placed.pairs >= std::min(a.calls.size(), b.calls.size()) &&
+                 placed.mad_ns <= kTypicalSpread_ns &&
                  static_cast<double>(placed.skipped) <= 1 + kMostSkipped * static_cast<double>(placed.pairs);
   if (!fit.possible) {
-    fit.why = fmt::format("of {} and {} calls, {} end together within the known clock error; {} calls between them do not, and the ends differ by {:.1f} us",
-                          a.calls.size(), b.calls.size(), placed.pairs, placed.skipped, placed.mad_ns / 1e3);
+    fit.why = fmt::format(
+        "of {} and {} calls, {} end together within the known clock error; {} calls between them do not, and the ends differ by {:.1f} us",
+        a.calls.size(), b.calls.size(), placed.pairs, placed.skipped, placed.mad_ns / 1e3);
   }
   return fit;
 }
 
-LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget, AxisLine& line) {
+LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                        bool same_clock, FitBudget& budget, AxisLine& line) {
   LaneFit none;
   // At least half of the shorter lane has to be in the longer one.
   if (2 * b.calls.size() < a.calls.size()) return none;
@@ -301,7 +316,8 @@ LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const 
       if (budget.pairs == 0) return none;
       const std::size_t first = (b.calls.size() - length) * part / (share - 1);
       CollectiveLane some = b;
-      some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(first), b.calls.begin() + static_cast<std::ptrdiff_t>(first + length));
+      some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(first),
+                        b.calls.begin() + static_cast<std::ptrdiff_t>(first + length));
       some.whole_beginning = false;
       const LaneFit found = fit_part(a, some, whats, same_clock, budget);
       // If it fits at two positions, the sequence repeats and a loss may hide the right one.
@@ -316,13 +332,16 @@ LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const 
         const std::size_t more = to - from;
         from -= std::min(from, more / 2), to = std::min(b.calls.size(), to + more / 2);
         whole = from == 0 && to == b.calls.size();
-        some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(from), b.calls.begin() + static_cast<std::ptrdiff_t>(to));
+        some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(from),
+                          b.calls.begin() + static_cast<std::ptrdiff_t>(to));
         fit = fit_on_axis(a, some, whats, here);
         budget.pairs -= std::min(budget.pairs, a.calls.size() + some.calls.size());
       }
       // Losses leave nearly all of the shorter lane paired; a wrong position does not.
       if (!fit.possible || 4 * fit.pairs < 3 * std::min(a.calls.size(), b.calls.size())) continue;
-      if (best && std::abs(here.on_axis(middle_ns) - best_line.on_axis(middle_ns)) > static_cast<std::int64_t>(kTypicalSpread_ns)) return none;
+      if (best && std::abs(here.on_axis(middle_ns) - best_line.on_axis(middle_ns)) >
+                      static_cast<std::int64_t>(kTypicalSpread_ns))
+        return none;
       if (!best || fit.mad_ns < best->mad_ns) best = fit, best_line = here;
     }
     if (best) {

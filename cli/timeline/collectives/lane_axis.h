@@ -57,9 +57,9 @@ class CallSequence {
   struct Placed {
     std::vector<SequenceCall> calls;
     std::vector<std::int32_t> entry;  // by call; -1 if none
-    std::size_t pairs = 0;  // of calls whose times bind
-    std::size_t skipped = 0;  // calls of either side whose times bind and that lie unpaired between pairs
-    double mad_ns = 0;  // median absolute deviation of the call ends from the entry ends
+    std::size_t pairs = 0;            // of calls whose times bind
+    std::size_t skipped = 0;          // calls of either side whose times bind and that lie unpaired between pairs
+    double mad_ns = 0;                // median absolute deviation of the call ends from the entry ends
   };
   // Assigns the calls of another lane to entries and refines the lane's line with them.
   Placed place(AxisLane& lane) const;
@@ -73,14 +73,15 @@ class CallSequence {
 
  private:
   struct Paired {
-    std::vector<std::int32_t> entry;  // by call; -1 if none
+    std::vector<std::int32_t> entry;         // by call; -1 if none
     std::vector<double> at_ns, residual_ns;  // of pairs whose times bind
   };
   std::vector<SequenceCall> timed(const AxisLane& lane) const;
   Paired pair(const CollectiveLane& lane, const std::vector<SequenceCall>& calls, double error_ns) const;
   bool can_be(const SequenceEntry& entry, const CollectiveLane& lane, const SequenceCall& call, double error_ns) const;
   std::size_t skipped(const CollectiveLane& lane, const std::vector<std::int32_t>& paired) const;
-  void fill(const CollectiveLane& lane, const std::vector<SequenceCall>& calls, std::vector<std::int32_t>& paired) const;
+  void fill(const CollectiveLane& lane, const std::vector<SequenceCall>& calls,
+            std::vector<std::int32_t>& paired) const;
   void insert(const CollectiveLane& lane, const Placed& placed);
 
   const Interned<CollectiveWhat>& whats_;
@@ -90,12 +91,14 @@ class CallSequence {
 };
 
 // Fits two lanes whose clocks are known relative to each other. `line` converts b's times to a's and is refined.
-LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, AxisLine& line);
+LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                    AxisLine& line);
 
 // Same as fit_lanes() if calls may be missing on either side, so that no single shift fits. Finds a part of one lane in
 // the other and pairs the remaining calls from there. LaneFit::shift has no meaning then. `line` converts b's times to
 // a's.
-LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget, AxisLine& line);
+LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
+                        bool same_clock, FitBudget& budget, AxisLine& line);
 
 // The first converts the second lane's times to a's, for a fit without losses. The second returns the inverse line.
 AxisLine line_of(const LaneFit& fit, const CollectiveLane& a);

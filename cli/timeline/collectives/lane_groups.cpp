@@ -59,7 +59,8 @@ class Pairs {
     // If a clock is known only from these ends, the usual distance of starts is unknown.
     const double usual = one_clock ? 0 : quantile(rest_, 0.5);
     Evidence found;
-    for (std::size_t i = 0; i < at_.size(); ++i) found.add(bits(std::abs(starts_[i] - usual), std::abs(ends_[i] - line.value(at_[i])), noise));
+    for (std::size_t i = 0; i < at_.size(); ++i)
+      found.add(bits(std::abs(starts_[i] - usual), std::abs(ends_[i] - line.value(at_[i])), noise));
     return found.proves();
   }
 
@@ -144,7 +145,8 @@ class Grouper {
   Indices shared(const Indices& some) const {
     Indices calls;
     for (std::size_t i = 0; i < lanes_[0].end_ns.size(); ++i) {
-      if (std::none_of(some.begin(), some.end(), [&](std::size_t each) { return std::isnan(lanes_[each].end_ns[i]); })) calls.push_back(i);
+      if (std::none_of(some.begin(), some.end(), [&](std::size_t each) { return std::isnan(lanes_[each].end_ns[i]); }))
+        calls.push_back(i);
     }
     return calls;
   }
@@ -168,7 +170,9 @@ class Grouper {
         values.push_back(lanes_[k].end_ns[calls[i]] - middle[i]);
         at.push_back(middle[i]);
       }
-      const RobustLine line = one_clock && lanes_[k].has_known_clock ? RobustLine{} : robust_line(at, values, at.size() >= kPairsForDrift ? kMostDrift : 0);
+      const RobustLine line = one_clock && lanes_[k].has_known_clock
+                                  ? RobustLine{}
+                                  : robust_line(at, values, at.size() >= kPairsForDrift ? kMostDrift : 0);
       for (std::size_t i = 0; i < calls.size(); ++i) {
         found.ends[k].push_back(lanes_[k].end_ns[calls[i]] - middle[i] - line.value(middle[i]));
         found.starts[k].push_back(lanes_[k].start_ns[calls[i]] - middle[i] - line.value(middle[i]));
@@ -181,7 +185,8 @@ class Grouper {
   bool is_one(const Indices& some) const {
     const Indices calls = shared(some);
     if (calls.size() < kFewestCalls) return false;
-    const bool one_clock = std::all_of(some.begin(), some.end(), [&](std::size_t each) { return lanes_[each].has_known_clock; });
+    const bool one_clock =
+        std::all_of(some.begin(), some.end(), [&](std::size_t each) { return lanes_[each].has_known_clock; });
     const OnAxis on_axis = on_axis_of(some, calls, one_clock);
     std::vector<double> errors(calls.size());
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -191,7 +196,8 @@ class Grouper {
     const double noise = std::max(quantile(values, 0.5), kLeastNoise_ns);
     for (std::size_t i = 0; i < calls.size(); ++i) {
       double last_start = -INFINITY, first_end = INFINITY;
-      for (const std::size_t k : some) last_start = std::max(last_start, on_axis.starts[k][i]), first_end = std::min(first_end, on_axis.ends[k][i]);
+      for (const std::size_t k : some)
+        last_start = std::max(last_start, on_axis.starts[k][i]), first_end = std::min(first_end, on_axis.ends[k][i]);
       if (last_start > first_end + std::max(kTimestampError_ns, kClearlyBetter * noise)) return false;
     }
     // The delay of the last lane after all others, and its index. The others are all lanes that ended at this moment.
@@ -209,7 +215,8 @@ class Grouper {
         }
       }
       for (std::size_t k = 0; k < lanes_.size(); ++k) {
-        if (!is_in[k] && std::abs(on_axis.ends[k][i]) <= kClearlyBetter * noise) next = std::max(next, on_axis.starts[k][i]);
+        if (!is_in[k] && std::abs(on_axis.ends[k][i]) <= kClearlyBetter * noise)
+          next = std::max(next, on_axis.starts[k][i]);
       }
       leads[i] = latest - next;
     }
@@ -224,7 +231,8 @@ class Grouper {
       changes.add(bits(std::abs(leads[i] - usual), errors[i], noise));
       turns[last[i]].add(bits(leads[i], errors[i], noise));
     }
-    return changes.proves() || std::all_of(some.begin(), some.end(), [&](std::size_t each) { return turns[each].proves(); });
+    return changes.proves() ||
+           std::all_of(some.begin(), some.end(), [&](std::size_t each) { return turns[each].proves(); });
   }
 
   // Returns the lanes whose ends agree with the first lane's clearly better than the others' do; empty if there are
@@ -238,7 +246,8 @@ class Grouper {
     std::vector<std::vector<double>> apart(some.size(), std::vector<double>(some.size(), INFINITY));
     for (std::size_t i = 0; i < some.size(); ++i) {
       for (std::size_t k = i + 1; k < some.size(); ++k) {
-        if (lanes_[some[i]].process != lanes_[some[k]].process) apart[i][k] = apart[k][i] = pairs_.distance(some[i], some[k]);
+        if (lanes_[some[i]].process != lanes_[some[k]].process)
+          apart[i][k] = apart[k][i] = pairs_.distance(some[i], some[k]);
       }
     }
     std::size_t last = 0;
@@ -257,7 +266,8 @@ class Grouper {
     double most = 0, at = 0;
     for (std::size_t i = 0; i + 1 < heights.size(); ++i) {
       const double below = std::max(heights[i], kLeastNoise_ns);
-      if (is_clearly_better(below, heights[i + 1]) && heights[i + 1] / below > most) most = heights[i + 1] / below, at = heights[i];
+      if (is_clearly_better(below, heights[i + 1]) && heights[i + 1] / below > most)
+        most = heights[i + 1] / below, at = heights[i];
     }
     if (most == 0) return {};
     std::vector<bool> near(some.size());
@@ -283,8 +293,9 @@ class Grouper {
     Indices times(some.size()), order(some.size());
     for (const std::size_t call : calls) {
       std::iota(order.begin(), order.end(), std::size_t{0});
-      std::partial_sort(order.begin(), order.begin() + 2, order.end(),
-                        [&](std::size_t a, std::size_t b) { return lanes_[some[a]].start_ns[call] > lanes_[some[b]].start_ns[call]; });
+      std::partial_sort(order.begin(), order.begin() + 2, order.end(), [&](std::size_t a, std::size_t b) {
+        return lanes_[some[a]].start_ns[call] > lanes_[some[b]].start_ns[call];
+      });
       ++times[order[0]], ++times[order[1]];
     }
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -292,7 +303,8 @@ class Grouper {
     const std::size_t one = order[0], other = order[1];
     Indices with_one, with_other;
     for (std::size_t k = 0; k < some.size(); ++k) {
-      const bool is_one = k == one || (k != other && pairs_.distance(some[k], some[one]) <= pairs_.distance(some[k], some[other]));
+      const bool is_one =
+          k == one || (k != other && pairs_.distance(some[k], some[one]) <= pairs_.distance(some[k], some[other]));
       (is_one ? with_one : with_other).push_back(some[k]);
     }
     return with_one.front() == some.front() ? with_one : with_other;

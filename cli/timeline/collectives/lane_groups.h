@@ -28,8 +28,8 @@ inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 struct LaneTimes {
   ProcessId process = 0;
   bool has_known_clock = false;  // relative to the first lane's, from other collectives
-  std::uint32_t name = 0;  // of the communicator; 0 if unknown
-  bool is_witness = false;  // cannot belong to a group found here, but the others may have waited for it
+  std::uint32_t name = 0;        // of the communicator; 0 if unknown
+  bool is_witness = false;       // cannot belong to a group found here, but the others may have waited for it
   std::vector<double> start_ns, end_ns;
 };
 

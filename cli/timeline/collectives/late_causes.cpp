@@ -17,7 +17,7 @@ constexpr std::int64_t kLeastPart = 3;  // a cause explains at least 1/3 of the 
 constexpr double kNoiseDeviations = 4;
 // Variance of the median of n normally distributed values, divided by that of their mean
 constexpr double kMedianVariance = 1.57;
-constexpr std::int64_t kLeastOfLate = 6;  // ... and at least 1/6 of the lateness in the group
+constexpr std::int64_t kLeastOfLate = 6;   // ... and at least 1/6 of the lateness in the group
 constexpr std::int64_t kLeastWaited = 10;  // at least 1/10 of a rank's lateness counts as time waited by the others
 
 std::size_t index(LateCause cause) { return static_cast<std::size_t>(cause); }
@@ -38,7 +38,9 @@ double deviation(std::vector<std::int64_t> differences) {
   std::sort(differences.begin(), differences.end());
   const std::size_t last = differences.size() - 1;
   // In a normal distribution, half of the values are within 0.6745 standard deviations, and 90 % within 1.645.
-  return std::max(static_cast<double>(differences[last / 2]) / 0.6745, static_cast<double>(differences[last * 9 / 10]) / 1.645) / std::sqrt(2);
+  return std::max(static_cast<double>(differences[last / 2]) / 0.6745,
+                  static_cast<double>(differences[last * 9 / 10]) / 1.645) /
+         std::sqrt(2);
 }
 
 // The calls of one rank in the collectives of a group, null if it has none; equally many for each rank.
@@ -46,7 +48,8 @@ using Row = std::vector<const CollectiveCall*>;
 using Rows = std::map<ProcessId, Row>;
 
 // By group.
-std::vector<Rows> rows_of(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen) {
+std::vector<Rows> rows_of(const CollectiveCalls& calls, const MatchedCollectives& matched,
+                          const std::vector<std::uint32_t>& chosen) {
   std::vector<std::size_t> collectives(matched.groups.size()), next(matched.groups.size());
   for (const std::uint32_t each : chosen) ++collectives[matched.collectives[each].group];
   std::vector<Rows> rows(matched.groups.size());
@@ -74,7 +77,8 @@ Spent spent(const Row& row, const CollectiveCall& first, const CollectiveCall& l
   Spent found{last.before - first.before, 0};
   found.elsewhere_ns = found.accounts.communication_ns;
   for (const CollectiveCall* each : row) {
-    const bool within = each != nullptr && each->gpu_start_ns >= first.gpu_start_ns && each->gpu_start_ns < last.gpu_start_ns;
+    const bool within =
+        each != nullptr && each->gpu_start_ns >= first.gpu_start_ns && each->gpu_start_ns < last.gpu_start_ns;
     if (within) found.elsewhere_ns -= each->exposed_ns;
   }
   return found;
@@ -100,7 +104,8 @@ std::optional<Compared> compare(const Row& own, const Row& other) {
   }
   if (first == own.size() || own[first]->gpu_start_ns == own[last]->gpu_start_ns) return {};
   const double both = static_cast<double>(own[last]->gpu_start_ns - own[first]->gpu_start_ns);
-  return Compared{spent(own, *own[first], *own[last]), spent(other, *other[first], *other[last]), static_cast<double>(end_ns - begin_ns) / both};
+  return Compared{spent(own, *own[first], *own[last]), spent(other, *other[first], *other[last]),
+                  static_cast<double>(end_ns - begin_ns) / both};
 }
 
 // The same kernel or copy on other ranks.
@@ -114,9 +119,9 @@ Peers peers_of(const WorkSum& work, const std::vector<const ProcessCalls*>& othe
   std::vector<std::int64_t> counts;
   std::vector<double> means;
   for (const ProcessCalls* other : others) {
-    const auto found = std::lower_bound(other->work.begin(), other->work.end(), work, [](const WorkSum& a, const WorkSum& b) {
-      return std::pair(a.name, a.launch) < std::pair(b.name, b.launch);
-    });
+    const auto found = std::lower_bound(
+        other->work.begin(), other->work.end(), work,
+        [](const WorkSum& a, const WorkSum& b) { return std::pair(a.name, a.launch) < std::pair(b.name, b.launch); });
     const bool has = found != other->work.end() && found->name == work.name && found->launch == work.launch;
     counts.push_back(has ? found->count : 0);
     if (has) means.push_back(static_cast<double>(found->sum_ns) / static_cast<double>(found->count));
@@ -170,7 +175,8 @@ double slower_share(const ProcessCalls& own, const ProcessCalls& other) {
     while (at != other.work.end() && std::pair(at->name, at->launch) < key) ++at;
     if (!work.computes || at == other.work.end() || std::pair(at->name, at->launch) != key) continue;
     const double sum_ns = static_cast<double>(work.sum_ns);
-    slow_ns += sum_ns - static_cast<double>(work.count) * static_cast<double>(at->sum_ns) / static_cast<double>(at->count);
+    slow_ns +=
+        sum_ns - static_cast<double>(work.count) * static_cast<double>(at->sum_ns) / static_cast<double>(at->count);
     same_ns += sum_ns;
   }
   return same_ns > 0 ? slow_ns / same_ns : 0;
@@ -179,7 +185,9 @@ double slower_share(const ProcessCalls& own, const ProcessCalls& other) {
 // Returns the excess of the first rank by cause.
 using Parts = std::array<std::int64_t, kLateParts>;
 
-std::int64_t scaled(const Compared& both, std::int64_t ns) { return static_cast<std::int64_t>(static_cast<double>(ns) * both.scale); }
+std::int64_t scaled(const Compared& both, std::int64_t ns) {
+  return static_cast<std::int64_t>(static_cast<double>(ns) * both.scale);
+}
 
 // All causes except slow_kernels, which is a part of more_work here.
 Parts parts_of(const Compared& both, bool knows_launches) {
@@ -207,7 +215,8 @@ struct LateReasons::Known {
   std::vector<bool> late;  // their pairs are not used as noise
 };
 
-LateReasons::LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen, std::vector<bool> late)
+LateReasons::LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched,
+                         const std::vector<std::uint32_t>& chosen, std::vector<bool> late)
     : known_(std::make_unique<Known>(Known{calls, rows_of(calls, matched, chosen), {}, std::move(late)})) {}
 LateReasons::~LateReasons() = default;
 
@@ -222,7 +231,8 @@ void LateReasons::find_pairs() {
       const ProcessCalls &first = known_->calls.processes[one->first], &second = known_->calls.processes[other->first];
       Pair pair{one->first, other->first, parts_of(*both, first.knows_launches && second.knows_launches)};
       auto& slow_ns = pair.more[index(LateCause::slow_kernels)];
-      slow_ns = static_cast<std::int64_t>(slower_share(first, second) * static_cast<double>(scaled(*both, both->own.accounts.compute_ns)));
+      slow_ns = static_cast<std::int64_t>(slower_share(first, second) *
+                                          static_cast<double>(scaled(*both, both->own.accounts.compute_ns)));
       pair.more[index(LateCause::more_work)] -= slow_ns;
       known_->pairs.push_back(pair);
     }
@@ -255,7 +265,8 @@ std::uint32_t LateReasons::longest_elsewhere(ProcessId rank, std::uint32_t group
 }
 
 std::string_view cause_name(LateCause cause) {
-  constexpr std::string_view kNames[] = {"host", "slow_kernels", "more_work", "copy", "other_collective", "unknown", ""};
+  constexpr std::string_view kNames[] = {"host", "slow_kernels", "more_work", "copy", "other_collective", "unknown",
+                                         ""};
   return kNames[index(cause)];
 }
 
@@ -272,7 +283,8 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
   std::array<std::vector<std::int64_t>, kLateParts> more;
   std::vector<std::int64_t> computed, idle, waited;
   const bool knows_launches = calls.processes[rank].knows_launches;
-  const bool has_good = std::any_of(rows.begin(), rows.end(), [&](const auto& each) { return !known_->late[each.first]; });
+  const bool has_good =
+      std::any_of(rows.begin(), rows.end(), [&](const auto& each) { return !known_->late[each.first]; });
   for (const auto& [process, row] : rows) {
     if (process == rank || (has_good && known_->late[process])) continue;
     const auto both = compare(own->second, row);
@@ -302,7 +314,8 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
   const double noises = std::sqrt(1 + kMedianVariance / static_cast<double>(others.size()));
   const auto explains = [&](std::int64_t ns, LateCause cause) {
     if (ns <= 0 || ns * kLeastPart < to_explain_ns) return false;
-    return !has_others || (ns * kLeastOfLate >= late_ns && static_cast<double>(ns) >= kNoiseDeviations * noises * noise_ns(cause));
+    return !has_others ||
+           (ns * kLeastOfLate >= late_ns && static_cast<double>(ns) >= kNoiseDeviations * noises * noise_ns(cause));
   };
   reason.proven = !has_others;
   std::int64_t most_ns = 0;
@@ -315,7 +328,8 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
     }
   }
   // The rank may also wait in another group.
-  if (!reason.proven && reason.more_ns[index(LateCause::other_collective)] * kLeastPart >= to_explain_ns) reason.cause = LateCause::other_collective;
+  if (!reason.proven && reason.more_ns[index(LateCause::other_collective)] * kLeastPart >= to_explain_ns)
+    reason.cause = LateCause::other_collective;
   if (const auto found = work.most.find(reason.cause); found != work.most.end()) {
     const Peers& peers = work.peers.at(reason.cause);
     reason.work = found->second.second;

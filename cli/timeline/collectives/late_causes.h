@@ -33,11 +33,11 @@ std::string_view cause_name(LateCause cause);
 
 struct LateReason {
   LateCause cause = LateCause::none;
-  bool proven = false;  // late by itself: an account explains it, or it waits in no other group
-  std::uint32_t group = 0;  // in MatchedCollectives::groups: the group in which it is latest
+  bool proven = false;       // late by itself: an account explains it, or it waits in no other group
+  std::uint32_t group = 0;   // in MatchedCollectives::groups: the group in which it is latest
   std::int64_t late_ns = 0;  // in this group
   std::array<std::int64_t, kLateParts> more_ns{};  // by cause: excess over the median of the others; may be negative
-  std::int64_t idle_ns = 0;  // excess of idle time over the median of the others
+  std::int64_t idle_ns = 0;                        // excess of idle time over the median of the others
   bool knows_launches = false;  // host's account is the time before its launches; otherwise all of idle_ns
   // For slow_kernels, more_work and copy: the work with the largest part of the excess. The values of the others are
   // medians.
@@ -53,7 +53,8 @@ class LateReasons {
  public:
   // `chosen` contains indices in matched.collectives. `late`, by ProcessId, marks the late ranks. A late rank is
   // compared with the others, if its group has any.
-  LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen, std::vector<bool> late);
+  LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen,
+              std::vector<bool> late);
   ~LateReasons();
 
   // Returns the reason why the rank is late by `late_ns` in the group.

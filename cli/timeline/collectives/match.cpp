@@ -46,7 +46,8 @@ bool has_all_ranks(const MatchedCollectives& matched, const MatchedCollective& c
   const std::int64_t expected = ranks_of(matched, collective);
   const auto some = matched.calls_of(collective);
   std::int64_t ranks = 0;
-  for (std::size_t i = 0; i < some.size(); ++i) ranks += collective.point_to_point || i == 0 || some[i].process != some[i - 1].process;
+  for (std::size_t i = 0; i < some.size(); ++i)
+    ranks += collective.point_to_point || i == 0 || some[i].process != some[i - 1].process;
   return expected >= 0 && ranks >= expected;
 }
 
@@ -99,7 +100,8 @@ class Matcher {
     // Lanes without a name are last, because named ones relate clocks, and some ranks of a communicator may have no
     // name.
     const auto is_unnamed = [&](const FamilyKey& key) { return info(key.communicator).label.empty() && key.counted; };
-    for (const auto& [key, lanes] : all) any_unnamed_ = any_unnamed_ || (is_unnamed(key) && !key.point_to_point && !key.replay);
+    for (const auto& [key, lanes] : all)
+      any_unnamed_ = any_unnamed_ || (is_unnamed(key) && !key.point_to_point && !key.replay);
     for (const bool unnamed : {false, true}) {
       for (auto& [key, lanes] : all) {
         if (is_unnamed(key) == unnamed) family(key, std::move(lanes));
@@ -135,7 +137,8 @@ class Matcher {
       const auto& lanes = calls_.processes[id].lanes;
       for (std::uint32_t at = 0; at < lanes.size(); ++at) {
         const CollectiveLane& each = lanes[at];
-        found[{each.communicator, each.point_to_point, each.numbering == Numbering::counted, each.replay, each.source, each.destination}]
+        found[{each.communicator, each.point_to_point, each.numbering == Numbering::counted, each.replay, each.source,
+               each.destination}]
             .push_back({id, at, 0});
       }
     }
@@ -143,7 +146,8 @@ class Matcher {
   }
 
   void refuse(const LaneRef& ref, std::string why) {
-    out_.refusals.push_back({ref.process, lane(ref).communicator, lane(ref).calls.size(), lane(ref).point_to_point, std::move(why)});
+    out_.refusals.push_back(
+        {ref.process, lane(ref).communicator, lane(ref).calls.size(), lane(ref).point_to_point, std::move(why)});
   }
 
   void family(const FamilyKey& key, std::vector<LaneRef> lanes) {
@@ -157,20 +161,23 @@ class Matcher {
       return put(is_named ? group_of(key.communicator) : new_group(key.communicator), key, lanes);
     }
     // A lane that is alone cannot be contradicted.
-    const bool alone = std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return each.process == lanes[0].process; });
+    const bool alone =
+        std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return each.process == lanes[0].process; });
     if (alone && is_named && may_have_unnamed(key, lanes)) {
       waiting_[key.communicator] = {key, {lanes[0], {}}};
       return;
     }
     if (alone && (is_named || waiting_.empty() || key.replay)) {
-      for (const LaneRef& each : lanes) put(is_named ? group_of(key.communicator) : new_group(key.communicator), key, {each});
+      for (const LaneRef& each : lanes)
+        put(is_named ? group_of(key.communicator) : new_group(key.communicator), key, {each});
       return;
     }
     cluster(key, std::move(lanes), is_named);
   }
 
   void by_length(std::vector<LaneRef>& lanes) const {
-    std::stable_sort(lanes.begin(), lanes.end(), [&](const LaneRef& a, const LaneRef& b) { return lane(a).calls.size() > lane(b).calls.size(); });
+    std::stable_sort(lanes.begin(), lanes.end(),
+                     [&](const LaneRef& a, const LaneRef& b) { return lane(a).calls.size() > lane(b).calls.size(); });
   }
 
   // ---- numbered calls ----
@@ -185,7 +192,8 @@ class Matcher {
     std::pair<LaneRef, std::size_t> best{lanes[0], 0};
     for (std::size_t i = 0; i < std::min(lanes.size(), kMostReferences); ++i) {
       std::size_t agree = 0;
-      for (const LaneRef& each : lanes) agree += each.process != lanes[i].process && proves(as_numbered(lanes[i], each));
+      for (const LaneRef& each : lanes)
+        agree += each.process != lanes[i].process && proves(as_numbered(lanes[i], each));
       if (i == 0 || agree > best.second) best = {lanes[i], agree};
       if (2 * best.second >= lanes.size()) break;
     }
@@ -199,18 +207,22 @@ class Matcher {
     if (lanes.size() < 2) return;
     const auto [first, agree] = most_agreed(lanes);
     const bool is_sure = 2 * (agree + 1) > lanes.size();
-    std::stable_partition(lanes.begin(), lanes.end(), [&, place = place_of(first)](const LaneRef& each) { return place_of(each) == place; });
+    std::stable_partition(lanes.begin(), lanes.end(),
+                          [&, place = place_of(first)](const LaneRef& each) { return place_of(each) == place; });
     for (LaneRef& each : lanes) {
       if (each.process == first.process) continue;
       const LaneFit told = as_numbered(first, each);
       if (proves(told)) agreed_.insert({first.process, each.process});
       if (told.possible || told.pairs == 0) continue;
-      const LaneFit fit = fit_lanes(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
+      const LaneFit fit =
+          fit_lanes(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
       const CommunicatorId communicator = lane(each).communicator;
-      if (!(fit.possible || fit.alike) || fit.shift == 0 || (told.binding > 0 && !is_clearly_better(fit.mad_ns, told.mad_ns))) {
+      if (!(fit.possible || fit.alike) || fit.shift == 0 ||
+          (told.binding > 0 && !is_clearly_better(fit.mad_ns, told.mad_ns))) {
         if (!told.differs && told.width_ns < -kTimestampError_ns) {
-          out_.notes.push_back(fmt::format("numbers of {} and {} in {} are used although times differ: {}", rank_text(first.process), rank_text(each.process),
-                                           label(communicator), told.why));
+          out_.notes.push_back(fmt::format("numbers of {} and {} in {} are used although times differ: {}",
+                                           rank_text(first.process), rank_text(each.process), label(communicator),
+                                           told.why));
         }
         continue;
       }
@@ -218,8 +230,9 @@ class Matcher {
       if (!is_sure) unsure_.insert(first.process);
       if (fit.alike) continue;
       each.shift = fit.shift;
-      out_.notes.push_back(fmt::format("{} counts the collectives of {} from another start than {}; {} is added to its numbers", rank_text(each.process),
-                                       label(communicator), rank_text(first.process), fit.shift / lane(each).ordinal_step));
+      out_.notes.push_back(fmt::format(
+          "{} counts the collectives of {} from another start than {}; {} is added to its numbers",
+          rank_text(each.process), label(communicator), rank_text(first.process), fit.shift / lane(each).ordinal_step));
     }
   }
 
@@ -228,12 +241,15 @@ class Matcher {
   // compared all; whichever matches more lanes.
   void refuse_unsure(std::vector<LaneRef>& lanes) {
     if (unsure_.empty()) return;
-    const auto is_sure = [&](const LaneRef& each) { return unsure_.count(each.process) == 0 && agreed_.count(each.process) != 0; };
+    const auto is_sure = [&](const LaneRef& each) {
+      return unsure_.count(each.process) == 0 && agreed_.count(each.process) != 0;
+    };
     std::vector<LaneRef> sure;
     std::copy_if(lanes.begin(), lanes.end(), std::back_inserter(sure), is_sure);
     by_length(sure);
     const auto fits = [&](const LaneRef& reference, const LaneRef& each) {
-      return each.process == reference.process || (is_sure(reference) && is_sure(each)) || proves(as_numbered(reference, each));
+      return each.process == reference.process || (is_sure(reference) && is_sure(each)) ||
+             proves(as_numbered(reference, each));
     };
     const auto fitting = [&](const LaneRef& reference) {
       return std::count_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return fits(reference, each); });
@@ -242,13 +258,16 @@ class Matcher {
     std::erase_if(lanes, [&](const LaneRef& each) {
       if (fits(first, each)) return false;
       const LaneFit fit = as_numbered(first, each);
-      refuse(each, fmt::format("ranks count from different calls, and nothing proves that the numbers of {} and {} match: {}",
-                               rank_text(each.process), rank_text(first.process), fit.possible ? "too few calls" : fit.why));
+      refuse(each,
+             fmt::format("ranks count from different calls, and nothing proves that the numbers of {} and {} match: {}",
+                         rank_text(each.process), rank_text(first.process), fit.possible ? "too few calls" : fit.why));
       return true;
     });
   }
 
-  std::string label(CommunicatorId id) const { return info(id).label.empty() ? "an unknown communicator" : "communicator " + info(id).label; }
+  std::string label(CommunicatorId id) const {
+    return info(id).label.empty() ? "an unknown communicator" : "communicator " + info(id).label;
+  }
 
   // ---- counted calls ----
 
@@ -256,7 +275,7 @@ class Matcher {
 
   struct Comparison {
     LaneFit fit;
-    AxisLine line;  // converts the second lane's times to the first one's
+    AxisLine line;             // converts the second lane's times to the first one's
     bool with_losses = false;  // calls may be missing on either side, so there is no shift
   };
 
@@ -275,10 +294,12 @@ class Matcher {
     if (!found.fit.possible) {
       const auto [known, is_new] = compared_.try_emplace({place_of(one), place_of(other)});
       if (is_new) known->second = fit_of(one, other);
-      if (with_losses && !line && !known->second.fit.possible && !known->second.with_losses) add_losses(one, other, known->second);
+      if (with_losses && !line && !known->second.fit.possible && !known->second.with_losses)
+        add_losses(one, other, known->second);
       // A shift that contradicts known clocks is rejected.
       const std::int64_t begin_ns = first_time(lane(other));
-      const bool agrees = !line || std::abs(known->second.line.on_axis(begin_ns) - line->on_axis(begin_ns)) <= static_cast<std::int64_t>(kMostSpread_ns);
+      const bool agrees = !line || std::abs(known->second.line.on_axis(begin_ns) - line->on_axis(begin_ns)) <=
+                                       static_cast<std::int64_t>(kMostSpread_ns);
       if (!line || (known->second.fit.possible && agrees)) found = known->second;
     }
     if (line && !found.fit.possible && same_clock(one.process, other.process)) {
@@ -323,7 +344,7 @@ class Matcher {
 
   struct Fitting {
     double mad_ns;
-    LaneRef ref;  // the shift is to the first lane's positions
+    LaneRef ref;    // the shift is to the first lane's positions
     AxisLine line;  // converts to the first lane's times
     bool has_shift = false;
     bool is_only_near = false;  // the clocks are known, but not which calls correspond
@@ -331,8 +352,8 @@ class Matcher {
 
   // Returns the lanes that may belong to the first one. `why` contains the reasons for the others. `witnesses`: see
   // add_related(). `left` contains the remaining lanes.
-  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool with_losses, Reasons& why, std::vector<Fitting>& witnesses,
-                                      std::vector<LaneRef>& left) {
+  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool with_losses, Reasons& why,
+                                      std::vector<Fitting>& witnesses, std::vector<LaneRef>& left) {
     const LaneRef& first = lanes.front();
     std::vector<Fitting> fitting;
     for (std::size_t i = 1; i < lanes.size(); ++i) {
@@ -346,7 +367,8 @@ class Matcher {
       left.push_back(each);
       for (const auto& [one, other] : {std::pair(each, first), std::pair(first, each)}) {
         if (one.process == other.process || why.count(place_of(one)) != 0) continue;
-        const std::string reason = why_not(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), found.fit);
+        const std::string reason =
+            why_not(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), found.fit);
         why.emplace(place_of(one), fmt::format("with {}: {}", rank_text(other.process), reason));
       }
     }
@@ -357,7 +379,8 @@ class Matcher {
   // Adds lanes whose clocks are known through a lane that fits. They may be late together with a lane of the first
   // one's group. If the correspondence of their calls is unknown, they are witnesses, using calls that end at the same
   // moment.
-  void add_related(const LaneRef& first, std::vector<LaneRef>& others, std::vector<Fitting>& fitting, std::vector<Fitting>& witnesses) {
+  void add_related(const LaneRef& first, std::vector<LaneRef>& others, std::vector<Fitting>& fitting,
+                   std::vector<Fitting>& witnesses) {
     const std::size_t known = fitting.size();
     std::erase_if(others, [&](const LaneRef& each) {
       std::optional<AxisLine> line = known_line(first, each);
@@ -402,14 +425,16 @@ class Matcher {
       if (is_one && is_mutual) {
         fitting.push_back(best);
       } else {
-        why.try_emplace(place_of(is_one ? best.ref : first), fmt::format("several streams of {} fit equally well", rank_text(is_one ? first.process : process)));
+        why.try_emplace(place_of(is_one ? best.ref : first), fmt::format("several streams of {} fit equally well",
+                                                                         rank_text(is_one ? first.process : process)));
       }
     }
     return fitting;
   }
 
   // Returns when the calls of a lane began and ended, in the order of the first lane's calls.
-  LaneTimes times_by(const CallSequence& first, const CollectiveLane& first_lane, const Fitting& each, bool has_known_clock) const {
+  LaneTimes times_by(const CallSequence& first, const CollectiveLane& first_lane, const Fitting& each,
+                     bool has_known_clock) const {
     AxisLane other{&lane(each.ref), each.line};
     LaneTimes times;
     times.process = each.ref.process;
@@ -427,8 +452,11 @@ class Matcher {
     const auto& calls = lane(each.ref).calls;
     times.name = name_of(each.ref);
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      const std::int64_t entry = each.has_shift ? calls[i].position + each.ref.shift - first_lane.calls.front().position : placed.entry[i];
-      if (entry < 0 || entry >= std::ssize(first.entries()) || calls[i].gpu_start_ns == kNoTime || calls[i].gpu_end_ns == kNoTime) continue;
+      const std::int64_t entry =
+          each.has_shift ? calls[i].position + each.ref.shift - first_lane.calls.front().position : placed.entry[i];
+      if (entry < 0 || entry >= std::ssize(first.entries()) || calls[i].gpu_start_ns == kNoTime ||
+          calls[i].gpu_end_ns == kNoTime)
+        continue;
       const auto at = static_cast<std::size_t>(entry);
       if (!first.entries()[at].binds || !times_bind(calls_.whats[calls[i].what].operation)) continue;
       const AxisLine& line = has_known_clock ? each.line : other.line;
@@ -441,12 +469,14 @@ class Matcher {
   // Lanes of about the same length as the first one, whose calls are not known to be different, may have been waited
   // for. They are witnesses at each position where a part of them fits, if it ends like the lanes that waited, within
   // `noise_ns`. Returns false if there are none.
-  bool add_parts(const CallSequence& sequence, const LaneRef& first, const std::vector<LaneRef>& left, double noise_ns, std::vector<LaneTimes>& times) {
+  bool add_parts(const CallSequence& sequence, const LaneRef& first, const std::vector<LaneRef>& left, double noise_ns,
+                 std::vector<LaneTimes>& times) {
     const std::size_t before = times.size();
     for (const LaneRef& each : left) {
       const std::size_t own = lane(first).calls.size(), other = lane(each).calls.size();
       if (2 * other < own || 2 * own < other || (lane(first).whole_beginning && lane(each).whole_beginning)) continue;
-      const std::vector<PartFit> parts = fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
+      const std::vector<PartFit> parts =
+          fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
       for (const PartFit& part : parts) {
         if (is_clearly_better(noise_ns, part.fit.mad_ns)) continue;
         // Up to the next parts that fit; a part with a missing call fits nowhere.
@@ -455,10 +485,15 @@ class Matcher {
           if (next.first < part.first) from = std::min(part.first, next.first + next.calls);
           if (next.first > part.first && to == other) to = std::max(part.first + part.calls, next.first);
         }
-        LaneTimes some = times_by(sequence, lane(first), {0, {each.process, each.lane, part.fit.shift}, line_of(part.fit, lane(first)), true}, false);
-        const auto entry_of = [&](std::size_t call) { return lane(each).calls[call].position + part.fit.shift - lane(first).calls.front().position; };
+        LaneTimes some =
+            times_by(sequence, lane(first),
+                     {0, {each.process, each.lane, part.fit.shift}, line_of(part.fit, lane(first)), true}, false);
+        const auto entry_of = [&](std::size_t call) {
+          return lane(each).calls[call].position + part.fit.shift - lane(first).calls.front().position;
+        };
         for (std::int64_t at = 0; at < std::ssize(some.start_ns); ++at) {
-          if (at < entry_of(from) || at > entry_of(to - 1)) some.start_ns[static_cast<std::size_t>(at)] = some.end_ns[static_cast<std::size_t>(at)] = kMissing;
+          if (at < entry_of(from) || at > entry_of(to - 1))
+            some.start_ns[static_cast<std::size_t>(at)] = some.end_ns[static_cast<std::size_t>(at)] = kMissing;
         }
         some.is_witness = true;
         times.push_back(std::move(some));
@@ -469,7 +504,8 @@ class Matcher {
 
   // For a communicator without a name: finds the lanes proved to be in the first one's group (lane_groups.h).
   // `witnesses` are in no group. If several groupings are possible, `ambiguous` contains the lanes of all of them.
-  std::vector<Fitting> view_of_first(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
+  std::vector<Fitting> view_of_first(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses,
+                                     bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
     const LaneRef& first = lanes.front();
     std::vector<LaneRef> left;
     std::vector<Fitting> near;
@@ -501,13 +537,17 @@ class Matcher {
     }
     LaneGrouping grouping = group_of_first(times);
     double noise_ns = kTimestampError_ns;
-    for (const std::size_t each : grouping.members) noise_ns = std::max(noise_ns, each > 0 ? fitting[each - 1].mad_ns : 0);
-    if (grouping.members.size() > 1 && add_parts(sequence, first, left, noise_ns, times)) grouping = group_of_first(times);
+    for (const std::size_t each : grouping.members)
+      noise_ns = std::max(noise_ns, each > 0 ? fitting[each - 1].mad_ns : 0);
+    if (grouping.members.size() > 1 && add_parts(sequence, first, left, noise_ns, times))
+      grouping = group_of_first(times);
     if (grouping.members.size() > 1 && budget_.pairs == 0) {
       why[place_of(first)] = "too many similar shifts to compare it with all others";
       return {};
     }
-    const auto ref_of = [&](std::size_t index) -> const LaneRef& { return index == 0 ? first : fitting[index - 1].ref; };
+    const auto ref_of = [&](std::size_t index) -> const LaneRef& {
+      return index == 0 ? first : fitting[index - 1].ref;
+    };
     if (!grouping.together.empty()) {
       std::vector<std::int64_t> all, one, other;
       for (const std::size_t each : grouping.together) {
@@ -515,7 +555,8 @@ class Matcher {
         all.push_back(rank);
         (std::binary_search(grouping.apart.begin(), grouping.apart.end(), each) ? one : other).push_back(rank);
       }
-      const std::string text = fmt::format("{} may be one communicator, or {} one and {} another; the times allow both", rank_list(all), rank_list(one), rank_list(other));
+      const std::string text = fmt::format("{} may be one communicator, or {} one and {} another; the times allow both",
+                                           rank_list(all), rank_list(one), rank_list(other));
       for (const std::size_t each : grouping.together) {
         why[place_of(ref_of(each))] = text;
         ambiguous.insert(place_of(ref_of(each)));
@@ -527,43 +568,52 @@ class Matcher {
       if (each > 0) members.push_back(fitting[each - 1]);
     }
     if (members.empty()) {
-      why[place_of(first)] = fmt::format("with {}: ends differ by {:.1f} us, but too few starts differ to prove a match; the ranks may run in lockstep",
-                                         rank_text(fitting[0].ref.process), fitting[0].mad_ns / 1e3);
+      why[place_of(first)] = fmt::format(
+          "with {}: ends differ by {:.1f} us, but too few starts differ to prove a match; the ranks may run in lockstep",
+          rank_text(fitting[0].ref.process), fitting[0].mad_ns / 1e3);
     }
     return members;
   }
 
   // Returns the lanes that `lane`, as the first lane, proves to be in its group; only itself if there are none.
-  std::set<Place> seen_by(const LaneRef& lane, std::vector<LaneRef> lanes, const std::vector<LaneRef>& witnesses, bool with_losses) {
-    const auto own = std::find_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
+  std::set<Place> seen_by(const LaneRef& lane, std::vector<LaneRef> lanes, const std::vector<LaneRef>& witnesses,
+                          bool with_losses) {
+    const auto own =
+        std::find_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
     std::rotate(lanes.begin(), own, own + 1);
     Reasons why;
     std::set<Place> ambiguous, seen{place_of(lane)};
-    for (const Fitting& each : view_of_first(lanes, witnesses, with_losses, why, ambiguous)) seen.insert(place_of(each.ref));
+    for (const Fitting& each : view_of_first(lanes, witnesses, with_losses, why, ambiguous))
+      seen.insert(place_of(each.ref));
     return seen;
   }
 
   // A group is accepted only if each of its members proves it. A member whose clock is known only from these calls may
   // have waited for a lane with which the first one cannot be compared. Members proved to be in another group become
   // witnesses.
-  std::vector<Fitting> of_unnamed(std::vector<LaneRef> lanes, std::vector<LaneRef> witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
+  std::vector<Fitting> of_unnamed(std::vector<LaneRef> lanes, std::vector<LaneRef> witnesses, bool with_losses,
+                                  Reasons& why, std::set<Place>& ambiguous) {
     while (true) {
       std::vector<Fitting> members = view_of_first(lanes, witnesses, with_losses, why, ambiguous);
       std::set<Place> group{place_of(lanes[0])}, others;
       for (const Fitting& each : members) group.insert(place_of(each.ref));
       for (const Fitting& each : members) {
-        const auto sees_all = [&](const std::set<Place>& seen) { return std::includes(seen.begin(), seen.end(), group.begin(), group.end()); };
+        const auto sees_all = [&](const std::set<Place>& seen) {
+          return std::includes(seen.begin(), seen.end(), group.begin(), group.end());
+        };
         std::set<Place> seen = seen_by(each.ref, lanes, witnesses, with_losses);
         if (!sees_all(seen) && !with_losses) seen = seen_by(each.ref, lanes, witnesses, true);
         if (sees_all(seen)) continue;
         if (seen.size() == 1 || seen.count(place_of(lanes[0])) != 0) {
-          why[place_of(lanes[0])] = fmt::format("the times of {} do not show whether it is one of them", rank_text(each.ref.process));
+          why[place_of(lanes[0])] =
+              fmt::format("the times of {} do not show whether it is one of them", rank_text(each.ref.process));
           return {};
         }
         others.insert(place_of(each.ref));
       }
       if (others.empty()) return members;
-      const auto kept = std::stable_partition(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return others.count(place_of(each)) == 0; });
+      const auto kept = std::stable_partition(lanes.begin(), lanes.end(),
+                                              [&](const LaneRef& each) { return others.count(place_of(each)) == 0; });
       witnesses.insert(witnesses.end(), kept, lanes.end());
       lanes.erase(kept, lanes.end());
     }
@@ -595,7 +645,8 @@ class Matcher {
         unmatched.clear();
         std::vector<FoundGroup> found = unnamed_groups(std::move(some), false, why, left, witnesses);
         join_those_with_losses(found, left, witnesses, why);
-        for (FoundGroup& each : unnamed_groups(std::move(left), true, why, unmatched, witnesses)) found.push_back(std::move(each));
+        for (FoundGroup& each : unnamed_groups(std::move(left), true, why, unmatched, witnesses))
+          found.push_back(std::move(each));
         std::move(found.begin(), found.end(), std::back_inserter(groups));
         lanes.erase(lanes.begin(), shorter);
       }
@@ -618,13 +669,15 @@ class Matcher {
   std::size_t as_long(const std::vector<LaneRef>& lanes) const {
     const auto length = [&](std::size_t i) { return lane(lanes[i]).calls.size(); };
     std::size_t count = 1;
-    while (count < lanes.size() && (2 * length(count) >= length(0) || 10 * length(count) >= 9 * length(count - 1))) ++count;
+    while (count < lanes.size() && (2 * length(count) >= length(0) || 10 * length(count) >= 9 * length(count - 1)))
+      ++count;
     return count;
   }
 
   // The longest lane takes all lanes that belong to it; then the longest of the rest, and so on. `left` contains lanes
   // that belong to none, `refused` those that may belong to several.
-  std::vector<FoundGroup> unnamed_groups(std::vector<LaneRef> lanes, bool with_losses, Reasons& why, std::vector<LaneRef>& left, std::vector<LaneRef>& refused) {
+  std::vector<FoundGroup> unnamed_groups(std::vector<LaneRef> lanes, bool with_losses, Reasons& why,
+                                         std::vector<LaneRef>& left, std::vector<LaneRef>& refused) {
     std::vector<FoundGroup> groups;
     while (!lanes.empty()) {
       const LaneRef first = lanes.front();
@@ -636,7 +689,8 @@ class Matcher {
       if (!others.empty()) {
         accept(first, others);
         placed_.push_back(first);
-        for (const Fitting& each : others) done.insert(place_of(each.ref)), placed_.push_back({each.ref.process, each.ref.lane, 0});
+        for (const Fitting& each : others)
+          done.insert(place_of(each.ref)), placed_.push_back({each.ref.process, each.ref.lane, 0});
         groups.push_back({first, std::move(others)});
       } else if (ambiguous.empty()) {
         left.push_back(first);
@@ -650,12 +704,14 @@ class Matcher {
   }
 
   // Adds lanes with missing calls to the groups that were found without them.
-  void join_those_with_losses(std::vector<FoundGroup>& groups, std::vector<LaneRef>& left, const std::vector<LaneRef>& refused, Reasons& why) {
+  void join_those_with_losses(std::vector<FoundGroup>& groups, std::vector<LaneRef>& left,
+                              const std::vector<LaneRef>& refused, Reasons& why) {
     const std::vector<LaneRef> before = left;
     std::erase_if(left, [&](const LaneRef& each) {
       for (FoundGroup& group : groups) {
         const auto is_of_process = [&](const Fitting& other) { return other.ref.process == each.process; };
-        if (group.first.process == each.process || std::any_of(group.others.begin(), group.others.end(), is_of_process)) continue;
+        if (group.first.process == each.process || std::any_of(group.others.begin(), group.others.end(), is_of_process))
+          continue;
         if (!compare(group.first, each, true).fit.possible) continue;
         std::vector<LaneRef> lanes{group.first};
         for (const Fitting& other : group.others) lanes.push_back(other.ref);
@@ -663,9 +719,11 @@ class Matcher {
         std::set<Place> ambiguous;
         std::vector<LaneRef> witnesses = refused;
         std::copy_if(placed_.begin(), placed_.end(), std::back_inserter(witnesses), [&](const LaneRef& placed) {
-          return std::none_of(lanes.begin(), lanes.end(), [&](const LaneRef& lane) { return place_of(lane) == place_of(placed); });
+          return std::none_of(lanes.begin(), lanes.end(),
+                              [&](const LaneRef& lane) { return place_of(lane) == place_of(placed); });
         });
-        std::copy_if(before.begin(), before.end(), std::back_inserter(witnesses), [&](const LaneRef& other) { return place_of(other) != place_of(each); });
+        std::copy_if(before.begin(), before.end(), std::back_inserter(witnesses),
+                     [&](const LaneRef& other) { return place_of(other) != place_of(each); });
         std::vector<Fitting> others = of_unnamed(lanes, witnesses, true, why, ambiguous);
         if (others.size() <= group.others.size()) continue;
         group.others = std::move(others);
@@ -772,7 +830,8 @@ class Matcher {
 
   // Matches counted lanes of one communicator by their times, unless all were recorded from the first call on and
   // therefore have equal counts.
-  void put_counted(std::uint32_t group, const FamilyKey& key, const LaneRef& first, const std::vector<Fitting>& others) {
+  void put_counted(std::uint32_t group, const FamilyKey& key, const LaneRef& first,
+                   const std::vector<Fitting>& others) {
     std::vector<LaneRef> together{first};
     bool whole_beginning = lane(first).whole_beginning;
     for (const Fitting& each : others) {
@@ -792,8 +851,10 @@ class Matcher {
     std::int64_t ordinal = 0;
     for (const SequenceEntry& entry : sequence.entries()) {
       std::vector<MatchedCall> some;
-      for (const SequenceCall& each : entry.calls) some.push_back({together[each.lane].process, together[each.lane].lane, each.call});
-      std::sort(some.begin(), some.end(), [](const MatchedCall& a, const MatchedCall& b) { return a.process < b.process; });
+      for (const SequenceCall& each : entry.calls)
+        some.push_back({together[each.lane].process, together[each.lane].lane, each.call});
+      std::sort(some.begin(), some.end(),
+                [](const MatchedCall& a, const MatchedCall& b) { return a.process < b.process; });
       put_collective(group, key, ordinal++, some);
     }
   }
@@ -820,11 +881,13 @@ class Matcher {
       const LaneRef& ref = lanes[order];
       const auto& some = lane(ref).calls;
       step = std::max(step, lane(ref).ordinal_step);
-      for (std::uint32_t i = 0; i < some.size(); ++i) all.push_back({some[i].position + ref.shift, order, {ref.process, ref.lane, i}});
+      for (std::uint32_t i = 0; i < some.size(); ++i)
+        all.push_back({some[i].position + ref.shift, order, {ref.process, ref.lane, i}});
       add_member(group, ref.process);
     }
     std::sort(all.begin(), all.end(), [](const At& a, const At& b) {
-      return std::tie(a.position, a.call.process, a.order, a.call.call) < std::tie(b.position, b.call.process, b.order, b.call.call);
+      return std::tie(a.position, a.call.process, a.order, a.call.call) <
+             std::tie(b.position, b.call.process, b.order, b.call.call);
     });
     const std::int64_t first = all.empty() || !key.counted ? 0 : all.front().position;
     ++families_put_;
@@ -841,7 +904,8 @@ class Matcher {
     if (std::find(members.begin(), members.end(), process) == members.end()) members.push_back(process);
   }
 
-  void put_collective(std::uint32_t group, const FamilyKey& key, std::int64_t ordinal, const std::vector<MatchedCall>& some) {
+  void put_collective(std::uint32_t group, const FamilyKey& key, std::int64_t ordinal,
+                      const std::vector<MatchedCall>& some) {
     MatchedCollective collective;
     collective.group = group;
     collective.point_to_point = key.point_to_point;
@@ -861,16 +925,20 @@ class Matcher {
     for (const MatchedCall& each : out_.calls_of(collective)) ++count[call_of(calls_, each).what];
     const auto known = [&](WhatId id) {
       const CollectiveWhat& what = calls_.whats[id];
-      return (what.operation != Operation::unknown) + (what.operation != Operation::receive) + (what.message_bytes >= 0) + (what.buffer_bytes >= 0);
+      return (what.operation != Operation::unknown) + (what.operation != Operation::receive) +
+             (what.message_bytes >= 0) + (what.buffer_bytes >= 0);
     };
     const auto agreeing = [&](WhatId id) {
       std::size_t agree = 0;
       for (const auto& [other, times] : count) agree += can_be_same(calls_.whats[id], calls_.whats[other]) ? times : 0;
       return agree;
     };
-    return std::max_element(count.begin(), count.end(), [&](const auto& a, const auto& b) {
-      return std::pair(agreeing(a.first), known(a.first)) < std::pair(agreeing(b.first), known(b.first));
-    })->first;
+    return std::max_element(count.begin(), count.end(),
+                            [&](const auto& a, const auto& b) {
+                              return std::pair(agreeing(a.first), known(a.first)) <
+                                     std::pair(agreeing(b.first), known(b.first));
+                            })
+        ->first;
   }
 
   // The members are known for a group with a recorded size, and for a group to which no other rank of the job can
@@ -913,7 +981,8 @@ class Matcher {
       const MatchedCollective& each = out_.collectives[at];
       const auto some = out_.calls_of(each);
       const auto has_ended = [&](const MatchedCall& call) { return call_of(calls_, call).gpu_end_ns != kNoTime; };
-      if (all_depend_on_all(calls_.whats[each.what].operation) && std::any_of(some.begin(), some.end(), has_ended)) last_ended_[family_of_[at]] = at + 1;
+      if (all_depend_on_all(calls_.whats[each.what].operation) && std::any_of(some.begin(), some.end(), has_ended))
+        last_ended_[family_of_[at]] = at + 1;
     }
   }
   bool was_begun_by_all(std::size_t at) const { return at < last_ended_[family_of_[at]]; }
@@ -922,13 +991,15 @@ class Matcher {
     const MatchedCollective& collective = out_.collectives[at];
     bool is_open = false;
     for (const MatchedCall& each : out_.calls_of(collective)) {
-      if (!can_be_same(calls_.whats[collective.what], calls_.whats[call_of(calls_, each).what])) return CollectiveState::mismatch;
+      if (!can_be_same(calls_.whats[collective.what], calls_.whats[call_of(calls_, each).what]))
+        return CollectiveState::mismatch;
       is_open = is_open || is_open_call(each, was_begun_by_all(at));
     }
     if (is_open) return CollectiveState::open;
     if (!has_all_ranks(out_, collective)) return CollectiveState::missing_ranks;
     const auto some = out_.calls_of(collective);
-    const bool is_timed = std::none_of(some.begin(), some.end(), [&](const MatchedCall& each) { return call_of(calls_, each).gpu_end_ns == kNoTime; });
+    const bool is_timed = std::none_of(
+        some.begin(), some.end(), [&](const MatchedCall& each) { return call_of(calls_, each).gpu_end_ns == kNoTime; });
     return is_timed ? CollectiveState::complete : CollectiveState::no_gpu_work;
   }
 
@@ -940,9 +1011,11 @@ class Matcher {
     if (call.host_end_ns == kNoTime) return true;
     if (call.group_has_ended) return false;
     const Process& process = catalog_.processes[which.process];
-    if (process.state == RecordingState::clean || process.counts[static_cast<std::size_t>(Kind::kernel)] == 0) return false;
+    if (process.state == RecordingState::clean || process.counts[static_cast<std::size_t>(Kind::kernel)] == 0)
+      return false;
     const auto& all = calls_.processes[which.process].lanes[which.lane].calls;
-    return std::all_of(all.begin() + which.call, all.end(), [](const CollectiveCall& later) { return later.gpu_start_ns == kNoTime; });
+    return std::all_of(all.begin() + which.call, all.end(),
+                       [](const CollectiveCall& later) { return later.gpu_start_ns == kNoTime; });
   }
 
   // Describes a hanging job: the position of each rank in a communicator with a collective that never ended.
@@ -955,7 +1028,9 @@ class Matcher {
       if (each.state == CollectiveState::open && open[each.group] == nullptr) open[each.group] = &each;
       const bool ended = each.state != CollectiveState::mismatch && was_begun_by_all(at);
       for (const MatchedCall& call : out_.calls_of(each)) {
-        if (const CollectiveCall& one = call_of(calls_, call); one.gpu_end_ns != kNoTime || one.group_has_ended || (ended && one.gpu_start_ns == kNoTime)) completed[each.group][call.process] = each.ordinal;
+        if (const CollectiveCall& one = call_of(calls_, call);
+            one.gpu_end_ns != kNoTime || one.group_has_ended || (ended && one.gpu_start_ns == kNoTime))
+          completed[each.group][call.process] = each.ordinal;
       }
     }
     for (std::size_t group = 0; group < open.size(); ++group) {
@@ -968,7 +1043,8 @@ class Matcher {
       std::string text = fmt::format("{}: {} number {} had not ended", label(out_.groups[group].communicator),
                                      operation_name(calls_.whats[open[group]->what].operation), open[group]->ordinal);
       for (const auto& [ordinal, some] : ranks) {
-        text += fmt::format("; {} completed {} last", rank_list(some), ordinal < 0 ? "none" : fmt::format("number {}", ordinal));
+        text += fmt::format("; {} completed {} last", rank_list(some),
+                            ordinal < 0 ? "none" : fmt::format("number {}", ordinal));
       }
       std::vector<std::int64_t> absent;
       const auto callers = out_.calls_of(*open[group]);
@@ -984,7 +1060,9 @@ class Matcher {
   void note_left_out() {
     for (ProcessId id = 0; id < calls_.processes.size(); ++id) {
       const std::uint64_t works = calls_.processes[id].works_without_call;
-      if (works > 0) out_.notes.push_back(fmt::format("{}: the calls of {} NCCL kernels and copies are unknown", rank_text(id), works));
+      if (works > 0)
+        out_.notes.push_back(
+            fmt::format("{}: the calls of {} NCCL kernels and copies are unknown", rank_text(id), works));
     }
   }
 
@@ -995,15 +1073,15 @@ class Matcher {
   std::set<ProcessId> unsure_;  // numbers differ from those of other ranks in some communicator, or may
   std::set<ProcessId> agreed_;  // numbers confirmed by times in some communicator
   std::map<std::pair<Place, Place>, Comparison> compared_;  // in the current family
-  std::vector<LaneRef> placed_;  // in groups of the current family
+  std::vector<LaneRef> placed_;                             // in groups of the current family
   bool any_unnamed_ = false;
-  std::map<CommunicatorId, WaitingGroup> waiting_;  // that may have ranks without its name
+  std::map<CommunicatorId, WaitingGroup> waiting_;        // that may have ranks without its name
   std::set<ProcessId> placed_unnamed_, refused_unnamed_;  // with a lane without a name
-  RelatedClocks clocks_;  // from matched groups
+  RelatedClocks clocks_;                                  // from matched groups
   FitBudget budget_{kPairsAtLeast};
-  std::uint32_t families_put_ = 0;  // numbered from 1
+  std::uint32_t families_put_ = 0;        // numbered from 1
   std::vector<std::uint32_t> family_of_;  // by collective
-  std::vector<std::size_t> last_ended_;  // by family: the last collective that all began, + 1; 0 if none
+  std::vector<std::size_t> last_ended_;   // by family: the last collective that all began, + 1; 0 if none
 };
 
 constexpr std::array<std::string_view, 5> kStates{"complete", "missing_ranks", "mismatch", "open", "no_gpu_work"};
@@ -1019,8 +1097,11 @@ std::vector<ProcessId> refused_of(const MatchedCollectives& matched, const Match
   std::vector<ProcessId> found;
   if (!group.size_is_told) return found;
   for (const MatchRefusal& each : matched.refusals) {
-    const auto is_in = [&](const std::vector<ProcessId>& some) { return std::find(some.begin(), some.end(), each.process) != some.end(); };
-    if (each.communicator == group.communicator && !each.point_to_point && !is_in(group.members) && !is_in(found)) found.push_back(each.process);
+    const auto is_in = [&](const std::vector<ProcessId>& some) {
+      return std::find(some.begin(), some.end(), each.process) != some.end();
+    };
+    if (each.communicator == group.communicator && !each.point_to_point && !is_in(group.members) && !is_in(found))
+      found.push_back(each.process);
   }
   return found;
 }
@@ -1029,9 +1110,12 @@ std::vector<ProcessId> refused_of(const MatchedCollectives& matched, const Match
 
 std::string_view state_name(CollectiveState state) { return kStates[static_cast<std::size_t>(state)]; }
 
-MatchedCollectives match_collectives(const CollectiveCalls& calls, const Catalog& catalog) { return Matcher(calls, catalog).take(); }
+MatchedCollectives match_collectives(const CollectiveCalls& calls, const Catalog& catalog) {
+  return Matcher(calls, catalog).take();
+}
 
-CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective) {
+CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCalls& calls,
+                         const MatchedCollective& collective) {
   CollectiveTimes times;
   times.all_started = times.all_ended = has_all_ranks(matched, collective);
   const auto some = matched.calls_of(collective);
@@ -1041,14 +1125,16 @@ CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCall
     times.all_ended = times.all_ended && call.gpu_end_ns != kNoTime;
     times.end_ns = std::max(times.end_ns, call.gpu_end_ns);
     if (call.gpu_start_ns == kNoTime) continue;
-    if (times.first_start_ns == kNoTime || call.gpu_start_ns < times.first_start_ns) times.first_start_ns = call.gpu_start_ns;
+    if (times.first_start_ns == kNoTime || call.gpu_start_ns < times.first_start_ns)
+      times.first_start_ns = call.gpu_start_ns;
     if (times.last_start_ns == kNoTime || call.gpu_start_ns > times.last_start_ns) {
       times.last_start_ns = call.gpu_start_ns;
       times.last_call = i;
     }
   }
   const Operation operation = calls.whats[collective.what].operation;
-  if (all_depend_on_all(operation) && times.all_started && times.all_ended && collective.state == CollectiveState::complete) {
+  if (all_depend_on_all(operation) && times.all_started && times.all_ended &&
+      collective.state == CollectiveState::complete) {
     times.transfer_ns = times.end_ns - times.last_start_ns;
   }
   return times;
@@ -1058,26 +1144,33 @@ std::int64_t ranks_of(const MatchedCollectives& matched, const MatchedCollective
   return collective.point_to_point ? 2 : matched.groups[collective.group].size;
 }
 
-std::optional<std::int64_t> size_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective) {
+std::optional<std::int64_t> size_of(const MatchedCollectives& matched, const CollectiveCalls& calls,
+                                    const MatchedCollective& collective) {
   const CollectiveWhat& what = calls.whats[collective.what];
   if (what.buffer_bytes >= 0) return what.buffer_bytes;
   if (what.message_bytes < 0) return {};
-  return size_of_messages(what.operation, static_cast<std::uint64_t>(what.message_bytes), matched.groups[collective.group].size);
+  return size_of_messages(what.operation, static_cast<std::uint64_t>(what.message_bytes),
+                          matched.groups[collective.group].size);
 }
 
-std::string trouble_text(const MatchedCollectives& matched, const CollectiveCalls& calls, const Catalog& catalog, const MatchedCollective& collective) {
+std::string trouble_text(const MatchedCollectives& matched, const CollectiveCalls& calls, const Catalog& catalog,
+                         const MatchedCollective& collective) {
   if (collective.state == CollectiveState::complete) return {};
   std::map<WhatId, std::vector<ProcessId>> others;
   std::vector<ProcessId> open, untimed, absent = matched.groups[collective.group].members;
   for (const MatchedCall& each : matched.calls_of(collective)) {
     const CollectiveCall& call = call_of(calls, each);
     if (!can_be_same(calls.whats[collective.what], calls.whats[call.what])) others[call.what].push_back(each.process);
-    if (call.gpu_end_ns == kNoTime) (call.gpu_start_ns != kNoTime || collective.state == CollectiveState::open ? open : untimed).push_back(each.process);
+    if (call.gpu_end_ns == kNoTime)
+      (call.gpu_start_ns != kNoTime || collective.state == CollectiveState::open ? open : untimed)
+          .push_back(each.process);
     std::erase(absent, each.process);
   }
   std::string text;
   const auto say = [&](std::string sentence) { text += (text.empty() ? "" : "; ") + std::move(sentence); };
-  for (const auto& [what, ranks] : others) say(fmt::format("{} called {}, the others {}", ranks_text(catalog, ranks), what_text(calls.whats[what]), what_text(calls.whats[collective.what])));
+  for (const auto& [what, ranks] : others)
+    say(fmt::format("{} called {}, the others {}", ranks_text(catalog, ranks), what_text(calls.whats[what]),
+                    what_text(calls.whats[collective.what])));
   if (!open.empty()) say(fmt::format("not ended on {}", ranks_text(catalog, open)));
   if (!untimed.empty()) say(fmt::format("its GPU work is not in the trace of {}", ranks_text(catalog, untimed)));
   if (collective.point_to_point) {

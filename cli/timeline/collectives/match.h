@@ -26,9 +26,9 @@ struct MatchedCall {
 };
 
 struct MatchedCollective {
-  std::uint32_t group = 0;          // in MatchedCollectives::groups
+  std::uint32_t group = 0;   // in MatchedCollectives::groups
   std::int64_t ordinal = 0;  // as numbered by the program; if counted, the number since the first known one
-  WhatId what = 0;  // of most ranks
+  WhatId what = 0;           // of most ranks
   CollectiveState state = CollectiveState::complete;
   bool point_to_point = false;
   bool counted = false;
@@ -74,20 +74,23 @@ inline const CollectiveCall& call_of(const CollectiveCalls& calls, const Matched
 // Times of a collective, on the clocks of the trace.
 struct CollectiveTimes {
   std::int64_t first_start_ns = kNoTime, last_start_ns = kNoTime;  // of the ranks with known start
-  std::size_t last_call = 0;  // index of the call that started last
-  std::int64_t end_ns = kNoTime;  // latest known end
-  bool all_started = false, all_ended = false;  // every rank of the group, as far as known
+  std::size_t last_call = 0;                                       // index of the call that started last
+  std::int64_t end_ns = kNoTime;                                   // latest known end
+  bool all_started = false, all_ended = false;                     // every rank of the group, as far as known
   std::optional<std::int64_t> transfer_ns;  // end - last start, if every rank depends on all others and all are known
 };
-CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective);
+CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCalls& calls,
+                         const MatchedCollective& collective);
 
 // Returns the number of ranks that take part; -1 if unknown.
 std::int64_t ranks_of(const MatchedCollectives& matched, const MatchedCollective& collective);
 
 // Returns the size for bandwidth calculations (operations.h); nullopt if unknown.
-std::optional<std::int64_t> size_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective);
+std::optional<std::int64_t> size_of(const MatchedCollectives& matched, const CollectiveCalls& calls,
+                                    const MatchedCollective& collective);
 
 // Returns a sentence that describes the problem of the collective; "" if it is complete.
-std::string trouble_text(const MatchedCollectives& matched, const CollectiveCalls& calls, const Catalog& catalog, const MatchedCollective& collective);
+std::string trouble_text(const MatchedCollectives& matched, const CollectiveCalls& calls, const Catalog& catalog,
+                         const MatchedCollective& collective);
 
 }  // namespace cli

@@ -65,12 +65,9 @@ constexpr OperationName kPytorchNames[] = {
 // The part after the family's name and its first '_' (src/device/generate.py of NCCL). Generic kernels perform any
 // operation.
 constexpr OperationName kKernelNames[] = {
-    {Operation::all_reduce, "AllReduce"},
-    {Operation::all_gather, "AllGather"},
-    {Operation::reduce_scatter, "ReduceScatter"},
-    {Operation::all_to_all, "AlltoAll"},
-    {Operation::broadcast, "Broadcast"},
-    {Operation::reduce, "Reduce"},
+    {Operation::all_reduce, "AllReduce"},         {Operation::all_gather, "AllGather"},
+    {Operation::reduce_scatter, "ReduceScatter"}, {Operation::all_to_all, "AlltoAll"},
+    {Operation::broadcast, "Broadcast"},          {Operation::reduce, "Reduce"},
     {Operation::send_receive, "SendRecv"},
 };
 
@@ -79,10 +76,26 @@ struct ElementSize {
   std::uint32_t bytes;
 };
 constexpr ElementSize kElements[] = {
-    {"Byte", 1},   {"Char", 1},         {"Bool", 1},          {"Float8_e4m3fn", 1},   {"Float8_e5m2", 1},
-    {"Short", 2},  {"UInt16", 2},       {"Half", 2},          {"BFloat16", 2},        {"Int", 4},
-    {"UInt32", 4}, {"Float", 4},        {"ComplexHalf", 4},   {"Long", 8},            {"UInt64", 8},
-    {"Double", 8}, {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"Float8_e4m3fnuz", 1}, {"Float8_e5m2fnuz", 1},
+    {"Byte", 1},
+    {"Char", 1},
+    {"Bool", 1},
+    {"Float8_e4m3fn", 1},
+    {"Float8_e5m2", 1},
+    {"Short", 2},
+    {"UInt16", 2},
+    {"Half", 2},
+    {"BFloat16", 2},
+    {"Int", 4},
+    {"UInt32", 4},
+    {"Float", 4},
+    {"ComplexHalf", 4},
+    {"Long", 8},
+    {"UInt64", 8},
+    {"Double", 8},
+    {"ComplexFloat", 8},
+    {"ComplexDouble", 16},
+    {"Float8_e4m3fnuz", 1},
+    {"Float8_e5m2fnuz", 1},
 };
 
 // Returns the word for the operation in a kernel's name: ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...),
@@ -96,13 +109,16 @@ std::string_view word_of_kernel(std::string_view kernel) {
 
 template <typename Entries>
 Operation find_exactly(const Entries& entries, std::string_view name) {
-  const auto found = std::find_if(std::begin(entries), std::end(entries), [&](const OperationName& entry) { return entry.name == name; });
+  const auto found = std::find_if(std::begin(entries), std::end(entries),
+                                  [&](const OperationName& entry) { return entry.name == name; });
   return found == std::end(entries) ? Operation::unknown : found->operation;
 }
 
 }  // namespace
 
-std::string_view operation_name(Operation operation) { return kOperationNames[static_cast<std::size_t>(operation)].name; }
+std::string_view operation_name(Operation operation) {
+  return kOperationNames[static_cast<std::size_t>(operation)].name;
+}
 
 Operation operation_of_call(std::string_view nccl_call) { return find_exactly(kNcclCalls, nccl_call); }
 
@@ -124,14 +140,16 @@ Operation operation_of_kernel(std::string_view kernel) { return find_exactly(kKe
 
 std::optional<std::int64_t> size_of_messages(Operation operation, std::uint64_t message_bytes, std::int64_t ranks) {
   const bool one_each = operation == Operation::all_gather || operation == Operation::reduce_scatter ||
-                        operation == Operation::all_to_all || operation == Operation::gather || operation == Operation::scatter;
+                        operation == Operation::all_to_all || operation == Operation::gather ||
+                        operation == Operation::scatter;
   std::int64_t size = 0;
   if (one_each && ranks <= 0) return {};
   if (__builtin_mul_overflow(message_bytes, one_each ? ranks : std::int64_t{1}, &size)) return {};
   return size;
 }
 
-std::optional<std::int64_t> size_of_buffers(std::int64_t in_elements, std::int64_t out_elements, std::string_view data_type) {
+std::optional<std::int64_t> size_of_buffers(std::int64_t in_elements, std::int64_t out_elements,
+                                            std::string_view data_type) {
   const std::int64_t elements = std::max(in_elements, out_elements);
   const std::uint32_t each = element_bytes(data_type);
   std::int64_t size = 0;
@@ -140,7 +158,8 @@ std::optional<std::int64_t> size_of_buffers(std::int64_t in_elements, std::int64
 }
 
 std::uint32_t element_bytes(std::string_view data_type) {
-  const auto found = std::find_if(std::begin(kElements), std::end(kElements), [&](const ElementSize& entry) { return entry.type == data_type; });
+  const auto found = std::find_if(std::begin(kElements), std::end(kElements),
+                                  [&](const ElementSize& entry) { return entry.type == data_type; });
   return found == std::end(kElements) ? 0 : found->bytes;
 }
 

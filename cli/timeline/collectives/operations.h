@@ -27,14 +27,15 @@ enum class Operation : std::uint8_t {
 std::string_view operation_name(Operation operation);
 
 // Return Operation::unknown if the name is not known.
-Operation operation_of_call(std::string_view nccl_call);     // "ncclAllReduce"
+Operation operation_of_call(std::string_view nccl_call);      // "ncclAllReduce"
 Operation operation_of_pytorch(std::string_view collective);  // "_allgather_base", "allreduce_coalesced"
 Operation operation_of_kernel(std::string_view kernel);       // "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)"
 
 // Returns true if no rank can finish before the last rank has begun.
 constexpr bool all_depend_on_all(Operation operation) {
-  return operation == Operation::all_reduce || operation == Operation::all_gather || operation == Operation::reduce_scatter ||
-         operation == Operation::all_to_all || operation == Operation::barrier;
+  return operation == Operation::all_reduce || operation == Operation::all_gather ||
+         operation == Operation::reduce_scatter || operation == Operation::all_to_all ||
+         operation == Operation::barrier;
 }
 
 // Returns true if the message has the same size on every rank.
@@ -56,7 +57,8 @@ std::optional<std::int64_t> size_of_messages(Operation operation, std::uint64_t 
 
 // The same from PyTorch's profile, which contains the number of elements of both buffers of a rank: uses the larger
 // one. Returns nullopt if the type or the numbers are unknown.
-std::optional<std::int64_t> size_of_buffers(std::int64_t in_elements, std::int64_t out_elements, std::string_view data_type);
+std::optional<std::int64_t> size_of_buffers(std::int64_t in_elements, std::int64_t out_elements,
+                                            std::string_view data_type);
 
 // Returns the size of a scalar type by its c10::toString name: 2 for "BFloat16"; 0 if unknown.
 std::uint32_t element_bytes(std::string_view data_type);

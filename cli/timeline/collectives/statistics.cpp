@@ -6,14 +6,16 @@
 
 namespace cli {
 
-void ExchangeTest::add(const std::vector<std::int64_t>& starts_ns, std::size_t chosen, std::int64_t cost_ns, bool ends_block) {
+void ExchangeTest::add(const std::vector<std::int64_t>& starts_ns, std::size_t chosen, std::int64_t cost_ns,
+                       bool ends_block) {
   const std::size_t ranks = starts_ns.size();
   if (chosen > 0 && chosen < ranks && starts_ns[0] > starts_ns[chosen]) {
     Meeting meeting{outcomes_.size(), 0, 1};
     double log_all = 0;  // probability that the `last` latest ranks are in the set
     for (std::size_t last = 0; last <= chosen; ++last) {
       const double next = static_cast<double>(ranks - last);
-      outcomes_.push_back({log_all + std::log(static_cast<double>(ranks - chosen) / next), static_cast<double>(std::min(most_ns_, starts_ns[0] - starts_ns[last]))});
+      outcomes_.push_back({log_all + std::log(static_cast<double>(ranks - chosen) / next),
+                           static_cast<double>(std::min(most_ns_, starts_ns[0] - starts_ns[last]))});
       log_all += last < chosen ? std::log(static_cast<double>(chosen - last) / next) : 0;
     }
     meeting.count = outcomes_.size() - meeting.first;

@@ -30,7 +30,7 @@ inline std::pair<double, double> spread(std::vector<double>& values) {
 
 struct RobustLine {
   double offset = 0, slope = 0;  // offset is the value at 0
-  double mad = 0;  // median absolute deviation from the line
+  double mad = 0;                // median absolute deviation from the line
   double value(double at) const { return offset + slope * at; }
 };
 
@@ -83,7 +83,7 @@ class ExchangeTest {
   };
   struct Meeting {
     std::size_t first = 0, count = 0;  // in outcomes_
-    double share = 1;  // of the meeting in its block
+    double share = 1;                  // of the meeting in its block
   };
 
   double log_bound(double per_ns) const;

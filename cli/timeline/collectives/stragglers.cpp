@@ -21,10 +21,12 @@ std::optional<std::int64_t> clock_error(const ClockFit& fit) {
   if (fit.method == "reference") return 0;
   if (fit.method != "collectives" || fit.samples == 0 || !fit.mad_ns) return {};
   const double count = static_cast<double>(fit.samples);
-  const double sigma_ns = std::max(static_cast<double>(*fit.mad_ns), kLeastMad_ns) * kSigmaOfMad * (1 + kFewPoints / count);
+  const double sigma_ns =
+      std::max(static_cast<double>(*fit.mad_ns), kLeastMad_ns) * kSigmaOfMad * (1 + kFewPoints / count);
   const std::int64_t error_ns = std::llround(kStandardErrors * sigma_ns / std::sqrt(count));
   if (!fit.bound_lo_ns || !fit.bound_hi_ns) return error_ns;
-  return std::min(error_ns, std::max(std::abs(*fit.bound_hi_ns - fit.offset_ns), std::abs(*fit.bound_lo_ns - fit.offset_ns)));
+  return std::min(error_ns,
+                  std::max(std::abs(*fit.bound_hi_ns - fit.offset_ns), std::abs(*fit.bound_lo_ns - fit.offset_ns)));
 }
 
 }  // namespace
@@ -35,9 +37,10 @@ ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fi
   for (std::size_t id = 0; id < catalog.processes.size(); ++id) {
     const Process& process = catalog.processes[id];
     const bool is_fitted = process.clock >= 0 && static_cast<std::size_t>(process.clock) < fits.size();
-    const std::string name = is_fitted ? "clock " + std::to_string(process.clock)
+    const std::string name = is_fitted                  ? "clock " + std::to_string(process.clock)
                              : !process.boot_id.empty() ? "boot " + process.boot_id
-                             : !process.host.empty() ? "host " + process.host : "process " + std::to_string(id);
+                             : !process.host.empty()    ? "host " + process.host
+                                                        : "process " + std::to_string(id);
     known.domains.push_back(domains.try_emplace(name, static_cast<std::uint32_t>(domains.size())).first->second);
     known.errors_ns.push_back(is_fitted ? clock_error(fits[static_cast<std::size_t>(process.clock)]) : std::nullopt);
   }
@@ -47,15 +50,16 @@ ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fi
 namespace {
 
 constexpr std::int64_t kLeastSpanPart = 50;  // the others wait at least 1/50 (2 %) of a straggler's span
-constexpr double kMostChance = 0.01;  // probability of a false straggler in a run in which all ranks are late equally often
+constexpr double kMostChance =
+    0.01;  // probability of a false straggler in a run in which all ranks are late equally often
 // Number of ranks that may be late together; with more ranks, at most half of them
 constexpr std::size_t kFewRanks = 3;
 
 // One rank in a collective.
 struct Arrival {
   ProcessId process = 0;
-  std::int64_t start_ns = 0;  // on the collective's own axis
-  std::int64_t late_ns = 0;   // >= 0
+  std::int64_t start_ns = 0;    // on the collective's own axis
+  std::int64_t late_ns = 0;     // >= 0
   std::int64_t exposed_ns = 0;  // of its work
 };
 
@@ -63,8 +67,8 @@ struct Arrival {
 struct Meeting {
   std::uint32_t group = 0;
   std::size_t first = 0, count = 0;  // in Arrivals::all
-  std::int64_t at_ns = 0;  // on one of its ranks, since that rank's first start
-  bool by_ends = false;  // starts are measured from the ranks' ends
+  std::int64_t at_ns = 0;            // on one of its ranks, since that rank's first start
+  bool by_ends = false;              // starts are measured from the ranks' ends
   // The others were idle while they waited, so all ranks continue together, and lateness in the next meeting is a new
   // delay.
   bool holds_others = false;
@@ -76,16 +80,22 @@ struct Arrivals {
   std::vector<std::int64_t> span_ns;  // by ProcessId: from its first start to its last end
   bool by_ends = false;
 
-  std::span<const Arrival> of(const Meeting& meeting) const { return std::span(all).subspan(meeting.first, meeting.count); }
+  std::span<const Arrival> of(const Meeting& meeting) const {
+    return std::span(all).subspan(meeting.first, meeting.count);
+  }
 };
 
 // Returns true if the times of all of them can be compared, as far as the clocks are known.
 bool can_compare(std::span<const MatchedCall> some, const ClockKnowledge& clocks) {
-  return std::all_of(some.begin(), some.end(), [&](const MatchedCall& each) { return clocks.error_between(each.process, some[0].process).has_value(); });
+  return std::all_of(some.begin(), some.end(), [&](const MatchedCall& each) {
+    return clocks.error_between(each.process, some[0].process).has_value();
+  });
 }
 
 void set_late(std::span<Arrival> some, const ClockKnowledge& clocks, bool by_ends) {
-  std::sort(some.begin(), some.end(), [](const Arrival& a, const Arrival& b) { return std::pair(b.start_ns, a.process) < std::pair(a.start_ns, b.process); });
+  std::sort(some.begin(), some.end(), [](const Arrival& a, const Arrival& b) {
+    return std::pair(b.start_ns, a.process) < std::pair(a.start_ns, b.process);
+  });
   const Arrival middle = some[some.size() / 2];
   for (Arrival& each : some) {
     const std::int64_t error_ns = by_ends ? 0 : *clocks.error_between(each.process, middle.process);
@@ -104,14 +114,16 @@ bool holds_others(std::span<const Arrival> some) {
   return 2 * exposed_ns >= waited_ns;
 }
 
-Arrivals arrivals_of(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen, const ClockKnowledge& clocks) {
+Arrivals arrivals_of(const CollectiveCalls& calls, const MatchedCollectives& matched,
+                     const std::vector<std::uint32_t>& chosen, const ClockKnowledge& clocks) {
   Arrivals found;
   const std::size_t processes = calls.processes.size();
   std::vector<std::int64_t> first_ns(processes, kNoTime), last_ns(processes, kNoTime);
   std::vector<ProcessId> measured_on;  // by meeting: the rank of at_ns
   for (const std::uint32_t which : chosen) {
     const MatchedCollective& collective = matched.collectives[which];
-    if (collective.state == CollectiveState::mismatch || !all_depend_on_all(calls.whats[collective.what].operation)) continue;
+    if (collective.state == CollectiveState::mismatch || !all_depend_on_all(calls.whats[collective.what].operation))
+      continue;
     const auto some = matched.calls_of(collective);
     const bool by_ends = !can_compare(some, clocks);
     const std::size_t first = found.all.size();
@@ -119,7 +131,8 @@ Arrivals arrivals_of(const CollectiveCalls& calls, const MatchedCollectives& mat
     for (const MatchedCall& each : some) {
       const CollectiveCall& call = call_of(calls, each);
       if (call.gpu_start_ns == kNoTime || (by_ends && call.gpu_end_ns == kNoTime)) continue;
-      found.all.push_back({each.process, by_ends ? call.gpu_start_ns - call.gpu_end_ns : call.gpu_start_ns, 0, call.exposed_ns});
+      found.all.push_back(
+          {each.process, by_ends ? call.gpu_start_ns - call.gpu_end_ns : call.gpu_start_ns, 0, call.exposed_ns});
       auto& begin_ns = first_ns[each.process];
       begin_ns = begin_ns == kNoTime ? call.gpu_start_ns : std::min(begin_ns, call.gpu_start_ns);
       last_ns[each.process] = std::max({last_ns[each.process], call.gpu_start_ns, call.gpu_end_ns});
@@ -130,12 +143,14 @@ Arrivals arrivals_of(const CollectiveCalls& calls, const MatchedCollectives& mat
       continue;
     }
     set_late(std::span(found.all).subspan(first), clocks, by_ends);
-    found.meetings.push_back({collective.group, first, found.all.size() - first, at.second, by_ends, holds_others(std::span(found.all).subspan(first))});
+    found.meetings.push_back({collective.group, first, found.all.size() - first, at.second, by_ends,
+                              holds_others(std::span(found.all).subspan(first))});
     measured_on.push_back(at.first);
     found.by_ends = found.by_ends || by_ends;
   }
   for (std::size_t i = 0; i < measured_on.size(); ++i) found.meetings[i].at_ns -= first_ns[measured_on[i]];
-  for (std::size_t id = 0; id < processes; ++id) found.span_ns.push_back(first_ns[id] == kNoTime ? 0 : last_ns[id] - first_ns[id]);
+  for (std::size_t id = 0; id < processes; ++id)
+    found.span_ns.push_back(first_ns[id] == kNoTime ? 0 : last_ns[id] - first_ns[id]);
   return found;
 }
 
@@ -164,7 +179,8 @@ void add_costs(const Arrivals& arrivals, Lateness& result) {
     const std::int64_t last_ns = some[0].start_ns, second_ns = some[1].start_ns;
     const auto last_good = std::find_if_not(some.begin(), some.end(), is_straggler);
     const std::int64_t last_good_ns = last_good != some.end() ? last_good->start_ns : last_ns;
-    const std::int64_t good = std::count_if(some.begin(), some.end(), [&](const Arrival& each) { return !is_straggler(each); });
+    const std::int64_t good =
+        std::count_if(some.begin(), some.end(), [&](const Arrival& each) { return !is_straggler(each); });
     result.set_cost_ns += (last_ns - last_good_ns) * good;
     for (const Arrival& each : some) {
       const std::int64_t others_ns = is_straggler(each) ? last_good_ns : second_ns;
@@ -175,7 +191,6 @@ void add_costs(const Arrivals& arrivals, Lateness& result) {
     }
   }
 }
-
 
 using RankSet = std::vector<bool>;  // by ProcessId
 
@@ -190,7 +205,8 @@ class StragglerSearch {
     std::map<std::vector<ProcessId>, std::vector<const Meeting*>> groups;  // communicators of the same ranks are joined
     for (const Meeting& each : arrivals.meetings) groups[matched.groups[each.group].members].push_back(&each);
     for (auto& [members, meetings] : groups) {
-      std::stable_sort(meetings.begin(), meetings.end(), [](const Meeting* a, const Meeting* b) { return a->at_ns < b->at_ns; });
+      std::stable_sort(meetings.begin(), meetings.end(),
+                       [](const Meeting* a, const Meeting* b) { return a->at_ns < b->at_ns; });
       std::int64_t together_ns = meetings[0]->at_ns;
       Group& group = groups_.emplace_back(Group{members, {}});
       for (const Meeting* each : meetings) {
@@ -221,10 +237,12 @@ class StragglerSearch {
     const std::vector<ProcessId> order = by_share();
     for (const std::int64_t most_ns : limits()) {
       // With many ranks not every size is tried; ranks in excess are dropped.
-      for (std::size_t count = 1; count <= order.size(); count = count < order.size() ? std::min(order.size(), count + 1 + count / 16) : count + 1) {
+      for (std::size_t count = 1; count <= order.size();
+           count = count < order.size() ? std::min(order.size(), count + 1 + count / 16) : count + 1) {
         RankSet set(out_.size());
         for (std::size_t i = 0; i < count; ++i) set[order[i]] = true;
-        while (drop_short(set, most_ns) && drop_by_chance(set, most_ns)) {}
+        while (drop_short(set, most_ns) && drop_by_chance(set, most_ns)) {
+        }
         std::vector<ProcessId> found;
         for (const ProcessId id : order) {
           if (set[id]) found.push_back(id);
@@ -267,7 +285,9 @@ class StragglerSearch {
     return meeting.by_ends ? 0 : *clocks_.error_between(one.process, other.process);
   }
 
-  static std::size_t most_together(std::size_t ranks) { return ranks == 0 ? 0 : std::max(ranks / 2, std::min(kFewRanks, ranks - 1)); }
+  static std::size_t most_together(std::size_t ranks) {
+    return ranks == 0 ? 0 : std::max(ranks / 2, std::min(kFewRanks, ranks - 1));
+  }
 
   // Returns the limits of a delay: none; the delay exceeded in a tenth, a quarter and half of the meetings; half of
   // these.
@@ -355,7 +375,8 @@ class StragglerSearch {
     // Correction for the number of groups and limits. Sets of one rank, of two, ... each get half of the probability of
     // the previous size.
     const double most_chance = kMostChance / static_cast<double>(groups_.size());
-    RankSet kept = beyond_chance(set, out_, most_ns, most_chance / kMostLimits / std::exp2(std::count(set.begin(), set.end(), true)));
+    RankSet kept = beyond_chance(set, out_, most_ns,
+                                 most_chance / kMostLimits / std::exp2(std::count(set.begin(), set.end(), true)));
     const RankSet together = kept;
     if (std::count(together.begin(), together.end(), true) > 1) {
       RankSet alone(set.size()), out = out_;
@@ -394,7 +415,9 @@ class StragglerSearch {
         if (!out[each.process]) some.push_back(&each);
       }
       for (const Arrival* each : some) {
-        if (set[each->process]) late[each->process].push_back(static_cast<double>(each->start_ns - some[some.size() / 2]->start_ns) / static_cast<double>(allowed_ns));
+        if (set[each->process])
+          late[each->process].push_back(static_cast<double>(each->start_ns - some[some.size() / 2]->start_ns) /
+                                        static_cast<double>(allowed_ns));
       }
     }
     std::vector<double> found(set.size());
@@ -409,13 +432,16 @@ class StragglerSearch {
   // Returns true if the ranks of the set are later in the meetings of the group than chance would make any set of this
   // size. A rank that is always slightly slower is not late by chance, and 2 % are allowed: its usual lateness, up to
   // that limit, is subtracted from its starts.
-  bool is_beyond_chance(const Group& group, const RankSet& set, const RankSet& out, std::int64_t most_ns, double most_chance) const {
+  bool is_beyond_chance(const Group& group, const RankSet& set, const RankSet& out, std::int64_t most_ns,
+                        double most_chance) const {
     if (std::none_of(group.members.begin(), group.members.end(), [&](ProcessId id) { return set[id]; })) return false;
     ExchangeTest test(most_ns);
     RankSet members(set.size());
     std::vector<std::int64_t> starts_ns;
     const std::vector<double> always = always_late(group, set, out);
-    const auto allowed_of = [&](ProcessId id, std::int64_t allowed_ns) { return static_cast<std::int64_t>(always[id] * static_cast<double>(allowed_ns)); };
+    const auto allowed_of = [&](ProcessId id, std::int64_t allowed_ns) {
+      return static_cast<std::int64_t>(always[id] * static_cast<double>(allowed_ns));
+    };
     for (const MeetingOfGroup& of_group : group.meetings) {
       const Meeting& meeting = *of_group.meeting;
       const std::int64_t allowed_ns = of_group.allowed_ns;
@@ -429,7 +455,9 @@ class StragglerSearch {
       }
       std::sort(starts_ns.rbegin(), starts_ns.rend());
       std::int64_t late_ns = 0;
-      for_late(meeting, set, out, [&](ProcessId id, std::int64_t ns) { late_ns = std::max(late_ns, std::min(ns - allowed_of(id, allowed_ns), most_ns)); });
+      for_late(meeting, set, out, [&](ProcessId id, std::int64_t ns) {
+        late_ns = std::max(late_ns, std::min(ns - allowed_of(id, allowed_ns), most_ns));
+      });
       if (starts_ns.size() > 1) test.add(starts_ns, chosen, late_ns, meeting.holds_others);
     }
     test.end_block();
@@ -452,13 +480,14 @@ class StragglerSearch {
 
 // Returns the group in which a rank is latest, and its lateness there.
 std::pair<std::uint32_t, std::int64_t> latest_group(const std::map<std::uint32_t, std::int64_t>& delays) {
-  return *std::max_element(delays.begin(), delays.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return *std::max_element(delays.begin(), delays.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 
 }  // namespace
 
-Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen,
-                         const ClockKnowledge& clocks) {
+Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives& matched,
+                         const std::vector<std::uint32_t>& chosen, const ClockKnowledge& clocks) {
   Lateness result;
   result.ranks.resize(calls.processes.size());
   const Arrivals arrivals = arrivals_of(calls, matched, chosen, clocks);

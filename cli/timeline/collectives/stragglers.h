@@ -46,8 +46,8 @@ ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fi
 struct RankLateness {
   bool straggler = false;
   std::int64_t collectives = 0;  // counted collectives in which it took part
-  std::int64_t late_ns = 0;  // sum over these collectives
-  std::int64_t waited_ns = 0;  // from its starts to the last starts
+  std::int64_t late_ns = 0;      // sum over these collectives
+  std::int64_t waited_ns = 0;    // from its starts to the last starts
   // Time that the other ranks, except stragglers, waited for this rank alone: from the last start of the others to its
   // own start. For a straggler, the other stragglers are excluded, too.
   std::int64_t others_waited_ns = 0;
@@ -59,15 +59,15 @@ struct RankLateness {
 
 struct Lateness {
   std::vector<RankLateness> ranks;  // by ProcessId
-  std::int64_t collectives = 0;  // counted collectives
+  std::int64_t collectives = 0;     // counted collectives
   std::int64_t waited_ns = 0;       // by all ranks
-  std::int64_t set_cost_ns = 0;  // part of waited_ns of non-stragglers that would vanish without all stragglers
-  bool by_ends = false;  // starts of some collectives were measured from the ranks' own ends
+  std::int64_t set_cost_ns = 0;     // part of waited_ns of non-stragglers that would vanish without all stragglers
+  bool by_ends = false;             // starts of some collectives were measured from the ranks' own ends
 };
 
 // `chosen` contains indices in matched.collectives. Memory: collectives x ranks. Time: the same for each round that
 // finds a rank.
-Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen,
-                         const ClockKnowledge& clocks);
+Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives& matched,
+                         const std::vector<std::uint32_t>& chosen, const ClockKnowledge& clocks);
 
 }  // namespace cli

@@ -71,7 +71,8 @@ class GpuIntervals {
 
   template <typename Out>
   void expose(std::int64_t to_ns, Out& out) {
-    const std::int64_t from = std::max(now_ns_, end_of(WorkClass::compute)), to = std::min(end_of(WorkClass::comm), to_ns);
+    const std::int64_t from = std::max(now_ns_, end_of(WorkClass::compute)),
+                       to = std::min(end_of(WorkClass::comm), to_ns);
     now_ns_ = to_ns;
     if (from >= to) return;
     if (from != exposed_to_ns_) give_exposed(out), exposed_from_ns_ = from;
@@ -126,7 +127,8 @@ class RunningSum {
 inline std::uint64_t bytes_per_second(std::uint64_t bytes, std::int64_t ns) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
   const auto rate = static_cast<double>(bytes) * 1e9 / static_cast<double>(ns);
-  return rate >= static_cast<double>(kMost) ? kMost : std::max<std::uint64_t>(bytes > 0, static_cast<std::uint64_t>(rate));
+  return rate >= static_cast<double>(kMost) ? kMost
+                                            : std::max<std::uint64_t>(bytes > 0, static_cast<std::uint64_t>(rate));
 }
 
 // Calls `changed(direction, ns, bytes_per_s)` as RunningSum does.
@@ -137,8 +139,8 @@ class CopyRates {
 
   // Adds a copy that counts until `end_ns`. Calls have to be sorted by start. A copy without a duration has no rate.
   template <typename Changed>
-  void add(std::size_t direction, std::int64_t start_ns, std::int64_t end_ns, std::int64_t duration_ns, std::uint64_t bytes,
-           Changed&& changed) {
+  void add(std::size_t direction, std::int64_t start_ns, std::int64_t end_ns, std::int64_t duration_ns,
+           std::uint64_t bytes, Changed&& changed) {
     if (duration_ns <= 0) return;
     sums_[direction].add(start_ns, end_ns, bytes_per_second(bytes, duration_ns),
                          [&](std::int64_t ns, std::uint64_t rate) { changed(direction, ns, rate); });

@@ -47,8 +47,12 @@ class WaitingLaunches {
  private:
   using Slot = std::uint16_t;  // place modulo LaunchRow::kMost, plus 1; 0 if the slot is free
 
-  static std::size_t index(const LaunchRow& row, Slot slot) { return (slot - std::size_t{1} - row.first_place) % LaunchRow::kMost; }
-  static std::uint64_t correlation(const LaunchRow& row, Slot slot) { return row.launches[index(row, slot)].correlation; }
+  static std::size_t index(const LaunchRow& row, Slot slot) {
+    return (slot - std::size_t{1} - row.first_place) % LaunchRow::kMost;
+  }
+  static std::uint64_t correlation(const LaunchRow& row, Slot slot) {
+    return row.launches[index(row, slot)].correlation;
+  }
   std::size_t home(std::uint64_t correlation) const { return trace::spread(correlation) >> 32 & mask(); }
   std::size_t mask() const { return slots_.size() - 1; }
   std::size_t find(const LaunchRow& row, std::uint64_t correlation) const;

@@ -12,8 +12,9 @@ constexpr std::int32_t kHost = 0;  // c10::DeviceType::CPU
 bool knows_all_allocations(const Process& p) {
   const auto of_memory = [](const KindCounts& counts) { return counts[static_cast<std::size_t>(Kind::memory)]; };
   return of_memory(p.overwritten) == 0 && of_memory(p.lost) == 0 && p.lost_unknown_kind == 0 &&
-         p.recorder.discarded_buffers == 0 &&
-         std::none_of(p.notices.begin(), p.notices.end(), [](const Notice& n) { return n.code == trace::NoticeCode::gap; });
+         p.recorder.discarded_buffers == 0 && std::none_of(p.notices.begin(), p.notices.end(), [](const Notice& n) {
+           return n.code == trace::NoticeCode::gap;
+         });
 }
 
 }  // namespace
@@ -29,8 +30,10 @@ void MemoryLevels::event(const Event& event, const Facts& facts, Out& out) {
 void MemoryLevels::allocator_says(std::int64_t ns, const AllocatorFacts& facts, Out& out) {
   const bool host = facts.device_type == kHost;
   const std::int64_t device = host ? -1 : facts.device;
-  if ((facts.has & AllocatorFacts::kAllocated) != 0) out.level(device, MemoryLevel::allocated, ns, facts.allocated_bytes);
-  if ((facts.has & AllocatorFacts::kReserved) != 0 && !host) out.level(device, MemoryLevel::reserved, ns, facts.reserved_bytes);
+  if ((facts.has & AllocatorFacts::kAllocated) != 0)
+    out.level(device, MemoryLevel::allocated, ns, facts.allocated_bytes);
+  if ((facts.has & AllocatorFacts::kReserved) != 0 && !host)
+    out.level(device, MemoryLevel::reserved, ns, facts.reserved_bytes);
 }
 
 void MemoryLevels::allocation(const Event& event, const MemoryFacts& facts, Out& out) {

@@ -40,7 +40,7 @@ class MemoryLevels {
 
   const Catalog* catalog_;
   std::map<std::int64_t, std::int64_t> live_bytes_;  // of recordings, by device
-  bool all_known_;  // all allocations are known
+  bool all_known_;                                   // all allocations are known
   bool misses_allocations_ = false;
 };
 

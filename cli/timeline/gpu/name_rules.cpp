@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/base/text.h"
 #include "cli/base/error.h"
+#include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {
@@ -72,7 +72,9 @@ class LetterPairs {
 
  private:
   static constexpr std::size_t kPlaces = 1024;
-  static std::size_t place(char a, char b) { return (static_cast<unsigned char>(a) * 32u + static_cast<unsigned char>(b)) % kPlaces; }
+  static std::size_t place(char a, char b) {
+    return (static_cast<unsigned char>(a) * 32u + static_cast<unsigned char>(b)) % kPlaces;
+  }
   std::bitset<kPlaces> pairs_;
 };
 
@@ -126,12 +128,16 @@ NameRules::NameRules(std::string_view text, std::string_view source) {
     const std::size_t space = std::min(line.find_first_of(kBlank), line.size());
     const std::string_view word = line.substr(0, space), pattern = trimmed(line.substr(space));
     if (!is_class_name(word)) {
-      refuse_line(source, number, fmt::format("'{}': expected the name of a class (letters, digits and _), then a pattern", word));
+      refuse_line(source, number,
+                  fmt::format("'{}': expected the name of a class (letters, digits and _), then a pattern", word));
     }
-    if (pattern.empty()) refuse_line(source, number, fmt::format("expected a pattern after '{}', for example: {} *gemm*", word, word));
+    if (pattern.empty())
+      refuse_line(source, number, fmt::format("expected a pattern after '{}', for example: {} *gemm*", word, word));
     Rule rule{std::string(word), written_out(lowered(pattern)), number};
     if (rule.patterns.empty()) {
-      refuse_line(source, number, fmt::format("'{}': expected braces as in {{a,b}}, not nested, with at most {} combinations", pattern, kMostPatterns));
+      refuse_line(source, number,
+                  fmt::format("'{}': expected braces as in {{a,b}}, not nested, with at most {} combinations", pattern,
+                              kMostPatterns));
     }
     rules_.push_back(std::move(rule));
   }
@@ -140,7 +146,8 @@ NameRules::NameRules(std::string_view text, std::string_view source) {
 const NameRules::Rule* NameRules::of(std::string_view name) const {
   const LetterPairs pairs(name);
   const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-    return std::any_of(rule.patterns.begin(), rule.patterns.end(), [&](const std::string& pattern) { return pairs.may_match(pattern) && matches(pattern, name); });
+    return std::any_of(rule.patterns.begin(), rule.patterns.end(),
+                       [&](const std::string& pattern) { return pairs.may_match(pattern) && matches(pattern, name); });
   });
   return found == rules_.end() ? nullptr : &*found;
 }
@@ -153,9 +160,12 @@ NameRules read_name_rules(const std::string& name) {
   if (name == "kempnerforge") return kempnerforge_rules();
   std::ifstream file(name, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.is_open() || file.bad()) throw Error(Exit::cannot_open, fmt::format("{}: cannot be read; expected a file of rules, or kempnerforge", name));
+  if (!file.is_open() || file.bad())
+    throw Error(Exit::cannot_open, fmt::format("{}: cannot be read; expected a file of rules, or kempnerforge", name));
   NameRules rules(text, name);
-  if (rules.rules().empty()) throw Error(Exit::bad_content, fmt::format("{}: contains no rules; expected lines with a class and a pattern", name));
+  if (rules.rules().empty())
+    throw Error(Exit::bad_content,
+                fmt::format("{}: contains no rules; expected lines with a class and a pattern", name));
   return rules;
 }
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "cli/timeline/gpu/name_rules.h"
-#include "cli/trace/names.h"
 #include "cli/trace/event_times.h"
+#include "cli/trace/names.h"
 
 namespace cli {
 
@@ -33,7 +33,8 @@ WorkClasses::WorkClasses(const Catalog& catalog, const NameRules* own)
 }
 
 KindSet WorkClasses::kinds() {
-  return kinds_of({Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph, Kind::runtime, Kind::driver, Kind::nccl, Kind::nvtx});
+  return kinds_of(
+      {Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph, Kind::runtime, Kind::driver, Kind::nccl, Kind::nvtx});
 }
 
 void WorkClasses::event(const Event& event) {
@@ -81,12 +82,15 @@ bool WorkClasses::is_of_call(const Event& event, const Facts& facts) const {
 }
 
 bool WorkClasses::communicates(StringId name, Kind kind) {
-  if (name >= by_name_.size()) by_name_.resize(std::max<std::size_t>(catalog_.strings.size(), name + std::size_t{1}), ByName::unseen);
+  if (name >= by_name_.size())
+    by_name_.resize(std::max<std::size_t>(catalog_.strings.size(), name + std::size_t{1}), ByName::unseen);
   ByName& known = by_name_[name];
   if (known == ByName::unseen) {
     const std::string_view text = catalog_.strings[name];
     const NameRules::Rule* rule = own_ != nullptr ? own_->of(matched_name(text)) : nullptr;
-    known = rule != nullptr && rule->class_name == kCommunicationClass ? ByName::any : is_comm_name(text) || is_exchange_name(text) ? ByName::kernel : ByName::none;
+    known = rule != nullptr && rule->class_name == kCommunicationClass ? ByName::any
+            : is_comm_name(text) || is_exchange_name(text)             ? ByName::kernel
+                                                                       : ByName::none;
   }
   return known == ByName::any || (known == ByName::kernel && kind == Kind::kernel);
 }

@@ -64,9 +64,9 @@ class WorkClasses {
   bool any_recording_ = false;
   NameClasses names_;
   enum class ByName : std::uint8_t { unseen, none, kernel, any };
-  std::vector<ByName> by_name_;  // by StringId: kinds of work with this name that are communication
+  std::vector<ByName> by_name_;            // by StringId: kinds of work with this name that are communication
   std::vector<std::int64_t> nccl_end_ns_;  // by TrackId: end of the current NCCL call on the thread
-  std::vector<Launches> launches_;  // by ProcessId: correlations of launches within an NCCL call
+  std::vector<Launches> launches_;         // by ProcessId: correlations of launches within an NCCL call
 };
 
 }  // namespace cli

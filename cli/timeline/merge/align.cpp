@@ -38,7 +38,8 @@ void keep_wall_clocks(std::vector<ClockFit>& fits) {
 }
 
 bool are_wall_clocks(const std::vector<ClockFit>& fits) {
-  return !fits.empty() && std::all_of(fits.begin(), fits.end(), [](const ClockFit& fit) { return fit.method == kWallClock && !fit.moves(); });
+  return !fits.empty() && std::all_of(fits.begin(), fits.end(),
+                                      [](const ClockFit& fit) { return fit.method == kWallClock && !fit.moves(); });
 }
 
 void align_by_collectives(const AlignInput& input, std::vector<ClockFit>& fits) {

@@ -27,7 +27,9 @@ class ClockDomains {
   std::uint32_t of_process(const Process& process);
   std::uint32_t of_merged();  // clock with offset 0 that is not reported
 
-  std::optional<std::uint32_t> merged() const { return merged_ == ~std::uint32_t{0} ? std::nullopt : std::optional(merged_); }
+  std::optional<std::uint32_t> merged() const {
+    return merged_ == ~std::uint32_t{0} ? std::nullopt : std::optional(merged_);
+  }
 
   std::vector<ClockFit>& fits() { return fits_; }
   bool reported(std::uint32_t clock) const { return clock != merged_; }
@@ -50,9 +52,9 @@ bool are_wall_clocks(const std::vector<ClockFit>& fits);
 
 struct AlignInput {
   const Catalog& catalog;
-  const CollectiveCalls& calls;  // of its processes, on their own clocks
+  const CollectiveCalls& calls;             // of its processes, on their own clocks
   std::span<const std::uint32_t> clock_of;  // by ProcessId: an index of the fits
-  std::optional<std::uint32_t> fixed;  // a clock that is the axis already
+  std::optional<std::uint32_t> fixed;       // a clock that is the axis already
 };
 
 // Aligns clocks by the collectives that hosts share (cli/timeline/clocks/fit_clocks.h). Hosts that share none keep

@@ -48,7 +48,8 @@ class Count : public EventSink {
 
 }  // namespace
 
-void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog, MergedFacts& facts) {
+void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog,
+                  MergedFacts& facts) {
   const std::size_t first = catalog.processes.size();
   if (ttrace::is_merged_file(input.path)) {
     ttrace::MergedReader reader(input.path);

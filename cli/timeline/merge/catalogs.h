@@ -22,7 +22,7 @@ ttrace::IdMap join_catalog(Catalog& from, Catalog& to);
 
 // Alignment and steps from merged files.
 struct MergedFacts {
-  std::vector<ClockFit> fits;  // alignment of their clocks
+  std::vector<ClockFit> fits;       // alignment of their clocks
   std::vector<ProcessSteps> steps;  // of their processes, concatenated
 };
 // Reads the catalogues of `inputs`: counts, losses and times of their processes. Only the lists of a merged file are
@@ -31,6 +31,7 @@ struct MergedFacts {
 Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress, MergedFacts& facts);
 
 // Reads one input on `threads` threads and adds it to `catalog` and `facts`.
-void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog, MergedFacts& facts);
+void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog,
+                  MergedFacts& facts);
 
 }  // namespace cli

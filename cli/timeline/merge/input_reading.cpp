@@ -4,22 +4,22 @@
 #include <map>
 #include <utility>
 
-#include "cli/timeline/collectives/call_collector.h"
+#include "cli/base/error.h"
 #include "cli/base/text.h"
+#include "cli/formats/inputs/input_formats.h"
+#include "cli/formats/json/byte_source.h"
+#include "cli/formats/reading/reader.h"
+#include "cli/formats/ring/header.h"
+#include "cli/formats/ttrace/reader.h"
+#include "cli/timeline/collectives/call_collector.h"
 #include "cli/timeline/merge/align.h"
 #include "cli/timeline/merge/catalogs.h"
 #include "cli/timeline/merge/missing_data.h"
 #include "cli/timeline/merge/ranks.h"
 #include "cli/timeline/merge/runs.h"
-#include "cli/base/error.h"
-#include "cli/trace/event_times.h"
-#include "cli/formats/inputs/input_formats.h"
-#include "cli/formats/ttrace/reader.h"
-#include "cli/formats/json/byte_source.h"
-#include "cli/formats/reading/reader.h"
-#include "cli/formats/ring/header.h"
 #include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_numbers.h"
+#include "cli/trace/event_times.h"
 
 namespace cli {
 namespace {
@@ -62,7 +62,8 @@ class Bounds {
 // Passes the events of one input on to its sorter.
 class Intake : public EventSink {
  public:
-  Intake(ReadInput& input, std::size_t number, const OrderedWork& work, EventSorter& sorter, Progress& progress, EventChoice choice)
+  Intake(ReadInput& input, std::size_t number, const OrderedWork& work, EventSorter& sorter, Progress& progress,
+         EventChoice choice)
       : input_(input), number_(number), work_(work), sorter_(sorter), progress_(progress), choice_(std::move(choice)) {}
 
   void event(const Event& event, const Facts& facts) override {
@@ -101,7 +102,8 @@ std::string clock_of(const std::string& path) {
 bool are_of_one_clock(const std::vector<TraceInput>& inputs) {
   if (inputs.size() == 1 && !ttrace::is_merged_file(inputs[0].path)) return true;
   const std::string first = clock_of(inputs[0].path);
-  return !first.empty() && std::all_of(inputs.begin() + 1, inputs.end(), [&](const TraceInput& input) { return clock_of(input.path) == first; });
+  return !first.empty() && std::all_of(inputs.begin() + 1, inputs.end(),
+                                       [&](const TraceInput& input) { return clock_of(input.path) == first; });
 }
 
 std::vector<std::string> paths_of(const std::vector<TraceInput>& inputs) {
@@ -126,10 +128,12 @@ InputReading::InputReading(const std::vector<TraceInput>& inputs, const MergeOpt
       inputs_(inputs.size()),
       named_ranks_(rank_names(paths_of(inputs))),
       clocks_(options.clock_of_each_rank),
-      looks_for_calls_(options.align && (inputs.size() > 1 || options.aligns_parts) && (options.clock_of_each_rank || !are_of_one_clock(inputs))) {}
+      looks_for_calls_(options.align && (inputs.size() > 1 || options.aligns_parts) &&
+                       (options.clock_of_each_rank || !are_of_one_clock(inputs))) {}
 
 void InputReading::read(const Step& each) {
-  work_.run({[this](std::size_t i) { read_one(i); }, [this](std::size_t i) { join(i); }, [&](std::size_t i) { each(i, inputs_[i]); }});
+  work_.run({[this](std::size_t i) { read_one(i); }, [this](std::size_t i) { join(i); },
+             [&](std::size_t i) { each(i, inputs_[i]); }});
   progress_.done();
   finish();
 }
@@ -195,7 +199,8 @@ void InputReading::look_through(ReadInput& input) {
     std::unique_ptr<CallCollector> calls;  // null if collectives are not needed
     std::optional<StepFinder> steps;
   } look;
-  if (looks_for_calls_ && !input.is_merged && may_have_collectives(input.catalog)) look.calls = make_call_collector(input.catalog, CallDetail::calls);
+  if (looks_for_calls_ && !input.is_merged && may_have_collectives(input.catalog))
+    look.calls = make_call_collector(input.catalog, CallDetail::calls);
   if (options_.own_times) look.steps.emplace(input.catalog);
   if (!look.calls && !look.steps) return;
   if (input.part) {
@@ -233,7 +238,8 @@ void InputReading::join(std::size_t number) {
   input.first_process = static_cast<ProcessId>(catalog_.processes.size());
   input.ids = join_catalog(input.catalog, catalog_);
   set_rank(catalog_, input.first_process, from_[number].path, from_[number].rank);
-  if (const std::string fault = contradiction(catalog_); !fault.empty() && !options_.force) throw Error(Exit::usage, fault);
+  if (const std::string fault = contradiction(catalog_); !fault.empty() && !options_.force)
+    throw Error(Exit::usage, fault);
   check_ranks(catalog_);
   const std::vector<std::uint32_t> clocks = clocks_of(input);
   clock_of_.insert(clock_of_.end(), clocks.begin(), clocks.end());
@@ -248,8 +254,10 @@ void InputReading::join(std::size_t number) {
 void InputReading::align(std::vector<ClockFit>& fits) {
   keep_wall_clocks(fits);
   calls_.processes.resize(catalog_.processes.size());
-  const bool any = std::any_of(calls_.processes.begin(), calls_.processes.end(), [](const ProcessCalls& of) { return !of.lanes.empty(); });
-  if (options_.align && fits.size() > 1 && any) align_by_collectives({catalog_, calls_, clock_of_, clocks_.merged()}, fits);
+  const bool any = std::any_of(calls_.processes.begin(), calls_.processes.end(),
+                               [](const ProcessCalls& of) { return !of.lanes.empty(); });
+  if (options_.align && fits.size() > 1 && any)
+    align_by_collectives({catalog_, calls_, clock_of_, clocks_.merged()}, fits);
   calls_ = {};
 }
 
@@ -277,7 +285,8 @@ void InputReading::finish() {
   std::vector<std::string> phases = name_phases(catalog_);
   std::string unrelated = contradiction(catalog_);
   if (unrelated.empty()) unrelated = separate_runs_text(catalog_);
-  if (!unrelated.empty() && !options_.force) throw Error(Exit::usage, unrelated + "; to merge them anyway, use tracetool merge --force");
+  if (!unrelated.empty() && !options_.force)
+    throw Error(Exit::usage, unrelated + "; to merge them anyway, use tracetool merge --force");
   if (unrelated.empty()) unrelated = apart_in_time(catalog_);
   if (!unrelated.empty()) warnings_.push_back(std::move(unrelated));
   for (std::uint32_t clock = 0; clock < fits.size(); ++clock) {
@@ -294,7 +303,8 @@ void InputReading::finish() {
 std::vector<ProcessSteps> InputReading::take_steps() {
   std::vector<ProcessSteps> steps(sorted_.size());
   for (ReadInput& input : inputs_) {
-    for (std::size_t i = 0; i < input.steps.size(); ++i) steps[sorted_[input.first_process + i]] = std::move(input.steps[i]);
+    for (std::size_t i = 0; i < input.steps.size(); ++i)
+      steps[sorted_[input.first_process + i]] = std::move(input.steps[i]);
   }
   number_alike(steps, catalog_, ProcessClocks(catalog_, reported_));
   return steps;

@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/collectives/call_collector.h"
-#include "cli/base/threads.h"
 #include "cli/base/terminal.h"
+#include "cli/base/threads.h"
+#include "cli/formats/reading/reader.h"
+#include "cli/formats/ttrace/batch.h"
+#include "cli/formats/ttrace/reader.h"
+#include "cli/timeline/collectives/call_collector.h"
 #include "cli/timeline/merge/align.h"
 #include "cli/timeline/sort/sort_runs.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/steps.h"
-#include "cli/formats/ttrace/batch.h"
-#include "cli/formats/ttrace/reader.h"
-#include "cli/formats/reading/reader.h"
 
 namespace cli {
 
@@ -59,15 +59,15 @@ struct MergeOptions {
 // An input with its own catalogue.
 struct ReadInput {
   Catalog catalog;
-  std::vector<EventRun> runs;  // on its own clock
-  ttrace::IdMap ids;  // from its catalogue to that of the trace
+  std::vector<EventRun> runs;   // on its own clock
+  ttrace::IdMap ids;            // from its catalogue to that of the trace
   ProcessId first_process = 0;  // its first process in the trace, as read
-  std::uint32_t clock = 0;  // clock of its events: an index into the fits of the domains
-  bool is_merged = false;  // its clocks are aligned already
-  std::vector<ClockFit> fits;  // set if is_merged
+  std::uint32_t clock = 0;      // clock of its events: an index into the fits of the domains
+  bool is_merged = false;       // its clocks are aligned already
+  std::vector<ClockFit> fits;   // set if is_merged
   // For MergeOptions::aligns_parts: its events with ids of its own catalogue, instead of runs; otherwise null
   std::unique_ptr<ttrace::MergedReader> part;
-  CollectiveCalls calls;  // of its processes, if clocks are aligned by them
+  CollectiveCalls calls;            // of its processes, if clocks are aligned by them
   std::vector<ProcessSteps> steps;  // of its processes, on its own clock; empty if not searched
   // Process of its first event, as known then, which identifies the clock; nullopt without events
   std::optional<Process> timed;
@@ -98,7 +98,7 @@ class InputReading {
   // The final ids of the processes, in the order in which they were read.
   const std::vector<ProcessId>& sorted_processes() const { return sorted_; }
   const std::vector<ClockFit>& domains() { return clocks_.fits(); }  // indexed by ReadInput::clock
-  const std::vector<ClockFit>& fits() const { return reported_; }  // indexed by Process::clock
+  const std::vector<ClockFit>& fits() const { return reported_; }    // indexed by Process::clock
   // Returns the steps of all inputs, by ProcessId. Unnamed steps have the same numbers on all ranks.
   std::vector<ProcessSteps> take_steps();
   std::vector<std::string>& warnings() { return warnings_; }
@@ -124,12 +124,12 @@ class InputReading {
   std::deque<ReadInput> inputs_;
   const std::vector<std::optional<std::int64_t>> named_ranks_;  // by input, from the names of all inputs
   std::mutex memories_mutex_;
-  std::size_t begun_ = 0;  // number of inputs begun
+  std::size_t begun_ = 0;                                // number of inputs begun
   std::vector<std::unique_ptr<ReaderMemory>> memories_;  // free memory for the inputs that follow
   ClockDomains clocks_;
-  const bool looks_for_calls_;  // for clock alignment
+  const bool looks_for_calls_;           // for clock alignment
   std::vector<std::uint32_t> clock_of_;  // by process, as read
-  CollectiveCalls calls_;  // by process, as read
+  CollectiveCalls calls_;                // by process, as read
   std::vector<ProcessId> sorted_;
   std::vector<ClockFit> reported_;
   std::vector<std::string> warnings_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "cli/base/error.h"
 #include "cli/formats/ttrace/file.h"
 #include "cli/formats/ttrace/reader.h"
 #include "cli/formats/ttrace/writer.h"
@@ -13,7 +14,6 @@
 #include "cli/timeline/merge/missing_data.h"
 #include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_numbers.h"
-#include "cli/base/error.h"
 #include "cli/trace/event_times.h"
 #include "cli/trace/ranks.h"
 
@@ -24,7 +24,7 @@ namespace {
 struct Part {
   const TraceInput* input;
   std::string run_id;  // of its first process with one; "" if unknown
-  std::string fault;  // "" if none
+  std::string fault;   // "" if none
 };
 
 Part look_into(const TraceInput& input) {
@@ -110,7 +110,8 @@ namespace {
 // Writes events to the file and finds steps, so that readers need not.
 class MergeWalk : public EventSink {
  public:
-  MergeWalk(const Catalog& catalog, const ProcessClocks& clocks, ttrace::ChunkWriter& chunks) : chunks_(chunks), steps_(catalog, clocks) {}
+  MergeWalk(const Catalog& catalog, const ProcessClocks& clocks, ttrace::ChunkWriter& chunks)
+      : chunks_(chunks), steps_(catalog, clocks) {}
   void event(const Event& event, const Facts& facts) override {
     chunks_.event(event, facts);
     steps_.event(event, facts);
@@ -126,8 +127,10 @@ class MergeWalk : public EventSink {
   StepFinder steps_;
 };
 
-MergedTotals totals(const Catalog& catalog, const ttrace::MergedOutput& output, const MergeOptions& options, std::vector<ClockFit> fits, std::vector<std::string> warnings) {
-  if (std::string missing = options.is_part ? "" : missing_ranks(catalog); !missing.empty()) warnings.push_back(std::move(missing));
+MergedTotals totals(const Catalog& catalog, const ttrace::MergedOutput& output, const MergeOptions& options,
+                    std::vector<ClockFit> fits, std::vector<std::string> warnings) {
+  if (std::string missing = options.is_part ? "" : missing_ranks(catalog); !missing.empty())
+    warnings.push_back(std::move(missing));
   return {catalog.processes.size(), output.events(), std::move(fits), std::move(warnings)};
 }
 
@@ -145,7 +148,8 @@ class OwnTimes : public EventSink {
     const Process& process = catalog_.processes[catalog_.tracks[event.track].process];
     times.first_ns = std::min(times.first_ns, event.start_ns);
     times.last_ns = std::max(times.last_ns, event.start_ns + std::max<std::int64_t>(event.duration_ns, 0));
-    if (event.start_ns != process.kineto_base_ns.value_or(0)) times.first_unclamped_ns = std::min(times.first_unclamped_ns, event.start_ns);
+    if (event.start_ns != process.kineto_base_ns.value_or(0))
+      times.first_unclamped_ns = std::min(times.first_unclamped_ns, event.start_ns);
   }
   void end_of(ProcessId process) override { next_.end_of(process); }
   void give(std::vector<Process>& processes) const {
@@ -194,8 +198,10 @@ void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptio
   for (const TraceInput& input : inputs) {
     if (!ttrace::is_merged_file(input.path) || are_wall_clocks(clocks_in(input.path))) continue;
     throw Error(Exit::usage, fmt::format("{}: the clocks of {} are already aligned; merge the recordings again{}",
-                                         options.clock_of_each_rank ? "--clock-domain rank" : options.is_part ? "--partial" : "--no-align", input.path,
-                                         options.clock_of_each_rank ? "" : ", or merge only this file"));
+                                         options.clock_of_each_rank ? "--clock-domain rank"
+                                         : options.is_part          ? "--partial"
+                                                                    : "--no-align",
+                                         input.path, options.clock_of_each_rank ? "" : ", or merge only this file"));
   }
 }
 
@@ -207,7 +213,8 @@ MergedTotals merge_again(const std::string& path, const MergeOptions& options, B
   reader.read_lists(catalog);
   const std::vector<ClockFit> fits = align ? reader.fits() : wall_clocks(reader.fits());
   ttrace::MergedOutput output(out, 1);
-  ttrace::ChunkWriter chunks(catalog, nullptr, {catalog.processes.size(), ttrace::kHeldEvents, true}, [&](std::string_view bytes) { output.put(0, bytes); });
+  ttrace::ChunkWriter chunks(catalog, nullptr, {catalog.processes.size(), ttrace::kHeldEvents, true},
+                             [&](std::string_view bytes) { output.put(0, bytes); });
   const ProcessClocks clocks(catalog, reader.fits());
   MergeWalk walk(catalog, clocks, chunks);
   OwnTimes times(catalog, clocks, walk);
@@ -227,15 +234,18 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
   options.aligns_parts = true;
   const bool is_alone = inputs.size() == 1 && !inputs[0].rank && ttrace::is_merged_file(inputs[0].path);
   refuse_other_clocks(inputs, options, is_alone);
-  if (is_alone && !(options.align && are_wall_clocks(clocks_in(inputs[0].path)))) return merge_again(inputs[0].path, options, out);
+  if (is_alone && !(options.align && are_wall_clocks(clocks_in(inputs[0].path))))
+    return merge_again(inputs[0].path, options, out);
   InputReading reading(inputs, options);
   ttrace::MergedOutput output(out, inputs.size());
   const auto write = [&](std::size_t number, ReadInput& input) {
-    const std::size_t own = input.catalog.processes.size(), processes = input.part ? inputs.size() * own : std::max(inputs.size(), own);
-    ttrace::ChunkWriter chunks(input.catalog, &input.ids, {processes, ttrace::kHeldEvents, reading.is_alone()}, [&](std::string_view bytes) {
-      reading.leave_if_given_up(number);
-      output.put(number, bytes);
-    });
+    const std::size_t own = input.catalog.processes.size(),
+                      processes = input.part ? inputs.size() * own : std::max(inputs.size(), own);
+    ttrace::ChunkWriter chunks(input.catalog, &input.ids, {processes, ttrace::kHeldEvents, reading.is_alone()},
+                               [&](std::string_view bytes) {
+                                 reading.leave_if_given_up(number);
+                                 output.put(number, bytes);
+                               });
     MergeWalk walk(input.catalog, {}, chunks);
     if (input.part) {
       input.part->read_own_times(walk, {}, reading.is_alone());

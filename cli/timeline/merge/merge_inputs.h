@@ -26,7 +26,7 @@ std::string missing_ranks(const Catalog& catalog);
 struct MergedTotals {
   std::size_t processes = 0;
   std::uint64_t events = 0;
-  std::vector<ClockFit> fits;  // of the clocks of all hosts
+  std::vector<ClockFit> fits;         // of the clocks of all hosts
   std::vector<std::string> warnings;  // for the user: one line each
 };
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "cli/base/text.h"
-#include "cli/trace/losses.h"
 #include "cli/trace/catalog.h"
+#include "cli/trace/losses.h"
 
 namespace cli {
 namespace {
@@ -26,9 +26,10 @@ std::string name_of(const Process& p) {
 
 std::string merged_export(const Process& process) {
   if (process.ranks_drawn < 2) return {};
-  return fmt::format("{} has {} processes named as ranks, like an exported trace: it is read as one process, including derived "
-                     "tracks; use the original recordings instead",
-                     process.source, process.ranks_drawn);
+  return fmt::format(
+      "{} has {} processes named as ranks, like an exported trace: it is read as one process, including derived "
+      "tracks; use the original recordings instead",
+      process.source, process.ranks_drawn);
 }
 
 // The events of such a file are not sorted by time, so the time of the missing ones is unknown.
@@ -36,15 +37,17 @@ std::string cut_text(const Process& process) {
   if (process.cut.empty()) return {};
   const std::string until = process.last_ns == 0
                                 ? std::string("no event with a time was read")
-                                : fmt::format("the last event read ends {} after the first one starts; events stored "
-                                              "after it are missing",
-                                              duration_text(process.last_ns - process.first_ns));
+                                : fmt::format(
+                                      "the last event read ends {} after the first one starts; events stored "
+                                      "after it are missing",
+                                      duration_text(process.last_ns - process.first_ns));
   return fmt::format("{}; {}; ", process.cut, until);
 }
 
 std::string file_damage(const Process& process) {
   if (process.format != SourceFormat::kineto || process.state != RecordingState::recovered) return {};
-  const std::string place = process.damage ? fmt::format("byte {}: {}; ", process.damage->byte, process.damage->what) : "";
+  const std::string place =
+      process.damage ? fmt::format("byte {}: {}; ", process.damage->byte, process.damage->what) : "";
   return fmt::format("{} is damaged: {}{}{}see tracetool info", process.source, lost(process), place,
                      cut_text(process));
 }
@@ -106,7 +109,8 @@ std::vector<std::string> missing_data(const Catalog& catalog) {
   Lines lines;
   for (const Process& process : catalog.processes) {
     if (process.format != SourceFormat::ring) continue;
-    if (const std::string losses = recording_losses(process); !losses.empty()) lines.say(name_of(process) + ": " + losses);
+    if (const std::string losses = recording_losses(process); !losses.empty())
+      lines.say(name_of(process) + ": " + losses);
   }
   for (std::string& line : lines.take()) all.push_back(std::move(line));
   return all;

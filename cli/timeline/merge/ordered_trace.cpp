@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "cli/timeline/merge/missing_data.h"
 #include "cli/formats/ttrace/reader.h"
+#include "cli/timeline/merge/missing_data.h"
 
 namespace cli {
 namespace {
@@ -33,7 +33,8 @@ class MergedTrace : public OrderedTrace {
 // With own clocks inputs are walked one after the other, so that a process's data stays in the processor's caches.
 class SortedTrace : public OrderedTrace {
  public:
-  SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options) : reading_(inputs, options), own_times_(options.own_times) {
+  SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
+      : reading_(inputs, options), own_times_(options.own_times) {
     reading_.read([](std::size_t, ReadInput& input) {
       translate_runs(input.runs, input.ids);
       input.catalog = {};
@@ -58,7 +59,8 @@ class SortedTrace : public OrderedTrace {
     }
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       runs_[i].walk({}, sink);
-      for (ProcessId id = first_processes_[i]; id < first_processes_[i + 1]; ++id) sink.end_of(reading_.sorted_processes()[id]);
+      for (ProcessId id = first_processes_[i]; id < first_processes_[i + 1]; ++id)
+        sink.end_of(reading_.sorted_processes()[id]);
     }
     return {};
   }
@@ -70,7 +72,7 @@ class SortedTrace : public OrderedTrace {
  private:
   InputReading reading_;
   bool own_times_;
-  std::deque<RunWalk> runs_;  // one, or one for each input
+  std::deque<RunWalk> runs_;                // one, or one for each input
   std::vector<ProcessId> first_processes_;  // of each input, as read, and the end of the last
   std::vector<ProcessSteps> steps_;
 };

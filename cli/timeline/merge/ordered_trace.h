@@ -9,8 +9,8 @@
 #include "cli/timeline/merge/input_reading.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
-#include "cli/trace/steps.h"
 #include "cli/trace/event.h"
+#include "cli/trace/steps.h"
 
 namespace cli {
 

@@ -174,8 +174,9 @@ std::string fault_of_names(const Process& a, const Process& b) {
   const std::vector<std::string> labels = phase_labels({a.source, b.source});
   if (labels[0] == labels[1]) return "they have the same name";
   if ((given(a) && given(b)) || differ_without_numbers(labels) || number_phases(a.source, b.source)) return {};
-  return fmt::format("their names look like runs, not phases: \"{0}\" and \"{1}\" (if they are phases, use --rank {2}={3} --rank {2}={4})",
-                     labels[0], labels[1], std::max<std::int64_t>(a.rank, 0), a.source, b.source);
+  return fmt::format(
+      "their names look like runs, not phases: \"{0}\" and \"{1}\" (if they are phases, use --rank {2}={3} --rank {2}={4})",
+      labels[0], labels[1], std::max<std::int64_t>(a.rank, 0), a.source, b.source);
 }
 
 std::string fault_of_run(const Process& a, const Process& b) {
@@ -234,7 +235,9 @@ std::string phases_fault(const Process& a, const Process& b) {
   return {};
 }
 
-std::int64_t begin_of(const Process& process) { return process.first_unclamped_ns != 0 ? process.first_unclamped_ns : process.first_ns; }
+std::int64_t begin_of(const Process& process) {
+  return process.first_unclamped_ns != 0 ? process.first_unclamped_ns : process.first_ns;
+}
 
 bool are_phases(const Process& a, const Process& b) { return phases_fault(a, b).empty(); }
 
@@ -248,8 +251,10 @@ std::vector<std::string> name_phases(Catalog& catalog) {
   for (auto& [owner, files] : owners) {
     if (!all_are_phases(files)) continue;
     label(files);
-    if (said.size() < kPhasesSaid) said.push_back(notice(files));
-    else ++more;
+    if (said.size() < kPhasesSaid)
+      said.push_back(notice(files));
+    else
+      ++more;
   }
   if (more > 0) said.push_back(fmt::format("{} more have several files treated as phases", more));
   return said;
@@ -261,9 +266,9 @@ constexpr std::size_t kDigitsOfTime = 10;  // minimum digits of a number that is
 constexpr std::int64_t kMostRanks = 1'000'000;
 constexpr std::string_view kRank = "rank", kWorker = "worker", kHandlerForm = "_#.#", kHandlerEnding = ".pt.trace.json";
 // Words that make a rank another kind: "tp_rank_0" is a rank within a group, "lora_rank16" no rank of a process.
-constexpr std::array<std::string_view, 20> kOtherRanks{"tp",    "pp",     "dp",       "cp",     "ep",      "sp",         "etp",
-                                                       "edp",   "vpp",    "dcp",      "tensor", "data",    "pipeline",   "expert",
-                                                       "local", "lora",   "low",      "node",   "context", "parallel"};
+constexpr std::array<std::string_view, 20> kOtherRanks{
+    "tp",     "pp",   "dp",       "cp",     "ep",    "sp",   "etp", "edp",  "vpp",     "dcp",
+    "tensor", "data", "pipeline", "expert", "local", "lora", "low", "node", "context", "parallel"};
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
@@ -314,7 +319,8 @@ std::vector<Number> numbers_in(std::string_view part) {
 
 // Returns true if the number follows this word: "rank3", "rank[3".
 bool is_after(std::string_view before, std::string_view word) {
-  if (!before.empty() && std::string_view("-_=.:[(").find(before.back()) != std::string_view::npos) before.remove_suffix(1);
+  if (!before.empty() && std::string_view("-_=.:[(").find(before.back()) != std::string_view::npos)
+    before.remove_suffix(1);
   if (!before.ends_with(word)) return false;
   before.remove_suffix(word.size());
   if (before.empty()) return true;
@@ -343,7 +349,8 @@ Found numbers_after(std::string_view word, const std::vector<std::vector<std::st
     if (level >= of_path.size()) continue;
     if (word == kWorker && has_host_name(of_path[level])) continue;
     numbers = numbers_in(of_path[level]);
-    std::erase_if(numbers, [&](const Number& n) { return n.value < 0 || n.value >= kMostRanks || !is_after(n.before, word); });
+    std::erase_if(numbers,
+                  [&](const Number& n) { return n.value < 0 || n.value >= kMostRanks || !is_after(n.before, word); });
   }
   return found;
 }
@@ -448,7 +455,8 @@ std::string count_ranks(Catalog& catalog) {
   if (profiles.empty() || catalog.processes.size() < 2 || !ran_at_one_time(profiles)) return {};
   const std::vector<std::int64_t> numbers = differing_numbers(profiles);
   const std::set<std::int64_t> different(numbers.begin(), numbers.end());
-  if (profiles.size() == catalog.processes.size() && different.size() == profiles.size() && count_from_zero(different)) {
+  if (profiles.size() == catalog.processes.size() && different.size() == profiles.size() &&
+      count_from_zero(different)) {
     for (std::size_t i = 0; i < profiles.size(); ++i) {
       profiles[i]->rank = numbers[i];
       profiles[i]->rank_source = RankSource::file_name;
@@ -456,8 +464,9 @@ std::string count_ranks(Catalog& catalog) {
     return fmt::format("ranks 0 to {} are the numbers in the file names ({}, ...); use --rank N=FILE to change them",
                        profiles.size() - 1, profiles[0]->source);
   }
-  return fmt::format("the ranks of {} are unknown: neither contents nor names contain them ({}{}); set each with --rank N=FILE",
-                     count_text(profiles.size(), "file"), profiles[0]->source, profiles.size() > 1 ? ", ..." : "");
+  return fmt::format(
+      "the ranks of {} are unknown: neither contents nor names contain them ({}{}); set each with --rank N=FILE",
+      count_text(profiles.size(), "file"), profiles[0]->source, profiles.size() > 1 ? ", ..." : "");
 }
 
 std::vector<std::string> without_rank_directories(const std::vector<std::string>& names) {
@@ -468,8 +477,10 @@ std::vector<std::string> without_rank_directories(const std::vector<std::string>
     const std::size_t slash = name.find_last_of('/');
     const std::string last = in_lower_case(std::string_view(name).substr(slash == name.npos ? 0 : slash + 1));
     const std::vector<Number> numbers = numbers_in(last);
-    const bool is_rank = numbers.size() == 1 && is_after(numbers[0].before, kRank) && last.find_first_not_of("])", numbers[0].end) == last.npos;
-    split.emplace_back(is_rank ? slash == name.npos ? "." : name.substr(0, slash) : name, is_rank ? numbers[0].value : -1);
+    const bool is_rank = numbers.size() == 1 && is_after(numbers[0].before, kRank) &&
+                         last.find_first_not_of("])", numbers[0].end) == last.npos;
+    split.emplace_back(is_rank ? slash == name.npos ? "." : name.substr(0, slash) : name,
+                       is_rank ? numbers[0].value : -1);
     if (is_rank) ranks[split.back().first].insert(numbers[0].value);
   }
   std::vector<std::string> without;
@@ -483,13 +494,15 @@ namespace {
 
 [[noreturn]] void fail_twice(const Process& first, const Process& second) {
   if (first.source == second.source) {  // the file and a merged file that contains it, or two of these
-    throw Error(Exit::usage, fmt::format("duplicate rank {}: two inputs contain {}; omit one (one may already be merged)", second.rank,
-                                         first.source));
+    throw Error(Exit::usage,
+                fmt::format("duplicate rank {}: two inputs contain {}; omit one (one may already be merged)",
+                            second.rank, first.source));
   }
   throw Error(Exit::usage,
               fmt::format("duplicate rank {0}: {1} and {2} are not phases of one run, because {3}; omit one "
                           "(`tracetool diff {4} {5}` compares two runs), or change the rank of one with --rank N=FILE",
-                          second.rank, first.source, second.source, phases_fault(first, second), shell_word(first.source), shell_word(second.source)));
+                          second.rank, first.source, second.source, phases_fault(first, second),
+                          shell_word(first.source), shell_word(second.source)));
 }
 
 // Returns the first two for which `holds` is true; nullptr if there are none.
@@ -543,9 +556,10 @@ std::string contradiction(const Catalog& catalog) {
     if (with_id == nullptr && !p.run_id.empty()) with_id = &p;
     if (with_size == nullptr && p.world_size >= 0) with_size = &p;
     if (!p.run_id.empty() && p.run_id != with_id->run_id) {
-      return fmt::format("different runs: {} is from run {}, {} from run {}; choose one with --run NAME, or give "
-                         "its files",
-                         with_id->source, with_id->run_id, p.source, p.run_id);
+      return fmt::format(
+          "different runs: {} is from run {}, {} from run {}; choose one with --run NAME, or give "
+          "its files",
+          with_id->source, with_id->run_id, p.source, p.run_id);
     }
     if (p.world_size >= 0 && p.world_size != with_size->world_size) {
       return fmt::format("different runs: {} is from a run of {}, {} from a run of {}; give the files of one run",
@@ -587,9 +601,10 @@ std::string apart_in_time(const Catalog& catalog) {
     if (last == nullptr || span.last_ns > last->last_ns) last = &span;
   }
   if (gap_ns == 0) return {};
-  return fmt::format("not all files overlap in time: {} ends {} before {} begins; if they are from one run, a clock "
-                     "is wrong",
-                     before->process->source, duration_text(gap_ns), after->process->source);
+  return fmt::format(
+      "not all files overlap in time: {} ends {} before {} begins; if they are from one run, a clock "
+      "is wrong",
+      before->process->source, duration_text(gap_ns), after->process->source);
 }
 
 std::vector<std::string> repeated_ranks(const Catalog& catalog) {

@@ -16,11 +16,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "cli/base/threads.h"
+#include "cli/base/error.h"
 #include "cli/base/text.h"
+#include "cli/base/threads.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/timeline/merge/ranks.h"
-#include "cli/base/error.h"
 
 namespace cli {
 namespace {
@@ -194,7 +194,8 @@ namespace cli {
 
 namespace {
 
-constexpr std::int64_t kClockError_ns = 300'000'000'000, kRanksApart_ns = 3'600'000'000'000, kPhasesApart_ns = 86'400'000'000'000;
+constexpr std::int64_t kClockError_ns = 300'000'000'000, kRanksApart_ns = 3'600'000'000'000,
+                       kPhasesApart_ns = 86'400'000'000'000;
 constexpr std::int64_t kYear2000_ns = 946'684'800'000'000'000;
 
 class RunGroups {
@@ -202,11 +203,13 @@ class RunGroups {
   explicit RunGroups(const Catalog& catalog) : all_(catalog.processes), group_(all_.size()) {
     std::iota(group_.begin(), group_.end(), 0);
     const auto has_times = [](const Process& p) { return p.first_ns != 0 || p.last_ns != 0; };
-    const bool any_set = std::any_of(all_.begin(), all_.end(), [&](const Process& p) { return has_times(p) && begin_of(p) >= kYear2000_ns; });
+    const bool any_set = std::any_of(all_.begin(), all_.end(),
+                                     [&](const Process& p) { return has_times(p) && begin_of(p) >= kYear2000_ns; });
     for (ProcessId id = 0; id < all_.size(); ++id) {
       if (has_times(all_[id]) && (!any_set || begin_of(all_[id]) >= kYear2000_ns)) sorted_.push_back(id);
     }
-    std::stable_sort(sorted_.begin(), sorted_.end(), [&](ProcessId a, ProcessId b) { return begin_of(all_[a]) < begin_of(all_[b]); });
+    std::stable_sort(sorted_.begin(), sorted_.end(),
+                     [&](ProcessId a, ProcessId b) { return begin_of(all_[a]) < begin_of(all_[b]); });
   }
 
   // Joins processes with equal keys and at most this gap between them. `key_of` returns an optional-like value, false
@@ -221,7 +224,8 @@ class RunGroups {
       const auto [known, is_first] = last.try_emplace(*key, id);
       if (is_first) continue;
       const std::int64_t end_ns = all_[known->second].last_ns;
-      if (begin_of(all_[id]) <= end_ns || begin_of(all_[id]) - end_ns <= most_ns) group_[root(id)] = root(known->second);
+      if (begin_of(all_[id]) <= end_ns || begin_of(all_[id]) - end_ns <= most_ns)
+        group_[root(id)] = root(known->second);
       if (all_[id].last_ns > end_ns) known->second = id;
     }
   }
@@ -244,7 +248,7 @@ class RunGroups {
   }
 
   const std::vector<Process>& all_;
-  std::vector<ProcessId> group_;  // by ProcessId: another process of its run; a root refers to itself
+  std::vector<ProcessId> group_;   // by ProcessId: another process of its run; a root refers to itself
   std::vector<ProcessId> sorted_;  // by begin
 };
 
@@ -265,7 +269,9 @@ std::vector<std::vector<ProcessId>> separate_runs(const Catalog& catalog) {
   groups.join_near(kRanksApart_ns, [](const Process& p) { return p.rank >= 0 ? std::optional(0) : std::nullopt; });
   groups.join_near(kRanksApart_ns, owner_of);
   groups.join_near(kPhasesApart_ns, [](const Process& p) { return p.phase.empty() ? std::nullopt : owner_of(p); });
-  groups.join_near(INT64_MAX, [](const Process& p) { return p.run_id.empty() ? std::nullopt : std::optional(std::string_view(p.run_id)); });
+  groups.join_near(INT64_MAX, [](const Process& p) {
+    return p.run_id.empty() ? std::nullopt : std::optional(std::string_view(p.run_id));
+  });
   return groups.take();
 }
 
@@ -274,16 +280,21 @@ std::string separate_runs_text(const Catalog& catalog) {
   if (runs.size() < 2) return {};
   const auto name = [&](const std::vector<ProcessId>& run) {
     const std::string more = run.size() > 1 ? fmt::format(" and {} more", run.size() - 1) : "";
-    return fmt::format("{}{}, from {}", catalog.processes[run[0]].source, more, time_text(begin_of(catalog.processes[run[0]])));
+    return fmt::format("{}{}, from {}", catalog.processes[run[0]].source, more,
+                       time_text(begin_of(catalog.processes[run[0]])));
   };
   const auto path = [&](const std::vector<ProcessId>& run, const char* otherwise) {
     return run.size() > 1 ? std::string(otherwise) : shell_word(catalog.processes[run[0]].source);
   };
-  const auto last = std::max_element(runs[0].begin(), runs[0].end(), [&](ProcessId a, ProcessId b) { return catalog.processes[a].last_ns < catalog.processes[b].last_ns; });
-  return fmt::format("{} unrelated runs: {}; and {}, which begins {} after the first ends; compare them with `tracetool diff {} {}`, or "
-                     "give the files of one run (--run NAME chooses a run of a directory)",
-                     runs.size(), name(runs[0]), name(runs[1]), duration_text(begin_of(catalog.processes[runs[1][0]]) - catalog.processes[*last].last_ns),
-                     path(runs[0], "A"), path(runs[1], "B"));
+  const auto last = std::max_element(runs[0].begin(), runs[0].end(), [&](ProcessId a, ProcessId b) {
+    return catalog.processes[a].last_ns < catalog.processes[b].last_ns;
+  });
+  return fmt::format(
+      "{} unrelated runs: {}; and {}, which begins {} after the first ends; compare them with `tracetool diff {} {}`, or "
+      "give the files of one run (--run NAME chooses a run of a directory)",
+      runs.size(), name(runs[0]), name(runs[1]),
+      duration_text(begin_of(catalog.processes[runs[1][0]]) - catalog.processes[*last].last_ns), path(runs[0], "A"),
+      path(runs[1], "B"));
 }
 
 }  // namespace cli

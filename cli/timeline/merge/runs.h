@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/formats/inputs/paths.h"
 #include "cli/formats/inputs/input_formats.h"
+#include "cli/formats/inputs/paths.h"
 #include "cli/trace/catalog.h"
 
 namespace cli {
@@ -21,7 +21,7 @@ struct RunFile {
 };
 
 struct Run {
-  std::string name;  // its run id; for profiles, their directory relative to the searched one
+  std::string name;           // its run id; for profiles, their directory relative to the searched one
   std::int64_t start_ns = 0;  // wall clock, from file headers and events; 0 if unknown
   std::vector<RunFile> files;
 };

@@ -33,9 +33,10 @@ NumberRanges::NumberRanges(std::string_view option, std::string_view text) : tex
     const auto last =
         dash == part.npos ? first : number(part.substr(dash + 1), std::numeric_limits<std::int64_t>::max());
     if (part.empty() || part == "-" || !first || !last || *first > *last) {
-      throw Error(Exit::usage, fmt::format("{} {}: \"{}\" is not a range; expected numbers and ranges from 0, joined by "
-                                           "commas, like 0-3,7,10-",
-                                           option, text, part));
+      throw Error(Exit::usage,
+                  fmt::format("{} {}: \"{}\" is not a range; expected numbers and ranges from 0, joined by "
+                              "commas, like 0-3,7,10-",
+                              option, text, part));
     }
     ranges_.push_back({*first, *last});
     if (part.size() == rest.size()) return;
@@ -70,11 +71,11 @@ struct TimeUnit {
 };
 
 constexpr std::array<TimeUnit, 6> kUnits{{{"ns", 1},
-                                      {"us", 1'000},
-                                      {"ms", 1'000'000},
-                                      {"s", 1'000'000'000},
-                                      {"min", 60'000'000'000},
-                                      {"h", 3'600'000'000'000}}};
+                                          {"us", 1'000},
+                                          {"ms", 1'000'000},
+                                          {"s", 1'000'000'000},
+                                          {"min", 60'000'000'000},
+                                          {"h", 3'600'000'000'000}}};
 
 bool is_number(char c) { return (c >= '0' && c <= '9') || c == '.'; }
 
@@ -123,11 +124,14 @@ TimeRange time_range_option(std::string_view option, std::string_view text) {
   const auto from = first.empty() ? range.from_ns : parse_duration(first);
   const auto to = last.empty() ? range.to_ns : parse_duration(last);
   if (dash == text.npos || text == "-" || !from || !to) {
-    throw Error(Exit::usage, fmt::format("{} {}: expected A-B since the start of the trace, with units (ns, us, ms, s, min, "
-                                         "h), like 1.5s-2s, 300ms- or -2s",
-                                         option, text));
+    throw Error(Exit::usage,
+                fmt::format("{} {}: expected A-B since the start of the trace, with units (ns, us, ms, s, min, "
+                            "h), like 1.5s-2s, 300ms- or -2s",
+                            option, text));
   }
-  if (*from >= *to) throw Error(Exit::usage, fmt::format("{} {}: ends before it begins; give the earlier time first, like 1.5s-2s", option, text));
+  if (*from >= *to)
+    throw Error(Exit::usage,
+                fmt::format("{} {}: ends before it begins; give the earlier time first, like 1.5s-2s", option, text));
   return {*from, *to};
 }
 

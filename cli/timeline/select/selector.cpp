@@ -91,9 +91,11 @@ void check_steps_exist(const NumberRanges& wanted, const Steps& steps, const std
     for (const Step& step : steps[id]) numbers.insert(step.number);
   }
   if (numbers.empty()) {
-    throw Error(Exit::usage, fmt::format("--steps {}: no range of this trace is named like a training step "
-                                         "(ProfilerStep#3, \"step 3\", ...: docs/export.md), and its kernels have no period; use --time",
-                                         wanted.text()));
+    throw Error(
+        Exit::usage,
+        fmt::format("--steps {}: no range of this trace is named like a training step "
+                    "(ProfilerStep#3, \"step 3\", ...: docs/export.md), and its kernels have no period; use --time",
+                    wanted.text()));
   }
   const auto missing = wanted.first_missing(numbers);
   if (!missing) return;
@@ -174,7 +176,8 @@ void Selector::choose_steps(const Steps& steps) {
 
 void Selector::choose_time(const ProcessClocks& clocks) {
   if (selection_.time->from_ns > last_ns_ - first_ns_) refuse_time(*selection_.time, last_ns_ - first_ns_);
-  const std::int64_t from_ns = later(first_ns_, selection_.time->from_ns), to_ns = later(first_ns_, selection_.time->to_ns);
+  const std::int64_t from_ns = later(first_ns_, selection_.time->from_ns),
+                     to_ns = later(first_ns_, selection_.time->to_ns);
   for (std::size_t id = 0; id < windows_.size(); ++id) {
     times_[id] = {clocks.first_at(id, from_ns), clocks.first_at(id, to_ns)};
     windows_[id] = {std::max(windows_[id].from_ns, times_[id].from_ns), std::min(windows_[id].to_ns, times_[id].to_ns)};
@@ -203,7 +206,8 @@ Wanted Selector::wanted() const {
   if (!selection_.kinds) return wanted;
   wanted.kinds = *selection_.kinds;
   // Flows are kept by every filter; a flow that loses an endpoint is counted.
-  for (const Kind kind : {Kind::flow, Kind::runtime, Kind::driver, Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph}) {
+  for (const Kind kind :
+       {Kind::flow, Kind::runtime, Kind::driver, Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph}) {
     wanted.kinds->set(static_cast<std::size_t>(kind));
   }
   return wanted;

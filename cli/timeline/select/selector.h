@@ -54,7 +54,7 @@ class LaunchTable {
 // Filters chosen by the user. An event is kept if every filter keeps it.
 struct Selection {
   std::optional<NumberRanges> ranks;  // excludes processes of unknown rank
-  bool without_beside = false;  // excludes processes that are no ranks of the run (cli/timeline/merge/ranks.h)
+  bool without_beside = false;        // excludes processes that are no ranks of the run (cli/timeline/merge/ranks.h)
   // Keeps events that start within a chosen step on the host, on any thread of the process, and the GPU work (and
   // waits) of the calls among them, however much later it runs. GPU work whose call is not in the trace belongs to no
   // step, unless the trace has no calls of the process at all; then its own start counts. A range on the GPU
@@ -89,7 +89,7 @@ struct TimeWindow {
 struct TraceFacts {
   Steps steps;
   std::int64_t first_ns = 0, last_ns = 0;  // on the axis
-  ProcessClocks clocks = {};  // convert steps and events to the axis; empty if they are on it
+  ProcessClocks clocks = {};               // convert steps and events to the axis; empty if they are on it
 };
 
 class Selector {
@@ -142,16 +142,16 @@ class Selector {
   const Selection& selection_;
   const Catalog& catalog_;
   std::int64_t first_ns_, last_ns_;
-  std::vector<bool> chosen_;  // by ProcessId: chosen by --ranks and the rank filter
-  std::vector<Intervals> steps_;  // by ProcessId: times of its chosen steps on the host, ascending, disjoint
-  std::vector<Intervals> read_;  // the same, including their time on the GPU
+  std::vector<bool> chosen_;         // by ProcessId: chosen by --ranks and the rank filter
+  std::vector<Intervals> steps_;     // by ProcessId: times of its chosen steps on the host, ascending, disjoint
+  std::vector<Intervals> read_;      // the same, including their time on the GPU
   std::vector<TimeWindow> windows_;  // by ProcessId
   std::vector<TimeWindow> times_;    // by ProcessId: --time
-  std::vector<bool> collectives_;  // by StringId: kernel names that --kinds nccl includes
-  std::vector<bool> launch_flows_;  // by StringId: kinds of flows from a launch to its work
+  std::vector<bool> collectives_;    // by StringId: kernel names that --kinds nccl includes
+  std::vector<bool> launch_flows_;   // by StringId: kinds of flows from a launch to its work
   LaunchTable launches_;
   std::vector<bool> annotations_;  // in the order of the walk: contains work of a chosen step
-  std::size_t annotation_ = 0;  // index of the next one in this walk
+  std::size_t annotation_ = 0;     // index of the next one in this walk
   struct Open {
     std::size_t index;
     std::int64_t end_ns;

@@ -88,7 +88,8 @@ StepFinder::StepFinder(const Catalog& catalog, const ProcessClocks& clocks)
       names_(catalog.strings.size(), Name::unseen),
       classes_(catalog.strings),
       calls_(catalog) {
-  const std::size_t most = std::clamp(kAllKernels / std::max<std::size_t>(processes_.size(), 1), kFewestKernels, kMostKernels);
+  const std::size_t most =
+      std::clamp(kAllKernels / std::max<std::size_t>(processes_.size(), 1), kFewestKernels, kMostKernels);
   for (ProcessId id = 0; id < processes_.size(); ++id) {
     const Process& process = catalog.processes[id];
     processes_[id].kernels.emplace(most, process.counts[static_cast<std::size_t>(Kind::kernel)]);
@@ -158,7 +159,8 @@ void StepFinder::drop_repeats(const std::vector<Range>& ranges, ProcessSteps& of
   for (const Range& range : ranges) {
     // Checks both ends of a whole repeat, because a range of a single step, which begins elsewhere than the period,
     // contains one of them.
-    const auto first = std::upper_bound(steps.begin(), steps.end(), range.start_ns, [](std::int64_t ns, const Step& step) { return ns < step.end_ns; });
+    const auto first = std::upper_bound(steps.begin(), steps.end(), range.start_ns,
+                                        [](std::int64_t ns, const Step& step) { return ns < step.end_ns; });
     if (steps.end() - first < 2 || (first + 1)->end_ns >= range.end_ns) continue;
     of.repeats = std::ssize(steps);
     of.repeats_within = catalog_->strings[range.name];
@@ -191,7 +193,10 @@ StepFinder::Name StepFinder::kind_of(StringId name) {
   if (names_[name] != Name::unseen) return names_[name];
   const std::string_view text = catalog_->strings[name];
   const StepMark mark = step_mark(text);
-  names_[name] = step_name(text) ? Name::step : mark == StepMark::optimizer ? Name::optimizer : mark == StepMark::begin ? Name::begin : Name::no_step;
+  names_[name] = step_name(text)               ? Name::step
+                 : mark == StepMark::optimizer ? Name::optimizer
+                 : mark == StepMark::begin     ? Name::begin
+                                               : Name::no_step;
   return names_[name];
 }
 

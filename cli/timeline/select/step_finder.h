@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "cli/timeline/select/step_name.h"
-#include "cli/timeline/select/step_period.h"
 #include "cli/timeline/select/step_numbers.h"
+#include "cli/timeline/select/step_period.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/event.h"
@@ -96,8 +96,8 @@ class StepFinder : public EventSink {
     LaunchShare launches;
     bool records_calls = false;
     std::optional<WorkSequence> kernels;  // nullopt if the process has named a step
-    std::vector<LaunchedCopy> copies;  // used while `kernels` is set
-    std::vector<Range> ranges;  // outermost ranges of each thread; used while `kernels` is set
+    std::vector<LaunchedCopy> copies;     // used while `kernels` is set
+    std::vector<Range> ranges;            // outermost ranges of each thread; used while `kernels` is set
     std::unordered_map<TrackId, std::int64_t> ranges_end_ns;  // end of the newest range, by thread
   };
 

@@ -39,7 +39,6 @@ constexpr std::array<Pattern, 16> kPatterns{{
     {4, "global", "batch"},
 }};
 
-
 // Removes `word` from the front, ignoring case.
 bool take(std::string_view& text, std::string_view word) {
   if (text.size() < word.size()) return false;
@@ -92,37 +91,45 @@ namespace {
 constexpr std::size_t kMostLines = 8;
 
 std::string match_text(const KernelPeriod& period) {
-  return fmt::format("{:.1f} % of the kernels repeat after {}{}", 100.0 * static_cast<double>(period.matched) / static_cast<double>(period.compared),
+  return fmt::format("{:.1f} % of the kernels repeat after {}{}",
+                     100.0 * static_cast<double>(period.matched) / static_cast<double>(period.compared),
                      count_text(period.kernels, "kernel"), period.by_names ? " (by name)" : "");
 }
 
 std::string note_of(const ProcessSteps& found, bool also_named) {
   if (found.by_period()) {
-    return fmt::format("steps found by the period of kernels, which begins at the largest gap between launches: {}{}", match_text(found.period),
-                       found.alike ? "" : "; step numbers are of this rank only");
+    return fmt::format("steps found by the period of kernels, which begins at the largest gap between launches: {}{}",
+                       match_text(found.period), found.alike ? "" : "; step numbers are of this rank only");
   }
   if (found.found_by == kOptimizerSteps) {
-    return fmt::format("steps found by PyTorch's optimizers; each ends with its last {}{}", kOptimizerSteps, found.alike ? "" : "; step numbers are of this rank only");
+    return fmt::format("steps found by PyTorch's optimizers; each ends with its last {}{}", kOptimizerSteps,
+                       found.alike ? "" : "; step numbers are of this rank only");
   }
   if (!found.steps.empty()) return also_named ? fmt::format("steps found by ranges: {}", found.found_by) : "";
-  const std::string named = "no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like";
+  const std::string named =
+      "no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like";
   if (found.period.compared == 0) return named;
   if (found.repeats > 0) {
-    return fmt::format("{}, and the kernels that repeat ({} of {}) are within one iteration: {} contains them", named, count_text(static_cast<std::uint64_t>(found.repeats), "repeat"),
+    return fmt::format("{}, and the kernels that repeat ({} of {}) are within one iteration: {} contains them", named,
+                       count_text(static_cast<std::uint64_t>(found.repeats), "repeat"),
                        count_text(found.period.kernels, "kernel"), found.repeats_within);
   }
   if (found.repeated > 0 && found.launched > 0) {
     return fmt::format("{}, and only {:.1f} % of the kernels repeat, as those of layers do; 80 % are needed: {}", named,
-                       100.0 * static_cast<double>(found.repeated) / static_cast<double>(found.launched), match_text(found.period));
+                       100.0 * static_cast<double>(found.repeated) / static_cast<double>(found.launched),
+                       match_text(found.period));
   }
-  if (found.period.is_accepted()) return fmt::format("{}, and the trace contains no whole period of kernels: {}", named, match_text(found.period));
-  return fmt::format("{}, and the kernels have no period: at best {}; 80 % are needed", named, match_text(found.period));
+  if (found.period.is_accepted())
+    return fmt::format("{}, and the trace contains no whole period of kernels: {}", named, match_text(found.period));
+  return fmt::format("{}, and the kernels have no period: at best {}; 80 % are needed", named,
+                     match_text(found.period));
 }
 
 std::string whose(const std::vector<ProcessId>& ids, const Catalog& catalog) {
   std::vector<std::int64_t> ranks;
   for (const ProcessId id : ids) ranks.push_back(catalog.processes[id].rank);
-  if (*std::min_element(ranks.begin(), ranks.end()) < 0) return ids.size() == 1 ? catalog.processes[ids[0]].source : count_text(ids.size(), "process", "processes");
+  if (*std::min_element(ranks.begin(), ranks.end()) < 0)
+    return ids.size() == 1 ? catalog.processes[ids[0]].source : count_text(ids.size(), "process", "processes");
   return rank_list(ranks);
 }
 
@@ -137,22 +144,29 @@ std::string unlaunched_note(const std::vector<ProcessSteps>& found, const std::v
     sum.unlaunched_ns += found[id].launches.unlaunched_ns;
   }
   if (sum.unlaunched_count == 0) return {};
-  const double percent = sum.sum_ns > 0 ? 100.0 * static_cast<double>(sum.unlaunched_ns) / static_cast<double>(sum.sum_ns) : 0.0;
-  return fmt::format("{} of {} kernels, copies and memsets ({:.1f} % of their time) have no launch in the trace and belong to no step", sum.unlaunched_count, sum.count, percent);
+  const double percent =
+      sum.sum_ns > 0 ? 100.0 * static_cast<double>(sum.unlaunched_ns) / static_cast<double>(sum.sum_ns) : 0.0;
+  return fmt::format(
+      "{} of {} kernels, copies and memsets ({:.1f} % of their time) have no launch in the trace and belong to no step",
+      sum.unlaunched_count, sum.count, percent);
 }
 
-std::string no_calls_note(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen) {
+std::string no_calls_note(const std::vector<ProcessSteps>& found, const Catalog& catalog,
+                          const std::vector<bool>& chosen) {
   std::vector<ProcessId> without;
   for (ProcessId id = 0; id < found.size(); ++id) {
-    if (chosen[id] && !found[id].steps.empty() && found[id].launches.count > 0 && !records_calls(catalog.processes[id])) without.push_back(id);
+    if (chosen[id] && !found[id].steps.empty() && found[id].launches.count > 0 && !records_calls(catalog.processes[id]))
+      without.push_back(id);
   }
   if (without.empty()) return {};
-  return whose(without, catalog) + ": the trace has no CUDA calls, so GPU work counts in the step whose host range it begins in";
+  return whose(without, catalog) +
+         ": the trace has no CUDA calls, so GPU work counts in the step whose host range it begins in";
 }
 
 }  // namespace
 
-std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen, bool also_named) {
+std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, const Catalog& catalog,
+                                    const std::vector<bool>& chosen, bool also_named) {
   std::vector<std::pair<std::string, std::vector<ProcessId>>> notes;
   for (ProcessId id = 0; id < found.size(); ++id) {
     const std::string note = chosen[id] ? note_of(found[id], also_named) : "";
@@ -167,7 +181,9 @@ std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, cons
     const bool is_of_all = notes[i].second.size() == all;
     lines.push_back(is_of_all ? notes[i].first : whose(notes[i].second, catalog) + ": " + notes[i].first);
   }
-  if (notes.size() > kMostLines) lines.push_back(fmt::format("and {} like these", count_text(notes.size() - kMostLines, "group of ranks", "groups of ranks")));
+  if (notes.size() > kMostLines)
+    lines.push_back(
+        fmt::format("and {} like these", count_text(notes.size() - kMostLines, "group of ranks", "groups of ranks")));
   for (std::string note : {unlaunched_note(found, chosen), no_calls_note(found, catalog, chosen)}) {
     if (!note.empty()) lines.push_back(std::move(note));
   }
@@ -175,10 +191,12 @@ std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, cons
 }
 
 StepMark step_mark(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kBegins = {"enumerate(DataLoader)#", "DistributedDataParallel.forward", "DataParallel.forward",
-                                                       "FullyShardedDataParallel.forward", "FSDP::root_pre_forward"};
+  constexpr std::array<std::string_view, 5> kBegins = {"enumerate(DataLoader)#", "DistributedDataParallel.forward",
+                                                       "DataParallel.forward", "FullyShardedDataParallel.forward",
+                                                       "FSDP::root_pre_forward"};
   if (name.starts_with("Optimizer.step#")) return StepMark::optimizer;
-  const bool begins = std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view each) { return name.starts_with(each); });
+  const bool begins =
+      std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view each) { return name.starts_with(each); });
   return begins ? StepMark::begin : StepMark::none;
 }
 

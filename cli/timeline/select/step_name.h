@@ -22,8 +22,8 @@
 namespace cli {
 
 inline constexpr std::size_t kStepFamilies = 5;
-inline constexpr std::string_view kStepFamilyNames[kStepFamilies] = {"ProfilerStep#N", "train step N", "step N", "iteration N",
-                                                                     "batch N"};
+inline constexpr std::string_view kStepFamilyNames[kStepFamilies] = {"ProfilerStep#N", "train step N", "step N",
+                                                                     "iteration N", "batch N"};
 
 struct StepName {
   std::size_t family = 0;
@@ -43,6 +43,7 @@ StepMark step_mark(std::string_view name);
 
 // Returns lines such as "ranks 0-7: steps by the period of the kernels, ...", one for all ranks with the same text; the
 // ranks are named unless they are all chosen ones. Ranks that named their steps are included only if `also_named`.
-std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen, bool also_named);
+std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, const Catalog& catalog,
+                                    const std::vector<bool>& chosen, bool also_named);
 
 }  // namespace cli

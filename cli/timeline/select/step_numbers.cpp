@@ -26,7 +26,9 @@ class StepNumbering {
     }
   }
   void number(const std::vector<ProcessId>& group) const {
-    const ProcessId most = *std::max_element(group.begin(), group.end(), [&](ProcessId a, ProcessId b) { return steps_[a].steps.size() < steps_[b].steps.size(); });
+    const ProcessId most = *std::max_element(group.begin(), group.end(), [&](ProcessId a, ProcessId b) {
+      return steps_[a].steps.size() < steps_[b].steps.size();
+    });
     std::int64_t first = 0;
     for (const ProcessId id : group) {
       const auto by = id == most ? 0 : distance(id, most, false);
@@ -49,13 +51,19 @@ class StepNumbering {
     std::map<std::int64_t, std::size_t> votes;
     const auto& others = steps_[other].steps;
     for (const Step& step : steps_[id].steps) {
-      const std::int64_t start_ns = at(id, step.from_ns()), middle_ns = start_ns + (at(id, step.to_ns()) - start_ns) / 2;
-      const auto behind = std::upper_bound(others.begin(), others.end(), middle_ns, [&](std::int64_t ns, const Step& each) { return ns < at(other, each.from_ns()); });
-      if (behind != others.begin() && at(other, (behind - 1)->to_ns()) > middle_ns) ++votes[(behind - 1)->number - step.number];
+      const std::int64_t start_ns = at(id, step.from_ns()),
+                         middle_ns = start_ns + (at(id, step.to_ns()) - start_ns) / 2;
+      const auto behind =
+          std::upper_bound(others.begin(), others.end(), middle_ns,
+                           [&](std::int64_t ns, const Step& each) { return ns < at(other, each.from_ns()); });
+      if (behind != others.begin() && at(other, (behind - 1)->to_ns()) > middle_ns)
+        ++votes[(behind - 1)->number - step.number];
     }
     if (votes.empty()) return std::nullopt;
-    const auto most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    const std::size_t all = std::accumulate(votes.begin(), votes.end(), std::size_t{0}, [](std::size_t sum, const auto& each) { return sum + each.second; });
+    const auto most =
+        std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const std::size_t all = std::accumulate(votes.begin(), votes.end(), std::size_t{0},
+                                            [](std::size_t sum, const auto& each) { return sum + each.second; });
     return needs_half && most->second * 2 <= all ? std::nullopt : std::optional<std::int64_t>(most->first);
   }
 
@@ -93,14 +101,16 @@ namespace {
 
 // The time is from the end of all work launched before, if any, to the end of its own work; zero without own work.
 void set_gpu_time(Step& step, std::int64_t before_ns, std::int64_t end_ns, std::int64_t never) {
-  step.gpu_start_ns = before_ns != never ? before_ns : std::min(step.start_ns, end_ns != never ? end_ns : step.start_ns);
+  step.gpu_start_ns =
+      before_ns != never ? before_ns : std::min(step.start_ns, end_ns != never ? end_ns : step.start_ns);
   step.gpu_end_ns = std::max(step.gpu_start_ns, end_ns);
 }
 
 }  // namespace
 
 void StepTimes::bound(std::int64_t ns) {
-  const auto after = std::upper_bound(spans_.begin(), spans_.end(), ns, [](std::int64_t at, const Span& span) { return at < span.from_ns; });
+  const auto after = std::upper_bound(spans_.begin(), spans_.end(), ns,
+                                      [](std::int64_t at, const Span& span) { return at < span.from_ns; });
   if ((after - 1)->from_ns == ns) return;
   spans_.insert(after, Span{ns, kNever, 0});
 }
@@ -135,12 +145,15 @@ void StepTimes::finish(std::vector<Step>& steps) const {
 }
 
 void add_copies(std::vector<LaunchedCopy> copies, std::vector<Step>& steps) {
-  std::sort(copies.begin(), copies.end(), [](const LaunchedCopy& a, const LaunchedCopy& b) { return a.launched_ns < b.launched_ns; });
+  std::sort(copies.begin(), copies.end(),
+            [](const LaunchedCopy& a, const LaunchedCopy& b) { return a.launched_ns < b.launched_ns; });
   auto copy = copies.begin();
   std::int64_t before_ns = std::numeric_limits<std::int64_t>::min();
   for (Step& step : steps) {
-    for (; copy != copies.end() && copy->launched_ns < step.start_ns; ++copy) before_ns = std::max(before_ns, copy->end_ns);
-    for (; copy != copies.end() && copy->launched_ns < step.end_ns; ++copy) step.gpu_end_ns = std::max(step.gpu_end_ns, copy->end_ns);
+    for (; copy != copies.end() && copy->launched_ns < step.start_ns; ++copy)
+      before_ns = std::max(before_ns, copy->end_ns);
+    for (; copy != copies.end() && copy->launched_ns < step.end_ns; ++copy)
+      step.gpu_end_ns = std::max(step.gpu_end_ns, copy->end_ns);
     step.gpu_start_ns = std::max(step.gpu_start_ns, before_ns);
     step.gpu_end_ns = std::max(step.gpu_end_ns, step.gpu_start_ns);
     before_ns = std::max(before_ns, step.gpu_end_ns);

@@ -42,7 +42,7 @@ class StepTimes {
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
   struct Span {
     std::int64_t from_ns = kNever;  // until the next span
-    std::int64_t end_ns = kNever;  // end of its last work
+    std::int64_t end_ns = kNever;   // end of its last work
     std::int64_t kernels = 0;
   };
   std::vector<Span> spans_ = std::vector<Span>(1);

@@ -86,7 +86,8 @@ std::pair<std::size_t, std::size_t> steadiest(const std::vector<std::uint32_t>& 
 
 std::int64_t gap_before(std::span<const LaunchedWork> work, std::size_t at) {
   const LaunchedWork& before = work[at - 1];
-  return work[at].launched_ns - (before.returned_ns != LaunchedWork::kNotReturned ? before.returned_ns : before.launched_ns);
+  return work[at].launched_ns -
+         (before.returned_ns != LaunchedWork::kNotReturned ? before.returned_ns : before.launched_ns);
 }
 
 // Returns the position of the largest gap in a period that begins at `from`.
@@ -163,7 +164,10 @@ bool StepCutter::ends_with(const std::vector<std::uint32_t>& ids) const {
 
 void StepCutter::close(std::uint64_t at, std::int64_t end_ns, std::int64_t gpu_end_ns) {
   if (end_ns > open_->start_ns) {
-    found_.push_back({open_->at, {0, open_->start_ns, end_ns, open_->gpu_start_ns, std::max(open_->gpu_start_ns, gpu_end_ns), static_cast<std::int64_t>(at - open_->at)}, open_->is_launched});
+    found_.push_back({open_->at,
+                      {0, open_->start_ns, end_ns, open_->gpu_start_ns, std::max(open_->gpu_start_ns, gpu_end_ns),
+                       static_cast<std::int64_t>(at - open_->at)},
+                      open_->is_launched});
   }
   open_.reset();
 }
@@ -196,21 +200,25 @@ std::int64_t StepCutter::repeated(std::span<const Found> kept, std::uint64_t fir
   std::int64_t kernels = 0;
   for (const Found& each : kept) kernels += each.step.kernels;
   const std::uint64_t end = kept.back().at + static_cast<std::uint64_t>(kept.back().step.kernels);
-  return kernels + static_cast<std::int64_t>(std::min(kept.front().at - std::min(first, kept.front().at), period_.kernels) + std::min(count_ - end, period_.kernels));
+  return kernels +
+         static_cast<std::int64_t>(std::min(kept.front().at - std::min(first, kept.front().at), period_.kernels) +
+                                   std::min(count_ - end, period_.kernels));
 }
 
 // Returns true if kernels before and after these positions of the sequence occur nowhere else.
 bool StepCutter::is_within_one(std::uint64_t begin, std::uint64_t end) const {
   const auto is_before = [&](const auto& other) { return other.second.second < begin; };
   const auto is_after = [&](const auto& other) { return other.second.first >= end; };
-  return std::any_of(others_.begin(), others_.end(), is_before) && std::any_of(others_.begin(), others_.end(), is_after);
+  return std::any_of(others_.begin(), others_.end(), is_before) &&
+         std::any_of(others_.begin(), others_.end(), is_after);
 }
 
 // If no calls were recorded at all, steps have the times of the GPU work.
 void StepCutter::finish(ProcessSteps& of) const {
   const bool has_calls = std::any_of(found_.begin(), found_.end(), [](const Found& each) { return each.is_launched; });
   std::vector<Found> kept;
-  std::copy_if(found_.begin(), found_.end(), std::back_inserter(kept), [&](const Found& each) { return each.is_launched || !has_calls; });
+  std::copy_if(found_.begin(), found_.end(), std::back_inserter(kept),
+               [&](const Found& each) { return each.is_launched || !has_calls; });
   const std::uint64_t first = has_calls ? *first_launched_ : 0;
   of.launched = static_cast<std::int64_t>(count_ - first);
   of.repeated = repeated(kept, first);
@@ -244,7 +252,8 @@ void put_in_order(std::vector<LaunchedWork>& work) {
 // The numbers have 32 bits and wrap around in a long run; larger ones come from another tool and are not changed.
 std::int64_t WorkSequence::continued(std::int64_t number) {
   if (number > UINT32_MAX || last_order_ > INT64_MAX / 2) return number;
-  const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(number) - static_cast<std::uint32_t>(last_order_));
+  const auto ahead =
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(number) - static_cast<std::uint32_t>(last_order_));
   return arrivals_ == 0 ? number : last_order_ + ahead;
 }
 

@@ -45,7 +45,7 @@ struct LaunchedWork {
   std::int64_t launched_ns = 0, returned_ns = kNotReturned;
   std::int64_t end_ns = 0;              // on the GPU
   std::uint32_t node = 0, arrival = 0;  // order of work within one launch
-  std::uint32_t name = 0, grid = 0;  // equal for equal names and grids
+  std::uint32_t name = 0, grid = 0;     // equal for equal names and grids
 
   static constexpr std::int64_t kNotReturned = INT64_MIN;
   std::uint32_t id(bool by_names) const { return by_names ? name : name * 0x9e3779b1u ^ grid; }
@@ -70,7 +70,7 @@ class StepCutter {
   static constexpr std::size_t kMostLayers = 256, kMostOthers = 4096;
   struct Found {
     std::uint64_t at;  // position in the sequence
-    Step step;  // number not set yet
+    Step step;         // number not set yet
     bool is_launched;
   };
   struct Seen {
@@ -92,7 +92,7 @@ class StepCutter {
 
   KernelPeriod period_;
   std::vector<std::uint32_t> head_, tail_;  // kernels at the beginning and end of a step
-  std::vector<Seen> last_;  // ring buffer
+  std::vector<Seen> last_;                  // ring buffer
   std::uint64_t count_ = 0;
   std::optional<std::uint64_t> first_launched_;  // the first work with a known call
   std::optional<Open> open_;

@@ -50,7 +50,9 @@ void find_order(const ttrace::EventBatch& batch, std::vector<std::uint32_t>& ord
     first_ns = std::min(first_ns, batch.event(i).start_ns);
     last_ns = std::max(last_ns, batch.event(i).start_ns);
   }
-  const auto since_first = [first_ns](std::int64_t ns) { return static_cast<std::uint64_t>(ns) - static_cast<std::uint64_t>(first_ns); };
+  const auto since_first = [first_ns](std::int64_t ns) {
+    return static_cast<std::uint64_t>(ns) - static_cast<std::uint64_t>(first_ns);
+  };
   std::vector<Start> starts(count);
   for (std::uint32_t i = 0; i < count; ++i) starts[i] = {since_first(batch.event(i).start_ns), i};
   sort_by_start(starts, since_first(last_ns));
@@ -58,7 +60,8 @@ void find_order(const ttrace::EventBatch& batch, std::vector<std::uint32_t>& ord
     do order[end] = starts[end].place;
     while (++end < count && starts[end].since_ns == starts[begin].since_ns);
     if (end - begin == 1) continue;
-    std::sort(order.begin() + begin, order.begin() + end, [&](std::uint32_t x, std::uint32_t y) { return key(x) < key(y); });
+    std::sort(order.begin() + begin, order.begin() + end,
+              [&](std::uint32_t x, std::uint32_t y) { return key(x) < key(y); });
   }
 }
 
@@ -117,7 +120,9 @@ void EventSorter::event(const Event& event, const Facts& facts) {
 
 void EventSorter::hand_over() {
   if (background_) {
-    background_->run([this, part = std::make_shared<std::unique_ptr<EventRun::Part>>(std::move(part_))] { make_run(std::move(*part)); });
+    background_->run([this, part = std::make_shared<std::unique_ptr<EventRun::Part>>(std::move(part_))] {
+      make_run(std::move(*part));
+    });
   } else {
     make_run(std::move(part_));
   }
@@ -243,7 +248,8 @@ bool RunWalk::merge_some(const std::vector<ClockFit>& fits) {
     for (std::size_t count = 0; end < sources_.size() && count < kFanIn; ++end) count += in_scratch(sources_[end]);
     ttrace::SortedRunWriter writer(room_.scratch());
     ttrace::EventBatch block;
-    for (ttrace::EventHeap<Cursor> heap(cursors(sources_.data() + begin, sources_.data() + end, fits, zstd)); heap.next();) {
+    for (ttrace::EventHeap<Cursor> heap(cursors(sources_.data() + begin, sources_.data() + end, fits, zstd));
+         heap.next();) {
       block.add(heap.first().event(), heap.first().facts());
       if (block.size() < ttrace::kBlockEvents && block.args_bytes() < ttrace::kBlockArgs) continue;
       writer.add(block, nullptr);

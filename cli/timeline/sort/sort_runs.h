@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "cli/base/threads.h"
+#include "cli/formats/ttrace/batch.h"
 #include "cli/formats/ttrace/sorted_run.h"
 #include "cli/trace/clocks.h"
 #include "cli/trace/payload.h"
-#include "cli/formats/ttrace/batch.h"
 
 namespace cli {
 
@@ -107,7 +107,8 @@ class RunWalk {
   struct Source;
   class Cursor;
   using Sources = std::vector<Source>;
-  std::vector<Cursor> cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd);
+  std::vector<Cursor> cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits,
+                              ZstdDecompressor& zstd);
   const ttrace::ShapeTable& shape_table();
   bool merge_some(const std::vector<ClockFit>& fits);
 

@@ -16,9 +16,9 @@ using Environment = std::map<std::string, std::string>;
 struct Job {
   const Options& options;
   std::filesystem::path directory;  // of the program; the stand-ins lie in its `standin`
-  std::string agent;             // absolute; empty: none
-  int area;                      // file of the shared area
-  HostShift bases;               // the moment from which clocks drift
+  std::string agent;                // absolute; empty: none
+  int area;                         // file of the shared area
+  HostShift bases;                  // the moment from which clocks drift
   std::string run_id;
 };
 

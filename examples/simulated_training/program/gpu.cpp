@@ -69,7 +69,11 @@ CUfunction Gpu::send_receive_function() {
 }
 
 Gpu::Gpu(const Model& model, int device, int device_count, std::size_t batch_bytes, std::uint64_t seed)
-    : model_(model), device_(device), peer_(device_count > 1 ? (device + 1) % device_count : -1), batch_bytes_(batch_bytes), random_(seed) {
+    : model_(model),
+      device_(device),
+      peer_(device_count > 1 ? (device + 1) % device_count : -1),
+      batch_bytes_(batch_bytes),
+      random_(seed) {
   check(cuInit(0), "cuInit");
   check(cudaSetDevice(device), "cudaSetDevice");
   const std::string image = module_image(model);
@@ -129,8 +133,8 @@ void Gpu::launch(cudaStream_t stream, const Kernel& kernel, std::uint32_t scale,
                                     kernel.dynamic_shared_bytes, stream, params),
           "cuLaunchCooperativeKernel");
   } else if (kernel.launcher == Launcher::driver) {
-    check(cuLaunchKernel(function, grid_x, kernel.grid_y, 1, kernel.block_x, 1, 1, kernel.dynamic_shared_bytes,
-                         stream, params, nullptr),
+    check(cuLaunchKernel(function, grid_x, kernel.grid_y, 1, kernel.block_x, 1, 1, kernel.dynamic_shared_bytes, stream,
+                         params, nullptr),
           "cuLaunchKernel");
   } else {
     check(cudaLaunchKernel(reinterpret_cast<const void*>(function), dim3{grid_x, kernel.grid_y, 1},

@@ -80,7 +80,7 @@ class Gpu {
   cudaStream_t compute_{}, communication_{};
   cudaEvent_t ready_{}, done_{};  // gradients are ready, as DDP says it; they are reduced
   double slowness_ = 1;
-  void* batch_ = nullptr;  // pinned
+  void* batch_ = nullptr;             // pinned
   std::unique_ptr<char[]> pageable_;  // null: batches are pinned
   void* memory_ = nullptr;
 };

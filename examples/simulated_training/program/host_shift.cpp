@@ -74,8 +74,8 @@ void write_host_shift(const HostShift& shift, char* text, std::size_t size) {
   const auto number = [](std::int64_t value) { return static_cast<long long>(value); };
   std::snprintf(text, size, "%lld %lld %lld %lld %lld %lld %lld %lld %lld %s %s", number(shift.real_offset_ns),
                 number(shift.monotonic_offset_ns), number(shift.drift_ppb), number(shift.base_real_ns),
-                number(shift.base_monotonic_ns), number(shift.base_raw_ns), number(shift.base_boot_ns), number(shift.set_ns),
-                number(shift.set_at_real_ns), shift.name,
+                number(shift.base_monotonic_ns), number(shift.base_raw_ns), number(shift.base_boot_ns),
+                number(shift.set_ns), number(shift.set_at_real_ns), shift.name,
                 shift.boot_id[0] != '\0' ? shift.boot_id : "-");
 }
 

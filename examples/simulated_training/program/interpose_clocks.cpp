@@ -58,7 +58,8 @@ int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* 
 }
 
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
-  static auto* const wait = sim::real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)>("pthread_cond_timedwait");
+  static auto* const wait =
+      sim::real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)>("pthread_cond_timedwait");
   const timespec until = to_machine(guess_clock(*time), *time);
   return wait(condition, mutex, &until);
 }

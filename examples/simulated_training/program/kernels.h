@@ -8,20 +8,25 @@
 
 namespace sim {
 
-enum class Launcher : std::uint8_t { runtime, driver, cooperative };  // driver: as Triton launches; cooperative: by the driver too
+enum class Launcher : std::uint8_t {
+  runtime,
+  driver,
+  cooperative
+};  // driver: as Triton launches; cooperative: by the driver too
 
 struct Kernel {
   const char* name;
   std::uint32_t registers, static_shared_bytes, local_bytes;
   std::uint32_t grid_x, grid_y, block_x, dynamic_shared_bytes;
   Launcher launcher;
-  std::uint32_t weight;  // its time, in shares
+  std::uint32_t weight;                        // its time, in shares
   std::uint32_t cluster_x = 0, cluster_y = 0;  // as cuBLAS launches with cudaLaunchKernelExC; 0: in no clusters
 };
 
 struct Model {
-  std::span<const Kernel> forward, backward;  // per layer, in launch order; a layer's grid is grid_x times 1 + layer % 3
-  std::span<const Kernel> loss, optimizer;    // once per step
+  std::span<const Kernel> forward,
+      backward;                             // per layer, in launch order; a layer's grid is grid_x times 1 + layer % 3
+  std::span<const Kernel> loss, optimizer;  // once per step
 };
 
 // Layers of attention and matrix products; in bfloat16, fused by Inductor in part.

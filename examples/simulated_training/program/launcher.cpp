@@ -59,12 +59,16 @@ void remove_old_truth(const Options& options) {
 
 // Which ranks are made late, and by what.
 std::string planted(const Options& options) {
-  const std::pair<const char*, int> causes[] = {{"host", options.straggler}, {"slow_kernels", options.slow_gpu}, {"copy", options.pageable},
-                                                {"host", options.item_sync}, {"more_work", options.more_work}};
+  const std::pair<const char*, int> causes[] = {{"host", options.straggler},
+                                                {"slow_kernels", options.slow_gpu},
+                                                {"copy", options.pageable},
+                                                {"host", options.item_sync},
+                                                {"more_work", options.more_work}};
   std::string text;
   for (const auto& [cause, rank] : causes) {
     if (rank < 0) continue;
-    text += (text.empty() ? "" : ",") + std::string("{\"rank\":") + std::to_string(rank) + ",\"cause\":\"" + cause + "\"}";
+    text +=
+        (text.empty() ? "" : ",") + std::string("{\"rank\":") + std::to_string(rank) + ",\"cause\":\"" + cause + "\"}";
   }
   return text;
 }
@@ -73,11 +77,14 @@ std::string planted(const Options& options) {
 std::string planted_idle(const Options& options) {
   std::string text;
   const auto add = [&](int rank, const char* causes) {
-    text += (text.empty() ? "" : ",") + std::string("{\"rank\":") + std::to_string(rank) + ",\"causes\":[" + causes + "]}";
+    text +=
+        (text.empty() ? "" : ",") + std::string("{\"rank\":") + std::to_string(rank) + ",\"causes\":[" + causes + "]}";
   };
-  if (options.straggler >= 0) add(options.straggler, "\"after_sync\",\"host_late\"");  // a step ends with a shorter synchronization
+  if (options.straggler >= 0)
+    add(options.straggler, "\"after_sync\",\"host_late\"");  // a step ends with a shorter synchronization
   if (options.item_sync >= 0) add(options.item_sync, "\"sync\",\"after_sync\"");
-  for (int rank = 0; options.tiny_kernels && rank < options.ranks; ++rank) add(rank, "\"launch\",\"host_late\",\"queued\"");  // in calls, between them, behind them
+  for (int rank = 0; options.tiny_kernels && rank < options.ranks; ++rank)
+    add(rank, "\"launch\",\"host_late\",\"queued\"");  // in calls, between them, behind them
   return text;
 }
 

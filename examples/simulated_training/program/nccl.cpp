@@ -26,7 +26,7 @@ struct Gather {
   std::uint64_t bytes;
   CUstream stream;
 };
-thread_local int t_depth = 0;  // of groups
+thread_local int t_depth = 0;                               // of groups
 thread_local std::vector<std::function<void()>> t_pending;  // what waits for the end of its group
 
 void say_pop() {
@@ -70,7 +70,8 @@ void launch(const Launch& what) {
 void copy(const Gather& what, std::uint64_t bytes, int rank) {
   const auto device = static_cast<std::uint32_t>(what.communicator.device + rank - what.communicator.rank);
   void* const to = reinterpret_cast<void*>(simulated_mapped_memory(device));
-  void* const from = reinterpret_cast<void*>(simulated_mapped_memory(static_cast<std::uint32_t>(what.communicator.device)));
+  void* const from =
+      reinterpret_cast<void*>(simulated_mapped_memory(static_cast<std::uint32_t>(what.communicator.device)));
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, what.stream), "copy");
 }
 

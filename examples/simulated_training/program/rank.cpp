@@ -89,7 +89,8 @@ int run_rank(const Options& options) {
   CollectiveArea* area = map_area();
   simulated_join(area, static_cast<std::uint32_t>(rank));
   tell_truth_about_host(rank);
-  Gpu gpu(model_named(options.model), number_of("LOCAL_RANK"), number_of("SIM_DEVICES"), static_cast<std::size_t>(options.batch_mib) << 20, options.seed * 1'000 + static_cast<std::uint64_t>(rank));
+  Gpu gpu(model_named(options.model), number_of("LOCAL_RANK"), number_of("SIM_DEVICES"),
+          static_cast<std::size_t>(options.batch_mib) << 20, options.seed * 1'000 + static_cast<std::uint64_t>(rank));
   const Communicator world{0xc0ffee0000000000u + options.seed, options.ranks, rank, gpu.device()};
   begin_comm_init();
   join_others(*area);

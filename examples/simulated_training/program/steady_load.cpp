@@ -90,8 +90,7 @@ void run_steady_load(const Options& options, Gpu& gpu) {
   const Clock::time_point begin = Clock::now();
   const Clock::time_point end = begin + std::chrono::microseconds(options.step_us * options.steps);
   std::vector<std::thread> threads;
-  for (int i = 0; i < options.threads; ++i)
-    threads.emplace_back([&] { Lane(options, gpu).run(begin, end); });
+  for (int i = 0; i < options.threads; ++i) threads.emplace_back([&] { Lane(options, gpu).run(begin, end); });
   for (std::thread& thread : threads) thread.join();
 }
 

@@ -34,8 +34,8 @@ std::uint64_t weight_of(std::span<const Kernel> kernels) {
 // The GPU works for about 85 % of a step; the rest is the host's.
 std::uint64_t share_of(const Model& model, const Options& options) {
   const std::uint64_t per_layer = weight_of(model.forward) + weight_of(model.backward);
-  const std::uint64_t weight = per_layer * static_cast<std::uint64_t>(options.layers) + weight_of(model.loss) +
-                               weight_of(model.optimizer);
+  const std::uint64_t weight =
+      per_layer * static_cast<std::uint64_t>(options.layers) + weight_of(model.loss) + weight_of(model.optimizer);
   return static_cast<std::uint64_t>(options.step_us) * 850 / weight / (options.tiny_kernels ? 100 : 1);
 }
 
@@ -51,7 +51,12 @@ void pause_us(std::int64_t us) {
 }  // namespace
 
 Training::Training(const Options& options, const Communicator& world, const Communicator* part, Gpu& gpu)
-    : options_(options), model_(model_named(options.model)), world_(world), part_(part), gpu_(gpu), share_ns_(share_of(model_, options)) {}
+    : options_(options),
+      model_(model_named(options.model)),
+      world_(world),
+      part_(part),
+      gpu_(gpu),
+      share_ns_(share_of(model_, options)) {}
 
 void Training::run() {
   if (options_.slow_gpu == world_.rank) gpu_.be_slower(options_.slow_gpu_factor);

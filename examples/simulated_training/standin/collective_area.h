@@ -18,7 +18,7 @@ struct Arrival {
 
 struct CollectiveArea {
   std::uint32_t ranks;
-  std::atomic<std::uint32_t> waits_for_ever;  // else a rank that does not come is taken for gone after 2 s
+  std::atomic<std::uint32_t> waits_for_ever;    // else a rank that does not come is taken for gone after 2 s
   std::atomic<std::uint32_t> joined;            // ranks that are in ncclCommInitRank or behind it
   std::atomic<std::uint32_t> gone[kMaxRanks];   // 1: this rank does not come any more
   std::atomic<std::uint32_t> wakes[kMaxRanks];  // futex: changes when this rank's executor has to look again

@@ -39,8 +39,8 @@ struct DeviceEvent {
   std::uint8_t flags;  // CUpti_ActivityFlag: ..._MEMCPY_ASYNC, ..._MEMSET_ASYNC
   std::uint32_t src_device, src_context, dst_device, dst_context;
   std::uint32_t value;
-  bool communicates;  // the program says so (work.h); CUPTI is not told
-  bool meets;             // a collective in which ranks wait for each other:
+  bool communicates;     // the program says so (work.h); CUPTI is not told
+  bool meets;            // a collective in which ranks wait for each other:
   std::int64_t late_ns;  // its start minus the median one, of an even number of ranks the earlier in the middle
 };
 
@@ -85,9 +85,9 @@ struct Note {
   // CUpti_ActivitySynchronizationType, ..OverheadKind, ..MemoryOperationType, ..MemoryPoolOperationType, StreamFlag,
   // ExternalCorrelationKind
   std::uint32_t type;
-  std::uint32_t object;  // overhead: CUpti_ActivityObjectKind
-  std::uint32_t event;   // sync, cuda_event: number of the event; kNoNumber: none
-  std::uint32_t record;  // sync: the call that recorded the event last before this wait; 0: none
+  std::uint32_t object;         // overhead: CUpti_ActivityObjectKind
+  std::uint32_t event;          // sync, cuda_event: number of the event; kNoNumber: none
+  std::uint32_t record;         // sync: the call that recorded the event last before this wait; 0: none
   std::uint64_t event_sync_id;  // cuda_event: of this recording of the event; sync: of the one that is awaited, or 0
   std::uint32_t result;
   std::int32_t priority;  // stream; the least number runs first

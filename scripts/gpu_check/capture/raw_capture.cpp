@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "agent/base/message.h"
 #include "agent/base/agent_settings.h"
+#include "agent/base/message.h"
 #include "agent/cupti/cupti_library.h"
 #include "scripts/gpu_check/capture/capture_writer.h"
 

@@ -178,7 +178,7 @@ struct What {
 };
 constexpr What kWhats[] = {{"shapes", shapes}, {"odd", odd},       {"contexts", contexts}, {"plain", plain},
                            {"close", closed},  {"slowly", slowly}, {"chdir", elsewhere},   {"failing", failing},
-                           {"rounds", rounds}, {"reuse", reuse},  {"polling", polling}};
+                           {"rounds", rounds}, {"reuse", reuse},   {"polling", polling}};
 
 }  // namespace
 

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "cli/trace/event.h"
 #include "cli/formats/ring/reader.h"
+#include "cli/trace/event.h"
 
 namespace {
 

@@ -6,13 +6,12 @@
 // native_stacks flood COUNT    COUNT launches and COUNT waits in each of two threads
 // native_stacks exits          exit() while another thread launches
 // native_stacks forks          children, which launch nothing, while another thread launches
+#include <alloca.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <unwind.h>
-
-#include <alloca.h>
 
 #include <atomic>
 #include <cstdio>
@@ -218,7 +217,8 @@ struct What {
   const char* name;
   int (*run)(int count, char** arguments);
 };
-constexpr What kWhats[] = {{"calls", calls}, {"reload", reload}, {"throws", throws}, {"flood", flood}, {"exits", exits}, {"forks", forks}};
+constexpr What kWhats[] = {{"calls", calls}, {"reload", reload}, {"throws", throws},
+                           {"flood", flood}, {"exits", exits},   {"forks", forks}};
 
 }  // namespace
 

@@ -163,7 +163,8 @@ void lying() {
   std::memcpy(edge - 8, "no end!!", 8);
   std::memcpy(edge - 12, L"x", 4);
   const auto bad = [](std::uintptr_t at) { return reinterpret_cast<const char*>(at); };
-  for (const char* text : {bad(1), bad(0x1000), bad(0xdead'beef'0000), bad(~std::uintptr_t{0}), static_cast<const char*>(edge), const_cast<const char*>(edge - 8)}) {
+  for (const char* text : {bad(1), bad(0x1000), bad(0xdead'beef'0000), bad(~std::uintptr_t{0}),
+                           static_cast<const char*>(edge), const_cast<const char*>(edge - 8)}) {
     const auto* wide = reinterpret_cast<const wchar_t*>(text);
     nvtxRangePushA(text);
     nvtxRangePushW(wide);

@@ -31,7 +31,8 @@ OTHER_API void* malloc(std::size_t size) {
   return real(size);
 }
 
-OTHER_API int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
+OTHER_API int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                             void* argument) {
   static auto* const real = next<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
   ++s_calls;
   return real(thread, attributes, function, argument);

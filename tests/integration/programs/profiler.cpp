@@ -34,22 +34,22 @@ constexpr std::uint32_t kMine = 3;  // grid.x of the kernels that the profiler i
 
 constexpr CUpti_ActivityKind kFewKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_RUNTIME};
 // PyTorch's kCudaTypes (torch/csrc/profiler/kineto_shim.cpp) as CUPTI's kinds.
-constexpr CUpti_ActivityKind kTorchKinds[] = {
-    CUPTI_ACTIVITY_KIND_MEMCPY,  CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-    CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_OVERHEAD,
-    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+constexpr CUpti_ActivityKind kTorchKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
+                                              CUPTI_ACTIVITY_KIND_MEMSET,
+                                              CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                              CUPTI_ACTIVITY_KIND_RUNTIME,
+                                              CUPTI_ACTIVITY_KIND_DRIVER,
+                                              CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                              CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 
 struct How {
   const char* name;
   bool buffers, ticks;
   std::span<const CUpti_ActivityKind> kinds;
 };
-constexpr How kHows[] = {{"buffers", true, false, kFewKinds},
-                         {"clock", false, false, {}},
-                         {"finalize", true, false, kFewKinds},
-                         {"torch", true, true, kTorchKinds},
-                         {"torch122", true, true, kTorchKinds},
-                         {"ticks", false, true, {}}};
+constexpr How kHows[] = {{"buffers", true, false, kFewKinds},   {"clock", false, false, {}},
+                         {"finalize", true, false, kFewKinds},  {"torch", true, true, kTorchKinds},
+                         {"torch122", true, true, kTorchKinds}, {"ticks", false, true, {}}};
 
 void* s_library = nullptr;
 std::mutex s_mutex;

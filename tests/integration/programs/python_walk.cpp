@@ -23,7 +23,8 @@ EXPORTED int walk(char* text, std::size_t size) {
   for (std::size_t i = 0; i < count; ++i) {
     agent::PythonNames names;
     if (!agent::names_of(s_python, places[i], names)) return -1;
-    at += static_cast<std::size_t>(std::snprintf(text + at, size - at, "%.*s\t%.*s\t%d\n", static_cast<int>(names.function.size()), names.function.data(),
+    at += static_cast<std::size_t>(std::snprintf(text + at, size - at, "%.*s\t%.*s\t%d\n",
+                                                 static_cast<int>(names.function.size()), names.function.data(),
                                                  static_cast<int>(names.file.size()), names.file.data(), names.line));
   }
   return static_cast<int>(count);

@@ -1,5 +1,7 @@
 // A host that notices whatever is done to it: sensitive WHAT [NUMBER]. Exits with 0 where all is as it would be without the
 // agent. What looks like a call of NCCL opens the recording, as it does where CUPTI cannot be had.
+#include "sensitive.h"
+
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
@@ -13,8 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-#include "sensitive.h"
 
 namespace {
 
@@ -118,7 +118,8 @@ bool environment(long) {
   std::memcpy(copy, table, (count + 1) * sizeof(*table));
   if (dlopen(getenv("SENSITIVE_AGENT"), RTLD_NOW) == nullptr) return false;
   void* taken[64];
-  for (void*& each : taken) each = std::memset(malloc((count + 1) * sizeof(*table)), 0x55, (count + 1) * sizeof(*table));
+  for (void*& each : taken)
+    each = std::memset(malloc((count + 1) * sizeof(*table)), 0x55, (count + 1) * sizeof(*table));
   const bool same = std::memcmp(copy, table, count * sizeof(*table)) == 0;
   return same && getenv("SENSITIVE") != nullptr && getenv("NVTX_INJECTION64_PATH") != nullptr && taken[0] != nullptr;
 }
@@ -139,9 +140,14 @@ struct What {
   bool (*holds)(long);
 };
 constexpr What kAll[] = {
-    {"keys", keys},       {"cancelled", cancelled},     {"small_stack", small_stack}, {"environment", environment},
+    {"keys", keys},
+    {"cancelled", cancelled},
+    {"small_stack", small_stack},
+    {"environment", environment},
     {"cancelled_fork", cancelled_fork},
-    {"errno", keeps_errno}, {"signals", signals},         {"undisturbed", undisturbed},
+    {"errno", keeps_errno},
+    {"signals", signals},
+    {"undisturbed", undisturbed},
 };
 
 }  // namespace

@@ -69,7 +69,8 @@ bool forbid_system_calls() {
 }  // namespace
 
 bool signals(long least) {
-  const auto handled = status_mask("/proc/self/status", "SigCgt:"), blocked = status_mask("/proc/self/status", "SigBlk:");
+  const auto handled = status_mask("/proc/self/status", "SigCgt:"),
+             blocked = status_mask("/proc/self/status", "SigBlk:");
   call_nccl(nullptr);
   long count = 0;
   for (int tries = 0; tries < 200 && count < least; ++tries) {

@@ -35,7 +35,8 @@ constexpr std::uint32_t kMine = 3;  // grid.x of the kernels that the profiler i
 constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                          CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER,
                                          CUPTI_ACTIVITY_KIND_SYNCHRONIZATION};
-constexpr auto kAllSync = static_cast<CUpti_ActivityAttribute>(16), kGraphLevel = static_cast<CUpti_ActivityAttribute>(20),
+constexpr auto kAllSync = static_cast<CUpti_ActivityAttribute>(16),
+               kGraphLevel = static_cast<CUpti_ActivityAttribute>(20),
                kClock = static_cast<CUpti_ActivityAttribute>(22);
 
 struct Params {  // CUpti_SubscriberParams
@@ -86,7 +87,9 @@ void request(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
   *size = kBytes;
   *records = 0;
 }
-void request_2(std::uint8_t** buffer, std::size_t* size, std::size_t* records, void*) { request(buffer, size, records); }
+void request_2(std::uint8_t** buffer, std::size_t* size, std::size_t* records, void*) {
+  request(buffer, size, records);
+}
 
 void look_at(const CUpti_Activity* record) {
   if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
@@ -197,7 +200,8 @@ void session(const Gpu& gpu, double seconds) {
 void run(const char* how, double third) {
   const auto is = [how](const char* name) { return std::strcmp(how, name) == 0; };
   s_whole_graphs = is("graphs");
-  const bool first = is("first") || is("unfinished") || s_whole_graphs, alone = is("alone"), old_first = is("old_first");
+  const bool first = is("first") || is("unfinished") || s_whole_graphs, alone = is("alone"),
+             old_first = is("old_first");
   if (first || alone) begin_2(!alone);
   if (old_first) begin_1();
   const Gpu gpu;

@@ -25,10 +25,8 @@ struct Layout {
   std::uint32_t boolean;                                              // tag
 };
 constexpr Layout kLayouts[] = {
-    {"2.1", 88, 96, 176, 224, 0, 72, 24, 9},
-    {"2.5", 88, 96, 176, 280, 200, 64, 24, 9},
-    {"2.9", 88, 96, 200, 304, 224, 64, 16, 10},
-    {"2.15", 88, 96, 200, 304, 224, 56, 16, 10},
+    {"2.1", 88, 96, 176, 224, 0, 72, 24, 9},          {"2.5", 88, 96, 176, 280, 200, 64, 24, 9},
+    {"2.9", 88, 96, 200, 304, 224, 64, 16, 10},       {"2.15", 88, 96, 200, 304, 224, 56, 16, 10},
     {"shifted", 104, 112, 216, 320, 240, 80, 16, 11},
 };
 const Layout& layout() {
@@ -208,14 +206,29 @@ void put_value(Open& open, std::byte* at, const Input& input) {
   std::uint64_t payload = 0xa5a5a5a5a5a5a5a5;
   std::uint32_t tag = 0;
   switch (input.kind) {
-    case 1: payload = is_moved("tensors") ? reinterpret_cast<std::uintptr_t>(nowhere()) : tensor(open, input), tag = 1; break;
+    case 1:
+      payload = is_moved("tensors") ? reinterpret_cast<std::uintptr_t>(nowhere()) : tensor(open, input), tag = 1;
+      break;
     case 2:
-    case 6: payload = is_moved("lists") ? reinterpret_cast<std::uintptr_t>(nowhere()) : list(open, input), tag = layout().boolean + 4; break;
-    case 3: std::memcpy(&payload, input.numbers, 8), tag = 5; break;
-    case 4: std::memcpy(&payload, &input.real, 8), tag = 3; break;
-    case 5: payload = (payload & ~std::uint64_t{0xff}) | static_cast<std::uint64_t>(input.count), tag = layout().boolean; break;
-    case 7: payload = reinterpret_cast<std::uintptr_t>(open.objects.emplace_back(Object(64)).at(0)), tag = layout().boolean + 2; break;
-    default: break;
+    case 6:
+      payload = is_moved("lists") ? reinterpret_cast<std::uintptr_t>(nowhere()) : list(open, input),
+      tag = layout().boolean + 4;
+      break;
+    case 3:
+      std::memcpy(&payload, input.numbers, 8), tag = 5;
+      break;
+    case 4:
+      std::memcpy(&payload, &input.real, 8), tag = 3;
+      break;
+    case 5:
+      payload = (payload & ~std::uint64_t{0xff}) | static_cast<std::uint64_t>(input.count), tag = layout().boolean;
+      break;
+    case 7:
+      payload = reinterpret_cast<std::uintptr_t>(open.objects.emplace_back(Object(64)).at(0)),
+      tag = layout().boolean + 2;
+      break;
+    default:
+      break;
   }
   put(at, payload);
   put(at + 8, is_moved("tags") ? 0xa5a5a5a5 : tag);
@@ -241,13 +254,15 @@ void lay_out(Open& open, int scope, std::int64_t sequence, std::uint64_t forward
   put(function + layout().sequence, sequence);
   put_inputs(open, function + layout().sequence + 8);
   if (layout().named_inputs != 0) put(function + layout().named_inputs, function + layout().named_inputs + 48);
-  for (std::size_t at = layout().forward_thread - 24; at < layout().forward_thread; at += 8) put<std::uint64_t>(function + at, 0);  // outputs
+  for (std::size_t at = layout().forward_thread - 24; at < layout().forward_thread; at += 8)
+    put<std::uint64_t>(function + at, 0);  // outputs
   put(function + layout().forward_thread, forward_thread);
   put(function + 504, &open);
 }
 
 // `sequence`: -1: autograd does not number it; -2: it gets the number that comes next, and uses it up.
-void begin(Open& open, const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread, const Input* inputs, int count) {
+void begin(Open& open, const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread,
+           const Input* inputs, int count) {
   open.name = name;
   std::vector<Entry> callbacks;
   {
@@ -282,7 +297,8 @@ std::int64_t mono_ns() {
 }  // namespace
 
 // An operator or range that Python enters and leaves: it lies on the heap.
-extern "C" TORCH_API Open* standin_enter(const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread, const Input* inputs, int count) {
+extern "C" TORCH_API Open* standin_enter(const char* name, int scope, std::int64_t sequence,
+                                         std::uint64_t forward_thread, const Input* inputs, int count) {
   auto* open = new Open;
   begin(*open, name, scope, sequence, forward_thread, inputs, count);
   return open;

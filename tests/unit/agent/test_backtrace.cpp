@@ -39,7 +39,9 @@ std::size_t same_from_outside(const Both& both) {
   Addresses libgcc = both.libgcc;
   while (!libgcc.empty() && libgcc.back() == nullptr) libgcc.pop_back();
   std::size_t same = 0;
-  while (same < both.ours.size() && same < libgcc.size() && both.ours.rbegin()[static_cast<std::ptrdiff_t>(same)] == libgcc.rbegin()[static_cast<std::ptrdiff_t>(same)]) ++same;
+  while (same < both.ours.size() && same < libgcc.size() &&
+         both.ours.rbegin()[static_cast<std::ptrdiff_t>(same)] == libgcc.rbegin()[static_cast<std::ptrdiff_t>(same)])
+    ++same;
   return same;
 }
 
@@ -66,7 +68,8 @@ TEST_CASE("native stacks: an address is in the object that the loader put there"
   static agent::LoadedCodes codes;
   codes.refresh(agent::loader_counts());
   const agent::LoadedCode* own = codes.find(reinterpret_cast<const void*>(&same_from_outside));
-  const agent::LoadedCode* libc = codes.find(reinterpret_cast<const void*>(&::getppid));  // no sanitizer has one of its own
+  const agent::LoadedCode* libc =
+      codes.find(reinterpret_cast<const void*>(&::getppid));  // no sanitizer has one of its own
   REQUIRE((own != nullptr && libc != nullptr));
   CHECK(own->number != libc->number);
   CHECK(std::string_view(libc->path).find("libc") != std::string_view::npos);

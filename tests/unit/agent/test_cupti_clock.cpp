@@ -14,7 +14,9 @@ constexpr std::uint64_t kMono_ns = 200'000 * kSecond_ns;
 std::uint64_t ours(std::uint64_t mono_ns) { return kReal_ns + mono_ns - kMono_ns; }
 std::uint64_t ticks(std::uint64_t mono_ns) { return mono_ns / 3 * 8; }
 
-trace::ClockSample sample(std::uint64_t cupti_ns, std::uint64_t mono_ns) { return {cupti_ns, mono_ns, ours(mono_ns), 500}; }
+trace::ClockSample sample(std::uint64_t cupti_ns, std::uint64_t mono_ns) {
+  return {cupti_ns, mono_ns, ours(mono_ns), 500};
+}
 
 // Ours for ten seconds, and from then on `foreign`, read once a second, until `end_s`.
 std::unique_ptr<CuptiClock> with_foreign(std::uint64_t (*foreign)(std::uint64_t), int end_s) {

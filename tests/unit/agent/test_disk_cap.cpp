@@ -8,8 +8,8 @@
 
 #include "agent/base/host.h"
 #include "agent/ring/disk_cap.h"
-#include "agent/ring/storage.h"
 #include "agent/ring/run_directory.h"
+#include "agent/ring/storage.h"
 #include "common/spool_format.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/scratch.h"

@@ -1,5 +1,3 @@
-#include "agent/base/agent_settings.h"
-
 #include <unistd.h>
 
 #include <cstdlib>
@@ -7,6 +5,7 @@
 #include <string_view>
 #include <thread>
 
+#include "agent/base/agent_settings.h"
 #include "tests/unit/catch.h"
 
 using agent::set_variable;
@@ -35,9 +34,9 @@ TEST_CASE("a variable is set, and set again, beside other threads") {
   set_variable("TEST_ENVIRONMENT", "two");
   CHECK(value_of("TEST_ENVIRONMENT") == "two");
   CHECK(count_of("TEST_ENVIRONMENT") == 1);
-  CHECK(environ != table);                // who reads the old one goes on reading it,
-  CHECK(std::string(first) == "one");     // and what it found there
-  setenv("TEST_ENVIRONMENT_2", "3", 1);   // the program's own go on working
+  CHECK(environ != table);               // who reads the old one goes on reading it,
+  CHECK(std::string(first) == "one");    // and what it found there
+  setenv("TEST_ENVIRONMENT_2", "3", 1);  // the program's own go on working
   unsetenv("TEST_ENVIRONMENT");
   CHECK(value_of("TEST_ENVIRONMENT") == "none");
   CHECK(value_of("TEST_ENVIRONMENT_2") == "3");

@@ -25,9 +25,11 @@ TEST_CASE("the named sets lie within each other") {
   CHECK((kLightEvents & ~kDefaultEvents) == 0);
   CHECK((kDefaultEvents & ~chosen("all")) == 0);
   CHECK(chosen("all") == (kDefaultEvents | only(trace::MemoryRecord::kKind) | only(trace::MemoryPoolRecord::kKind)));
-  for (const Event call : {trace::RuntimeRecord::kKind, trace::DriverRecord::kKind, trace::SyncRecord::kKind, trace::OverheadRecord::kKind})
+  for (const Event call : {trace::RuntimeRecord::kKind, trace::DriverRecord::kKind, trace::SyncRecord::kKind,
+                           trace::OverheadRecord::kKind})
     CHECK_FALSE(has(kLightEvents, call));
-  for (const Event work : {trace::KernelRecord::kKind, trace::MemcpyRecord::kKind, trace::MemcpyPeerRecord::kKind, trace::MemsetRecord::kKind, trace::NvtxPushRecord::kKind, trace::NcclCallRecord::kKind})
+  for (const Event work : {trace::KernelRecord::kKind, trace::MemcpyRecord::kKind, trace::MemcpyPeerRecord::kKind,
+                           trace::MemsetRecord::kKind, trace::NvtxPushRecord::kKind, trace::NcclCallRecord::kKind})
     CHECK(has(kLightEvents, work));
 }
 
@@ -41,7 +43,8 @@ TEST_CASE("every word means its event") {
 
 TEST_CASE("words add, and take away with a minus; a list that begins with a sign changes the default") {
   CHECK(chosen("light,runtime") == (kLightEvents | only(trace::RuntimeRecord::kKind)));
-  CHECK(chosen("default,-overhead,+memory") == ((kDefaultEvents & ~only(trace::OverheadRecord::kKind)) | only(trace::MemoryRecord::kKind)));
+  CHECK(chosen("default,-overhead,+memory") ==
+        ((kDefaultEvents & ~only(trace::OverheadRecord::kKind)) | only(trace::MemoryRecord::kKind)));
   CHECK(chosen("-nvtx") == (kDefaultEvents & ~only(trace::NvtxPushRecord::kKind)));
   CHECK(chosen("+memory") == (kDefaultEvents | only(trace::MemoryRecord::kKind)));
   CHECK(chosen("kernel,nccl") == (only(trace::KernelRecord::kKind) | only(trace::NcclCallRecord::kKind)));
@@ -50,7 +53,8 @@ TEST_CASE("words add, and take away with a minus; a list that begins with a sign
 }
 
 TEST_CASE("whole graphs come instead of their nodes") {
-  const EventSet graphs = (kDefaultEvents & ~only(trace::GraphNodeRecord::kKind)) | only(trace::GraphLaunchRecord::kKind);
+  const EventSet graphs =
+      (kDefaultEvents & ~only(trace::GraphNodeRecord::kKind)) | only(trace::GraphLaunchRecord::kKind);
   CHECK(chosen("default,graph_launch") == graphs);
   CHECK(chosen("graph_launch,default") == graphs);
   CHECK(chosen("+graph_launch") == graphs);
@@ -60,7 +64,8 @@ TEST_CASE("whole graphs come instead of their nodes") {
   CHECK_FALSE(trace::parse_events("graph_node,graph_launch", events));
   CHECK_FALSE(trace::parse_events("default,+graph_node,+graph_launch", events));
   CHECK(events == 7);
-  CHECK(light_part(graphs) == ((kLightEvents & ~only(trace::GraphNodeRecord::kKind)) | only(trace::GraphLaunchRecord::kKind)));
+  CHECK(light_part(graphs) ==
+        ((kLightEvents & ~only(trace::GraphNodeRecord::kKind)) | only(trace::GraphLaunchRecord::kKind)));
 }
 
 TEST_CASE("the word that is none is named") {

@@ -62,8 +62,9 @@ TEST_CASE("a job that was put back into the queue has a name of its own") {
   CHECK(with("") == "slurm-1.0");
   CHECK(with("0") == "slurm-1.0");
   CHECK(with("1") == "slurm-1.0-q1");
-  const std::map<std::string, std::string> restarted{
-      {"TORCHELASTIC_RUN_ID", std::string(100, 'x')}, {"TORCHELASTIC_RESTART_COUNT", "7"}, {"SLURM_RESTART_COUNT", "2"}};
+  const std::map<std::string, std::string> restarted{{"TORCHELASTIC_RUN_ID", std::string(100, 'x')},
+                                                     {"TORCHELASTIC_RESTART_COUNT", "7"},
+                                                     {"SLURM_RESTART_COUNT", "2"}};
   CHECK(id_with(restarted) == std::string(57, 'x') + "-q2-r7");
   const std::map<std::string, std::string> endless{{"TORCHELASTIC_RUN_ID", "x"},
                                                    {"TORCHELASTIC_RESTART_COUNT", std::string(30, '7')},

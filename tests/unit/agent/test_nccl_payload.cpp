@@ -1,8 +1,7 @@
-#include "agent/nccl/nccl_payload.h"
-
 #include <cstring>
 #include <string>
 
+#include "agent/nccl/nccl_payload.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

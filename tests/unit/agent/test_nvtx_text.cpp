@@ -1,8 +1,7 @@
-#include "agent/nvtx/nvtx_names.h"
-
 #include <string>
 #include <vector>
 
+#include "agent/nvtx/nvtx_names.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;
@@ -14,9 +13,7 @@ std::string narrowed(const wchar_t* text) {
   return std::string(narrow(text, buffer));
 }
 
-std::string text_of_handle(nvtxStringHandle_t handle) {
-  return std::string(registered_text(handle));
-}
+std::string text_of_handle(nvtxStringHandle_t handle) { return std::string(registered_text(handle)); }
 
 nvtxDomainHandle_t domain_handle(const void* pointer) {
   return reinterpret_cast<nvtxDomainHandle_t>(const_cast<void*>(pointer));
@@ -53,7 +50,8 @@ TEST_CASE("domains without end share one in the end") {
 TEST_CASE("registered strings: garbage is no name") {
   CHECK(text_of_handle(make_registered_string("one")) == "one");
   CHECK(text_of_handle(make_registered_string("")).empty());
-  for (const std::uint64_t garbage : {std::uint64_t{0}, std::uint64_t{1} << 40, std::uint64_t{1} << 48, ~std::uint64_t{0}}) {
+  for (const std::uint64_t garbage :
+       {std::uint64_t{0}, std::uint64_t{1} << 40, std::uint64_t{1} << 48, ~std::uint64_t{0}}) {
     CHECK(text_of_handle(reinterpret_cast<nvtxStringHandle_t>(garbage)).empty());
   }
 }

@@ -26,7 +26,9 @@ TorchValue tensor(std::vector<std::uint64_t>& room, std::uint64_t rows, std::uin
   return {at(room.data()), 1, 0};
 }
 
-std::size_t inputs_in(const TorchValue* values, std::size_t count) { return OperatorInputs(values, count).bytes().size(); }
+std::size_t inputs_in(const TorchValue* values, std::size_t count) {
+  return OperatorInputs(values, count).bytes().size();
+}
 
 }  // namespace
 

@@ -24,7 +24,9 @@ PythonObjects standin() {
   python.keep = python.release = [](void*) {};
   python.clear_error = [] {};
   python.import = [](const char* name) -> void* { return std::strcmp(name, "atexit") == 0 ? &s_object : nullptr; };
-  python.attribute = [](void*, const char* name) -> void* { return std::strcmp(name, "register") == 0 ? &s_object : nullptr; };
+  python.attribute = [](void*, const char* name) -> void* {
+    return std::strcmp(name, "register") == 0 ? &s_object : nullptr;
+  };
   python.function = [](PythonMethod* method, void*, void*) -> void* { return s_registered = method; };
   python.call = call;
   python.none = &s_object;

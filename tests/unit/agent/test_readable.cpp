@@ -32,7 +32,8 @@ TEST_CASE("addresses that are none are not readable, and nothing changes") {
   sigset_t before, after;
   sigprocmask(SIG_SETMASK, nullptr, &before);
   errno = 7;
-  for (const std::uint64_t address : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{0xa5a5a5a5a5a5a5a0}, ~std::uint64_t{0}, ~std::uint64_t{0} - 15}) {
+  for (const std::uint64_t address : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{0xa5a5a5a5a5a5a5a0},
+                                      ~std::uint64_t{0}, ~std::uint64_t{0} - 15}) {
     CHECK(!is_readable(reinterpret_cast<const void*>(address), 16));
   }
   CHECK(is_readable(&before, sizeof(before)));
@@ -63,7 +64,8 @@ TEST_CASE("what was readable is looked at once, and bad addresses every time") {
   static const char text[] = "text";
   for (int i = 0; i < 3; ++i) {
     CHECK(agent::readable_text(text, 16) == "text");
-    for (const std::uint64_t address : {std::uint64_t{1}, std::uint64_t{4095}, std::uint64_t{0xa5a5a5a5a5a5a5a0}, ~std::uint64_t{0}}) {
+    for (const std::uint64_t address :
+         {std::uint64_t{1}, std::uint64_t{4095}, std::uint64_t{0xa5a5a5a5a5a5a5a0}, ~std::uint64_t{0}}) {
       CHECK(!agent::was_readable(reinterpret_cast<const void*>(address), 1));
     }
   }

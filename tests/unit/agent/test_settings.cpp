@@ -1,10 +1,9 @@
-#include "agent/base/agent_settings.h"
-
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
 
+#include "agent/base/agent_settings.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;
@@ -20,7 +19,8 @@ TEST_CASE("sizes are numbers with K, M or G") {
   CHECK((parse_bytes("10kb", bytes) && bytes == 10'000));
   CHECK((parse_bytes("1P", bytes) && bytes == 1ull << 50));
   CHECK((parse_bytes("7B", bytes) && bytes == 7));
-  for (const char* bad : {"", "M", "-1", "12Q", "1 M", "1MM", "0x10", "1Mi", "1iB", "1MBB", "1kM", "20000P", "-1MB", "99999999999999999999", "18446744073709551615K"}) {
+  for (const char* bad : {"", "M", "-1", "12Q", "1 M", "1MM", "0x10", "1Mi", "1iB", "1MBB", "1kM", "20000P", "-1MB",
+                          "99999999999999999999", "18446744073709551615K"}) {
     INFO(bad);
     CHECK_FALSE(parse_bytes(bad, bytes));
   }

@@ -1,6 +1,6 @@
 // Calls, waits, overhead, memory, contexts and streams.
-#include "examples/simulated_training/standin/cupti/note_layouts.h"
 #include "agent/cupti/api_choice.h"
+#include "examples/simulated_training/standin/cupti/note_layouts.h"
 #include "tests/unit/agent/translated.h"
 
 namespace {
@@ -105,7 +105,8 @@ TEST_CASE("a wait; its result only where CUPTI has one") {
 TEST_CASE("an event that was recorded, and the wait for it; which recording, only where CUPTI says it") {
   sim::CudaEventLayout event{};
   event.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
-  event.correlationId = 1, event.contextId = 2, event.streamId = 3, event.eventId = 4, event.cudaEventSyncId = 1ull << 40;
+  event.correlationId = 1, event.contextId = 2, event.streamId = 3, event.eventId = 4,
+  event.cudaEventSyncId = 1ull << 40;
   sim::SyncLayout wait{};
   wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   wait.start = kStart, wait.end = kStart + 1;

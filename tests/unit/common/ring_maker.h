@@ -23,7 +23,8 @@ class RingMaker {
   // As an older or newer writer does it: another size.
   void add(const void* record, std::size_t bytes) {
     const auto now = [this] { return clock; };
-    if (!writer.enter(memory.ring, 0, now) || !writer.make_room(bytes, now)) throw std::runtime_error("a record that fits in no block");
+    if (!writer.enter(memory.ring, 0, now) || !writer.make_room(bytes, now))
+      throw std::runtime_error("a record that fits in no block");
     writer.append(record, bytes);
     writer.leave();
   }

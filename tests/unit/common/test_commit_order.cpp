@@ -65,12 +65,13 @@ Seen read_back(const std::string& path) {
   cli::ring::RingFile file(path);
   Seen seen;
   file.for_each_block([&](const cli::ring::RingBlock& block) {
-    const std::size_t end = cli::ring::walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
-      if (kind != static_cast<std::uint8_t>(KernelRecord::kKind)) return;
-      const auto record = cli::ring::record_at<KernelRecord>(block.payload, at, size);
-      REQUIRE(is_numbered(record));
-      seen.numbers.push_back(record.correlation);
-    });
+    const std::size_t end =
+        cli::ring::walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
+          if (kind != static_cast<std::uint8_t>(KernelRecord::kKind)) return;
+          const auto record = cli::ring::record_at<KernelRecord>(block.payload, at, size);
+          REQUIRE(is_numbered(record));
+          seen.numbers.push_back(record.correlation);
+        });
     REQUIRE(end == block.payload.size());
   });
   seen.overwritten = file.overwritten()[static_cast<std::size_t>(KernelRecord::kKind) - kFirstEventKind];

@@ -67,7 +67,8 @@ bool is_pinned(const void* host) {
   const auto address = reinterpret_cast<std::uintptr_t>(host);
   const std::lock_guard lock(allocations().mutex);
   for (const auto& [begin, each] : allocations().live) {
-    if (each.memory == CUPTI_ACTIVITY_MEMORY_KIND_PINNED && address >= begin && address < begin + each.bytes) return true;
+    if (each.memory == CUPTI_ACTIVITY_MEMORY_KIND_PINNED && address >= begin && address < begin + each.bytes)
+      return true;
   }
   return false;
 }

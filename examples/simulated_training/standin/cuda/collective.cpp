@@ -100,7 +100,8 @@ std::int64_t lateness_ns(const Meeting& meeting, std::uint64_t start_ns) {
   std::vector<std::uint64_t> starts;
   all_members(*in, meeting, [&](std::uint32_t rank) {
     const Arrival& arrival = arrival_of(*in, meeting, rank);
-    if (arrival.number.load(std::memory_order_acquire) == meeting.number) starts.push_back(arrival.start_ns.load(std::memory_order_relaxed));
+    if (arrival.number.load(std::memory_order_acquire) == meeting.number)
+      starts.push_back(arrival.start_ns.load(std::memory_order_relaxed));
     return true;
   });
   if (starts.empty()) return 0;

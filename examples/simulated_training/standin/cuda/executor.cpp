@@ -22,8 +22,9 @@ constexpr std::uint64_t kLaunchLatencyNs = 2'600;
 constexpr std::uint64_t kBetweenOpsNs = 900;
 constexpr std::size_t kQueueLimit = 1'024;
 constexpr std::uint64_t kIdleNs = 50'000'000;
-constexpr std::uint64_t kPollNs = 2'000'000;   // a rank that waits for the others looks at least so often
-constexpr std::uint64_t kTruthNs = 1'000'000;  // what ended is in the file of the truth so soon, with the calls before it
+constexpr std::uint64_t kPollNs = 2'000'000;  // a rank that waits for the others looks at least so often
+constexpr std::uint64_t kTruthNs =
+    1'000'000;  // what ended is in the file of the truth so soon, with the calls before it
 
 // Streams that have work, and the ops that just ended but are not yet reported.
 struct Executor {

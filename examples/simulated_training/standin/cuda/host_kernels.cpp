@@ -30,8 +30,8 @@ const void* device_function(const void* host) {
 }  // namespace sim
 
 // As nvcc's code calls it before main; again for the same kernel it does nothing.
-SIM_EXPORT void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
-                                       int*) {
+SIM_EXPORT void __cudaRegisterFunction(void**, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*,
+                                       dim3*, int*) {
   const std::lock_guard lock(sim::kernels().mutex);
   const sim::Function*& known = sim::kernels().functions[host];
   if (known == nullptr) known = sim::add_function(name);

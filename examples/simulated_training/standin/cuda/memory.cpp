@@ -112,7 +112,8 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr, const void* from, size_t bytes, CUstream
   const std::uint8_t memory = is_pinned(from) ? CUPTI_ACTIVITY_MEMORY_KIND_PINNED : CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
   Stream* const blocked = memory == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE ? find_stream(stream) : nullptr;
   if (blocked != nullptr) wait_for(*blocked);
-  const CUresult result = transfer(call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, memory, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes));
+  const CUresult result = transfer(
+      call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, memory, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes));
   if (blocked != nullptr && result == CUDA_SUCCESS) wait_for(*blocked);
   return call.end(result);
 }
@@ -139,7 +140,8 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr, CUcontext to, CUdeviceptr, CUcontext fro
   const Context* source = find_context(from);
   const Context* target = find_context(to);
   if (source == nullptr || target == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
-  return call.end(transfer(call, stream, peer_event({source->device, source->id}, {target->device, target->id}, bytes)));
+  return call.end(
+      transfer(call, stream, peer_event({source->device, source->id}, {target->device, target->id}, bytes)));
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr, unsigned char value, size_t count, CUstream stream) {

@@ -66,8 +66,8 @@ void tell_recorded(const Stream& stream, const Event& event, const Recorded& rec
   tell(note);
 }
 
-void tell_sync(const Call& call, std::uint32_t type, const Context* context, const Stream* stream, const Awaited& awaited,
-               std::uint64_t start_ns, CUresult result) {
+void tell_sync(const Call& call, std::uint32_t type, const Context* context, const Stream* stream,
+               const Awaited& awaited, std::uint64_t start_ns, CUresult result) {
   Note note = make_note(NoteKind::sync, context, stream);
   note.correlation = call.correlation();
   note.type = type;

@@ -16,8 +16,8 @@ struct Awaited {
 };
 Awaited await(const Event& event);
 // A wait, or a query, that began at `start_ns` and ends now.
-void tell_sync(const Call& call, std::uint32_t type, const Context* context, const Stream* stream, const Awaited& awaited,
-               std::uint64_t start_ns, CUresult result = CUDA_SUCCESS);
+void tell_sync(const Call& call, std::uint32_t type, const Context* context, const Stream* stream,
+               const Awaited& awaited, std::uint64_t start_ns, CUresult result = CUDA_SUCCESS);
 void tell_recorded(const Stream& stream, const Event& event, const Recorded& recorded);
 void tell_overhead(std::uint32_t correlation, std::uint32_t kind, const Context* context, std::uint64_t start_ns);
 void tell_device(std::uint32_t device);

@@ -9,7 +9,8 @@ namespace sim {
 namespace {
 
 constexpr const char* kNames[] = {
-    "sync", "cuda_event", "overhead", "device", "context", "stream", "memory", "memory_pool", "external_correlation", "unknown"};
+    "sync",        "cuda_event",           "overhead", "device", "context", "stream", "memory",
+    "memory_pool", "external_correlation", "unknown"};
 constexpr const char* kFates[] = {"off", "emitted", "dropped"};
 
 void add_device(Line& line, const DeviceFacts& facts) {

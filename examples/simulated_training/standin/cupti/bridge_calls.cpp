@@ -166,8 +166,9 @@ void fatal() {
   die();
 }
 
-constexpr Bridge kBridge{to_told,    tell_times,  reserve_device, finish_device, enter_call, exit_call,   finish_call,
-                         admit_note, finish_note, graph,          fatal,         resource,   synchronized, begin_teardown};
+constexpr Bridge kBridge{to_told,   tell_times,  reserve_device, finish_device, enter_call,
+                         exit_call, finish_call, admit_note,     finish_note,   graph,
+                         fatal,     resource,    synchronized,   begin_teardown};
 
 }  // namespace
 

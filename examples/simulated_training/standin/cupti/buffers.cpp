@@ -139,8 +139,7 @@ Slot* place(Client& client, CUpti_ActivityKind kind, const Event& event, bool en
   Buffer* buffer = open_buffer(state, key);
   if (!has_room(buffer, size)) buffer = &buffer_with_room(state, lock, key, size);
   fill_record(reinterpret_cast<std::byte*>(buffer->memory) + buffer->used, seen, extra...);
-  Slot* slot =
-      ended ? nullptr : new Slot{buffer, buffer->used, buffer->pending.size(), event.seq, &client, nullptr};
+  Slot* slot = ended ? nullptr : new Slot{buffer, buffer->used, buffer->pending.size(), event.seq, &client, nullptr};
   if (slot != nullptr) buffer->pending.push_back(slot);
   buffer->used += size;
   ++buffer->records;

@@ -65,7 +65,8 @@ Client& client(std::size_t number) { return *s_clients[number].load(std::memory_
 
 Client* subscriber_of(CUpti_SubscriberHandle handle) {
   for (std::size_t i = 1; i < client_count(); ++i) {
-    if (reinterpret_cast<CUpti_SubscriberHandle>(&client(i)) == handle) return client(i).is_subscribed ? &client(i) : nullptr;
+    if (reinterpret_cast<CUpti_SubscriberHandle>(&client(i)) == handle)
+      return client(i).is_subscribed ? &client(i) : nullptr;
   }
   return nullptr;
 }

@@ -20,7 +20,6 @@
 namespace sim {
 namespace {
 
-
 constexpr std::uint8_t kBeyond = 0xee;  // what the client finds behind validSize
 
 // All that was handed over: ranges of seq, and those of them that had not ended.

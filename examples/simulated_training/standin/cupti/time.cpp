@@ -32,7 +32,8 @@ std::uint64_t in_clients_clock(const ClientClock& client, std::uint64_t ns) {
   constexpr std::uint64_t kLong_ns = 1'000'000;
   ClientClock now = read_together(client.callback);
   while (now.true_ns < client.true_ns + kLong_ns) now = read_together(client.callback);
-  const double ticks = static_cast<double>(now.value - client.value) / static_cast<double>(now.true_ns - client.true_ns);
+  const double ticks =
+      static_cast<double>(now.value - client.value) / static_cast<double>(now.true_ns - client.true_ns);
   return now.value - static_cast<std::uint64_t>(static_cast<std::int64_t>(
                          static_cast<double>(static_cast<std::int64_t>(now.true_ns - ns)) * ticks));
 }
@@ -50,7 +51,8 @@ std::uint64_t now_of(const Client& client) {
 }
 
 CUptiResult set_clock(Client& client, CUpti_TimestampCallbackFunc callback) {
-  client.clock.store(callback != nullptr ? new ClientClock(read_together(callback)) : nullptr, std::memory_order_release);
+  client.clock.store(callback != nullptr ? new ClientClock(read_together(callback)) : nullptr,
+                     std::memory_order_release);
   return CUPTI_SUCCESS;
 }
 

@@ -81,9 +81,9 @@ CUptiResult find(Handle handle, bool changes, Client*& client) {
   client = subscriber_of(handle);
   return client != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
-#define SIM_FIND(handle, changes)   \
-  SIM_NEED_DRIVER();                \
-  sim::Client* client = nullptr;    \
+#define SIM_FIND(handle, changes) \
+  SIM_NEED_DRIVER();              \
+  sim::Client* client = nullptr;  \
   if (const CUptiResult refused = find(handle, changes, client); refused != CUPTI_SUCCESS) return refused
 
 CUptiResult may_enable(CUpti_ActivityKind kind) {
@@ -229,7 +229,8 @@ CUptiResult next_2(Handle handle, std::uint8_t* buffer, std::size_t valid, CUpti
   return next_record(buffer, valid, record);
 }
 
-CUptiResult dropped_2(Handle, CUcontext, std::uint32_t, std::size_t*) SIM_CALLED("cuptiActivityGetNumDroppedRecords_v2");
+CUptiResult dropped_2(Handle, CUcontext, std::uint32_t, std::size_t*)
+    SIM_CALLED("cuptiActivityGetNumDroppedRecords_v2");
 CUptiResult dropped_2(Handle handle, CUcontext, std::uint32_t, std::size_t* dropped) {
   SIM_FIND(handle, false);
   return dropped != nullptr ? take_dropped(*client, dropped) : CUPTI_ERROR_INVALID_PARAMETER;

@@ -29,7 +29,8 @@ TEST_CASE("json_string: what must be escaped is, all else is kept") {
   CHECK(in_json("tab\tline\nreturn\r") == R"("tab\tline\nreturn\r")");
   CHECK(in_json(std::string_view("nul\0bell\a\x1f", 10)) == R"("nul\u0000bell\u0007\u001f")");
   CHECK(in_json("\x7f") == R"("\u007f")");
-  CHECK(in_json("\xC2\x9B" "31m\xE2\x80\xAE\xE2\x81\xA9\xD8\x9C") == R"("\u009b31m\u202e\u2069\u061c")");
+  CHECK(in_json("\xC2\x9B"
+                "31m\xE2\x80\xAE\xE2\x81\xA9\xD8\x9C") == R"("\u009b31m\u202e\u2069\u061c")");
 }
 
 TEST_CASE("json_string: valid UTF-8 is kept") {
@@ -88,8 +89,10 @@ TEST_CASE("move_tail puts what was written last in front of what stood there") {
 
 TEST_CASE("put_digits: the edges of every length, as the library has them") {
   std::vector<std::uint64_t> values{0, ~std::uint64_t{0}};
-  for (std::uint64_t power = 1, i = 0; i < 19; ++i, power *= 10) values.insert(values.end(), {power - 1, power, power + 1, power * 9});
-  for (unsigned bit = 0; bit < 64; ++bit) values.insert(values.end(), {(std::uint64_t{1} << bit) - 1, std::uint64_t{1} << bit});
+  for (std::uint64_t power = 1, i = 0; i < 19; ++i, power *= 10)
+    values.insert(values.end(), {power - 1, power, power + 1, power * 9});
+  for (unsigned bit = 0; bit < 64; ++bit)
+    values.insert(values.end(), {(std::uint64_t{1} << bit) - 1, std::uint64_t{1} << bit});
   for (const std::uint64_t value : values) {
     char digits[20];
     CHECK(std::string(digits, cli::put_digits(digits, value)) == std::to_string(value));

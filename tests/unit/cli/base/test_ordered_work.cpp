@@ -59,7 +59,8 @@ TEST_CASE("ordered work: the first item in order that fails is told; those befor
       std::atomic<int> finished_before{0}, finished_behind{0};
       OrderedWork work(30, threads);
       const auto fail = [&](std::size_t i, char where) {
-        if ((i == 9 && where == step) || (i == 11 && where == 'w')) throw std::runtime_error("item " + std::to_string(i));
+        if ((i == 9 && where == step) || (i == 11 && where == 'w'))
+          throw std::runtime_error("item " + std::to_string(i));
       };
       const auto run = [&] {
         work.run({[&](std::size_t i) {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "../scratch.h"
-#include "cli/base/output_file.h"
 #include "cli/base/error.h"
+#include "cli/base/output_file.h"
 #include "tests/unit/catch.h"
 
 using cli::OutputFile;
@@ -67,7 +67,8 @@ TEST_CASE("output file: a signal removes it, and ends the process as it would ha
   }
 }
 
-TEST_CASE("output file: two of one name at once do not spoil each other, as those of two containers with one process id") {
+TEST_CASE(
+    "output file: two of one name at once do not spoil each other, as those of two containers with one process id") {
   const Scratch scratch;
   const std::string path = scratch.path("out");
   OutputFile first(path), second(path);

@@ -1,6 +1,6 @@
 #include "../scratch.h"
-#include "cli/base/files.h"
 #include "cli/base/error.h"
+#include "cli/base/files.h"
 #include "tests/unit/catch.h"
 
 using cli::TempFile;
@@ -19,6 +19,5 @@ TEST_CASE("temporary file: has no name, and gives back what was written") {
 
 TEST_CASE("temporary file: a folder that cannot be used is named, and TMPDIR") {
   TempFile file("/no/such/folder");
-  CHECK_THROWS_WITH(file.append("x"),
-                    contains_text("/no/such/folder") && contains_text("TMPDIR"));
+  CHECK_THROWS_WITH(file.append("x"), contains_text("/no/such/folder") && contains_text("TMPDIR"));
 }

@@ -40,8 +40,9 @@ TEST_CASE("dump: facts by their names, those of launches and texts among them") 
   event.kind = Kind::nvtx;
   dump.event(event, range);
   dump.flush();
-  CHECK(sink.text ==
-        "0 0 X kernel rank ?, device 0 stream 7: gemm priority=-5 grid_x=4 grid_y=0 grid_z=0 block_x=128 block_y=0 block_z=0 "
-        "registers_per_thread=0 shared_bytes=0 launch_type=1 context=3\n"
-        "0 0 X nvtx rank ?, device 0 stream 7: gemm domain=\"my \\\"domain\\\"\" color_argb=0xff00ff00\n");
+  CHECK(
+      sink.text ==
+      "0 0 X kernel rank ?, device 0 stream 7: gemm priority=-5 grid_x=4 grid_y=0 grid_z=0 block_x=128 block_y=0 block_z=0 "
+      "registers_per_thread=0 shared_bytes=0 launch_type=1 context=3\n"
+      "0 0 X nvtx rank ?, device 0 stream 7: gemm domain=\"my \\\"domain\\\"\" color_argb=0xff00ff00\n");
 }

@@ -1,6 +1,6 @@
+#include "cli/base/text.h"
 #include "cli/commands/clock_report.h"
 #include "cli/commands/info_text.h"
-#include "cli/base/text.h"
 #include "tests/unit/catch.h"
 #include "text_sink.h"
 
@@ -10,7 +10,8 @@ namespace {
 Catalog sample() {
   Catalog catalog;
   Process known;
-  known.rank = 3, known.host = "node \"a\"", known.pid = 42, known.state = RecordingState::recovered, known.source = "traces/x.ring";
+  known.rank = 3, known.host = "node \"a\"", known.pid = 42, known.state = RecordingState::recovered,
+  known.source = "traces/x.ring";
   known.counts[static_cast<std::size_t>(Kind::kernel)] = 1000;
   known.counts[static_cast<std::size_t>(Kind::cpu_op)] = 7;
   known.overwritten[static_cast<std::size_t>(Kind::runtime)] = 50;
@@ -57,14 +58,14 @@ TEST_CASE("info --json: the contract") {
 TEST_CASE("info: people see losses, notes and what to do next") {
   const std::string text = info_text(sample(), {}, {"one note"}, {false, "a.ring b.ring"});
   CHECK_THAT(text, contains_text("rank  host") && contains_text("1.234 s") && contains_text("recovered"));
-  CHECK_THAT(text,
-             contains_text("rank 3: 50 runtime calls overwritten") && contains_text("TRACETOOL_BUFFER"));
+  CHECK_THAT(text, contains_text("rank 3: 50 runtime calls overwritten") && contains_text("TRACETOOL_BUFFER"));
   CHECK_THAT(text, contains_text("rank 3: 2 kernels lost"));
   CHECK_THAT(text, contains_text("3 records of unknown kind dropped by CUPTI"));
   CHECK_THAT(text, contains_text("12 blocks changed") && contains_text("other: 7 cpu_op"));
   CHECK_THAT(text, contains_text("note: one note"));
-  CHECK_THAT(text, contains_text("kernels: 2 launch configurations, 1 cooperative, 1 in clusters of up to 4 blocks, local "
-                                 "memory of up to 48 bytes per thread\n"));
+  CHECK_THAT(text,
+             contains_text("kernels: 2 launch configurations, 1 cooperative, 1 in clusters of up to 4 blocks, local "
+                           "memory of up to 48 bytes per thread\n"));
   CHECK_THAT(text, contains_text("\n   ?  -") && contains_text("--rank N=FILE"));
   CHECK_THAT(text, contains_text("next: tracetool merge a.ring b.ring"));
   CHECK_THAT(info_text(sample(), {}, {}, {false, "a/traces"}), contains_text("next: tracetool merge a/traces"));
@@ -84,18 +85,20 @@ TEST_CASE("info: durations keep the nanosecond") {
 }
 
 TEST_CASE("merge --report: null for what cannot be known") {
-  ClockFit known{{-120, 7, 1.5}, "node-a", "b1", {0, 1}, 20, 3, -5, 6, "collectives", {{{-100, 50, 0}, 40, -85, {}, 4}}};
+  ClockFit known{
+      {-120, 7, 1.5}, "node-a", "b1", {0, 1}, 20, 3, -5, 6, "collectives", {{{-100, 50, 0}, 40, -85, {}, 4}}};
   ClockFit unknown;
   unknown.host = "node-b", unknown.method = "wall_clock";
   TextSink sink;
   write_clock_report({known, unknown}, sink);
-  CHECK(sink.text ==
-        R"({"hosts":[{"host":"node-a","boot_id":"b1","ranks":[0,1],"offset_ns":-120,"reference_ns":7,"drift_ppm":1.5,"samples":20,)"
-        R"("mad_ns":3,"bound_ns":[-5,6],"method":"collectives",)"
-        R"("later":[{"from_ns":40,"offset_ns":-100,"reference_ns":50,"drift_ppm":0,"bound_ns":[null,4]}]},)"
-        R"({"host":"node-b","boot_id":"","ranks":[],"offset_ns":0,"reference_ns":0,"drift_ppm":0,"samples":0,"mad_ns":null,)"
-        R"("bound_ns":[null,null],"method":"wall_clock","later":[]}]})"
-        "\n");
+  CHECK(
+      sink.text ==
+      R"({"hosts":[{"host":"node-a","boot_id":"b1","ranks":[0,1],"offset_ns":-120,"reference_ns":7,"drift_ppm":1.5,"samples":20,)"
+      R"("mad_ns":3,"bound_ns":[-5,6],"method":"collectives",)"
+      R"("later":[{"from_ns":40,"offset_ns":-100,"reference_ns":50,"drift_ppm":0,"bound_ns":[null,4]}]},)"
+      R"({"host":"node-b","boot_id":"","ranks":[],"offset_ns":0,"reference_ns":0,"drift_ppm":0,"samples":0,"mad_ns":null,)"
+      R"("bound_ns":[null,null],"method":"wall_clock","later":[]}]})"
+      "\n");
 }
 
 TEST_CASE("info: how clocks are aligned, in a line") {
@@ -111,10 +114,12 @@ TEST_CASE("info: how clocks are aligned, in a line") {
   for (ClockFit& fit : fits) fit.method = "wall_clock";
   CHECK(clocks_text(catalog, fits) == "clocks: 3, not aligned: timestamps are host times");
   fits[0].method = "reference";
-  fits[1].method = "collectives", fits[1].samples = 10, fits[1].offset_ns = -50, fits[1].bound_lo_ns = -1050, fits[1].bound_hi_ns = 1950;
+  fits[1].method = "collectives", fits[1].samples = 10, fits[1].offset_ns = -50, fits[1].bound_lo_ns = -1050,
+  fits[1].bound_hi_ns = 1950;
   CHECK(clocks_text(catalog, fits) ==
         "clocks: 3; 1 aligned by collectives; maximum error 2.000 us; 1 not aligned (no shared collective)");
   fits[2] = fits[1], fits[2].bound_lo_ns.reset(), fits[2].later.push_back({});
-  CHECK(clocks_text(catalog, fits) ==
-        "clocks: 3; 2 aligned by collectives; maximum error 2.000 us; 1 without an error bound; 1 adjusted or changed rate during the run");
+  CHECK(
+      clocks_text(catalog, fits) ==
+      "clocks: 3; 2 aligned by collectives; maximum error 2.000 us; 1 without an error bound; 1 adjusted or changed rate during the run");
 }

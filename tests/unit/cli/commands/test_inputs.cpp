@@ -1,6 +1,6 @@
 #include "../scratch.h"
-#include "cli/commands/inputs.h"
 #include "cli/base/error.h"
+#include "cli/commands/inputs.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -51,7 +51,8 @@ TEST_CASE("inputs: a path is of one rank, links to one file may be several") {
   const std::string a = scratch.path("a.json"), link = scratch.path("link.json");
   write_file(a, "{}");
   std::filesystem::create_symlink(a, link);
-  CHECK_THROWS_WITH(find_inputs({{}, {"3=" + a, "4=" + a}, {}}), contains_text("--rank 3") && contains_text("--rank 4"));
+  CHECK_THROWS_WITH(find_inputs({{}, {"3=" + a, "4=" + a}, {}}),
+                    contains_text("--rank 3") && contains_text("--rank 4"));
   CHECK(find_inputs({{}, {"3=" + a, "3=" + a}, {}}).size() == 1);
   const auto two = find_inputs({{}, {"3=" + a, "4=" + link}, {}});
   REQUIRE(two.size() == 2);

@@ -100,7 +100,8 @@ TEST_CASE("doctor: what the variables of a process do") {
   };
   CHECK_THAT(said({}), contains_text("FAIL") && contains_text("not set") && contains_text("tracetool record"));
   CHECK_THAT(said({}, true), contains_text("OK"));
-  CHECK_THAT(said({{"TRACETOOL_DISABLE", "1"}, {"CUDA_INJECTION64_PATH", "/x"}}), contains_text("the agent does nothing"));
+  CHECK_THAT(said({{"TRACETOOL_DISABLE", "1"}, {"CUDA_INJECTION64_PATH", "/x"}}),
+             contains_text("the agent does nothing"));
   CHECK_THAT(said({{"TRACETOOL_DISABLE", "0"}}), contains_text("not set"));
   CHECK_THAT(said({{"CUDA_INJECTION64_PATH", "lib/libagent.so"}}), contains_text("not absolute"));
   CHECK_THAT(said({{"CUDA_INJECTION64_PATH", "/nowhere/libagent.so"}}), contains_text("no such file"));
@@ -125,7 +126,8 @@ TEST_CASE("doctor: what the mapped files of a process tell") {
   CHECK_THAT(found(results, "recording"), contains_text("WARN"));
   CHECK(found(results, "pytorch").empty());
   view.files.push_back("/site/torch/lib/libtorch_cpu.so");
-  CHECK_THAT(found(check_mapped(view), "pytorch"), contains_text("OK") && contains_text("/site/torch/lib/libtorch_cpu.so, TRACETOOL_TORCH=steps"));
+  CHECK_THAT(found(check_mapped(view), "pytorch"),
+             contains_text("OK") && contains_text("/site/torch/lib/libtorch_cpu.so, TRACETOOL_TORCH=steps"));
   view.variables["TRACETOOL_TORCH"] = "stacks";
   CHECK_THAT(found(check_mapped(view), "pytorch"), contains_text("TRACETOOL_TORCH=stacks"));
 }
@@ -183,12 +185,15 @@ TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {
     change(recording.process);
     return found(check_recording(recording, kNow), "cupti");
   };
-  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::taken, p.recorder.cupti_holder = "ncu"; }),
-             contains_text("FAIL") && contains_text("CUPTI is in use by ncu"));
-  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::failed, p.recorder.cupti_error = 999; }),
-             contains_text("no driver"));
-  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::failed, p.recorder.cupti_version = 0; }),
-             contains_text("no libcupti found"));
+  CHECK_THAT(
+      said([](Process& p) { p.recorder.cupti_state = trace::SourceState::taken, p.recorder.cupti_holder = "ncu"; }),
+      contains_text("FAIL") && contains_text("CUPTI is in use by ncu"));
+  CHECK_THAT(
+      said([](Process& p) { p.recorder.cupti_state = trace::SourceState::failed, p.recorder.cupti_error = 999; }),
+      contains_text("no driver"));
+  CHECK_THAT(
+      said([](Process& p) { p.recorder.cupti_state = trace::SourceState::failed, p.recorder.cupti_version = 0; }),
+      contains_text("no libcupti found"));
   CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::off; }), contains_text("WARN"));
   CHECK_THAT(said([](Process& p) { p.counts = {}; }), contains_text("no kernel or memcpy is recorded yet"));
 }
@@ -209,7 +214,8 @@ TEST_CASE("doctor: how old the newest work of the GPU is, while it is recorded a
   const auto said = [&] { return found(check_recording(recording, kNow), "newest"); };
   CHECK(said().empty());
   r.newest_gpu_end_ns = r.heartbeat_ns - 120'000'000;
-  CHECK_THAT(said(), contains_text("OK") && contains_text("last recorded GPU activity: 120.0 ms before the last heartbeat"));
+  CHECK_THAT(said(),
+             contains_text("OK") && contains_text("last recorded GPU activity: 120.0 ms before the last heartbeat"));
   r.newest_gpu_end_ns = r.heartbeat_ns + 1;  // it ended after the heartbeat was read
   CHECK_THAT(said(), contains_text("OK") && contains_text("activity: 0 ns before"));
   r.newest_gpu_end_ns = r.heartbeat_ns - 12'000'000'000;
@@ -230,7 +236,8 @@ TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   recording.overhead["Lazy Function Loading"] = {4, 6'000'000'000};
   const CheckResults results = check_recording(recording, kNow + 60'000'000'000);
   CHECK_THAT(found(results, "losses"), contains_text("7 records lost, 2 of them dropped by CUPTI") &&
-                                            contains_text("1 CUPTI buffer discarded") && contains_text("75 % overwritten"));
+                                           contains_text("1 CUPTI buffer discarded") &&
+                                           contains_text("75 % overwritten"));
   CHECK_THAT(found(results, "heartbeat"), contains_text("WARN"));
   CHECK_THAT(found(results, "notice"), contains_text("gap, ongoing: a profiler") && contains_text("fatal ->"));
   CHECK_THAT(found(results, "cost"), contains_text("WARN") && contains_text("10.0 % of a core"));

@@ -30,7 +30,8 @@ std::string library() {
 
 std::string from_hex(const std::string& text) {
   std::string bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
   return bytes;
 }
 
@@ -65,8 +66,10 @@ std::vector<std::string> addr2line(const std::string& path, const std::vector<st
   std::istringstream lines(output_of(command + " | sed 's/ (discriminator .*//'"));
   std::vector<std::string> texts;
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("0x")) texts.emplace_back();
-    else if (!texts.empty()) texts.back() += line + "\n";
+    if (line.starts_with("0x"))
+      texts.emplace_back();
+    else if (!texts.empty())
+      texts.back() += line + "\n";
   }
   return texts;
 }
@@ -74,14 +77,16 @@ std::vector<std::string> addr2line(const std::string& path, const std::vector<st
 std::string as_addr2line(const Places& places) {
   std::string all;
   for (const SourcePlace& place : places)
-    all += place.function + "\n" + (place.file.empty() ? "??" : place.file) + ":" + (place.line == 0 ? "?" : std::to_string(place.line)) + "\n";
+    all += place.function + "\n" + (place.file.empty() ? "??" : place.file) + ":" +
+           (place.line == 0 ? "?" : std::to_string(place.line)) + "\n";
   return all;
 }
 
 // addr2line has no qualified name of a static function in which something is inlined; the linker's table, which we read, has.
 std::string with_bare_name(std::string text) {
   const std::string qualified = "symbolized::hidden(int)\n";
-  for (std::size_t at; (at = text.find(qualified)) != std::string::npos;) text.replace(at, qualified.size(), "hidden\n");
+  for (std::size_t at; (at = text.find(qualified)) != std::string::npos;)
+    text.replace(at, qualified.size(), "hidden\n");
   return text;
 }
 
@@ -143,15 +148,17 @@ TEST_CASE("symbols: a file of another build id is not believed", "[symbols][slow
 TEST_CASE("symbols: what was split off is found in a directory by its build id", "[symbols][slow]") {
   const std::string path = library(), id = build_id_of(path), hex = hex_text(id);
   const Scratch scratch;
-  const std::string debug = scratch.path("symbols/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug"), bare = scratch.path("libsymbolized.so");
+  const std::string debug = scratch.path("symbols/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug"),
+                    bare = scratch.path("libsymbolized.so");
   std::filesystem::create_directories(std::filesystem::path(debug).parent_path());
-  REQUIRE(std::system(("objcopy --only-keep-debug " + path + " " + debug + " && strip -o " + bare + " " + path).c_str()) == 0);
+  REQUIRE(std::system(
+              ("objcopy --only-keep-debug " + path + " " + debug + " && strip -o " + bare + " " + path).c_str()) == 0);
   const auto addresses = addresses_in(path);
   Symbolizer whole, beside({scratch.path("symbols")}), gone({scratch.path("symbols")}), without;
   std::size_t named = 0, unnamed = 0;
   for (const std::uint64_t address : addresses) {
     const Places& places = whole.look_up({path, id}, address + 1);
-    CHECK(beside.look_up({bare, id}, address + 1) == places);       // the program's own file has no names
+    CHECK(beside.look_up({bare, id}, address + 1) == places);        // the program's own file has no names
     CHECK(gone.look_up({"/gone/x.so", id}, address + 1) == places);  // there is nothing but what was split off
     named += places.back().file.empty() ? 0 : 1;
     unnamed += without.look_up({bare, id}, address + 1).empty() ? 1 : 0;
@@ -161,7 +168,8 @@ TEST_CASE("symbols: what was split off is found in a directory by its build id",
 }
 
 // A server's answers as files: libdebuginfod takes them so, where it is installed.
-TEST_CASE("symbols: an object that is not here is asked for by its build id where DEBUGINFOD_URLS says whom", "[symbols][slow]") {
+TEST_CASE("symbols: an object that is not here is asked for by its build id where DEBUGINFOD_URLS says whom",
+          "[symbols][slow]") {
   void* client = dlopen("libdebuginfod.so.1", RTLD_NOW);
   if (client == nullptr) return;  // not installed
   const std::string path = library(), id = build_id_of(path);
@@ -175,7 +183,8 @@ TEST_CASE("symbols: an object that is not here is asked for by its build id wher
   CHECK(unasked.look_up({"/gone/x.so", id}, addresses[0] + 1).empty());
   setenv("DEBUGINFOD_URLS", ("file://" + scratch.folder() + "/").c_str(), 1);
   Symbolizer asked;
-  for (const std::uint64_t address : addresses) CHECK(asked.look_up({"/gone/x.so", id}, address + 1) == whole.look_up({path, id}, address + 1));
+  for (const std::uint64_t address : addresses)
+    CHECK(asked.look_up({"/gone/x.so", id}, address + 1) == whole.look_up({path, id}, address + 1));
   unsetenv("DEBUGINFOD_URLS");
 }
 

@@ -1,5 +1,4 @@
 #include "cli/trace/ranks.h"
-
 #include "tests/unit/catch.h"
 
 using namespace cli;

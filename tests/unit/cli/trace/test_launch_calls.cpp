@@ -41,7 +41,9 @@ TEST_CASE("launch calls: the outermost of one correlation, of its own process") 
 
 TEST_CASE("launch calls: of several processes in one file each has its own") {
   Catalog catalog = processes(1);
-  const TrackId other_thread = catalog.track(0, TrackKind::thread, 0, 1), stream = catalog.track(0, TrackKind::stream, 0, 7), other_stream = catalog.track(0, TrackKind::stream, 1, 7);
+  const TrackId other_thread = catalog.track(0, TrackKind::thread, 0, 1),
+                stream = catalog.track(0, TrackKind::stream, 0, 7),
+                other_stream = catalog.track(0, TrackKind::stream, 1, 7);
   catalog.tracks[0].launcher = catalog.tracks[stream].launcher = 1;
   catalog.tracks[other_thread].launcher = catalog.tracks[other_stream].launcher = 2;
   LaunchCalls calls(catalog);
@@ -86,7 +88,8 @@ TEST_CASE("launch calls: any two correlations are apart, while the oldest are fo
 TEST_CASE("launch calls: of many processes fewer each") {
   const Catalog catalog = processes(10000);
   LaunchCalls calls(catalog);
-  for (std::uint64_t i = 1; i <= LaunchCalls::kFewestCalls + 1; ++i) calls.add(call(i, static_cast<std::int64_t>(10 * i), 5, 9999));
+  for (std::uint64_t i = 1; i <= LaunchCalls::kFewestCalls + 1; ++i)
+    calls.add(call(i, static_cast<std::int64_t>(10 * i), 5, 9999));
   CHECK(calls.of(9999, 1) == nullptr);
   CHECK(calls.of(9999, 2) != nullptr);
 }
@@ -97,7 +100,8 @@ TEST_CASE("launch calls: as many as the trace tells, and more or fewer") {
     catalog.processes[0].counts[static_cast<std::size_t>(Kind::runtime)] = told / 2;
     catalog.processes[0].counts[static_cast<std::size_t>(Kind::driver)] = told - told / 2;
     LaunchCalls calls(catalog);
-    for (std::uint64_t i = 1; i <= 100; ++i) CHECK(calls.add(call(3 * i, static_cast<std::int64_t>(10 * i), 5)) == i - 1);
+    for (std::uint64_t i = 1; i <= 100; ++i)
+      CHECK(calls.add(call(3 * i, static_cast<std::int64_t>(10 * i), 5)) == i - 1);
     for (std::uint64_t i = 1; i <= 301; ++i) {
       const LaunchCall* const found = calls.of(0, i);
       REQUIRE((found != nullptr) == (i % 3 == 0 && i <= 300));

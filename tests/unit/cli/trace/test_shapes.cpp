@@ -22,7 +22,8 @@ TEST_CASE("shapes: text and integers are the same text again") {
   Shapes shapes;
   const Shape& two = shapes.intern(with_holes("\"a\": ~, \"b 7\": [1], \"c\":~"));
   CHECK(together(two, {0, -12}) == "{\"a\": 0, \"b 7\": [1], \"c\":-12}");
-  CHECK(together(two, {INT64_MIN, INT64_MAX}) == "{\"a\": -9223372036854775808, \"b 7\": [1], \"c\":9223372036854775807}");
+  CHECK(together(two, {INT64_MIN, INT64_MAX}) ==
+        "{\"a\": -9223372036854775808, \"b 7\": [1], \"c\":9223372036854775807}");
   CHECK(together(shapes.intern(with_holes("~")), {5}) == "{5}");
   CHECK(together(shapes.intern("\"none\": 1.5"), {}) == "{\"none\": 1.5}");
   CHECK(together(shapes[0], {}) == "{}");
@@ -44,7 +45,9 @@ TEST_CASE("shapes: kept once, by dense ids, where they lie") {
 
 TEST_CASE("shapes: a hole's slot is that of the key before it") {
   Shapes shapes;
-  const auto slot = [&](const std::string& text) { return static_cast<int>(shapes.intern(with_holes(text)).holes.back().slot); };
+  const auto slot = [&](const std::string& text) {
+    return static_cast<int>(shapes.intern(with_holes(text)).holes.back().slot);
+  };
   CHECK(slot("\"External id\": ~") == slot("\"Ev Idx\": ~, \"External id\":~"));
   CHECK(slot("\"External id\": ~") != slot("\"Ev Idx\": ~"));
   CHECK(slot("\"a\": ~") == 0xe40c292c % 256);  // FNV-1a of "a"

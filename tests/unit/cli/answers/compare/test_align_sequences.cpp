@@ -1,7 +1,6 @@
-#include "cli/answers/compare/align_sequences.h"
-
 #include <random>
 
+#include "cli/answers/compare/align_sequences.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -15,7 +14,8 @@ using Sequence = std::vector<std::uint32_t>;
 std::size_t longest_common(const Sequence& a, const Sequence& b) {
   std::vector<std::vector<std::size_t>> best(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    for (std::size_t j = 1; j <= b.size(); ++j) best[i][j] = a[i - 1] == b[j - 1] ? best[i - 1][j - 1] + 1 : std::max(best[i - 1][j], best[i][j - 1]);
+    for (std::size_t j = 1; j <= b.size(); ++j)
+      best[i][j] = a[i - 1] == b[j - 1] ? best[i - 1][j - 1] + 1 : std::max(best[i - 1][j], best[i][j - 1]);
   }
   return best[a.size()][b.size()];
 }
@@ -62,7 +62,8 @@ TEST_CASE("alignment: as few changes as a table of all prefixes finds", "[compar
     for (std::size_t k = 0; k < changes->size(); ++k) {
       const SequenceChange& change = (*changes)[k];
       edits += change.count_a + change.count_b;
-      if (k > 0) CHECK((*changes)[k - 1].at_a + (*changes)[k - 1].count_a < change.at_a);  // something is the same between two
+      if (k > 0)
+        CHECK((*changes)[k - 1].at_a + (*changes)[k - 1].count_a < change.at_a);  // something is the same between two
     }
     CHECK(edits == a.size() + b.size() - 2 * longest_common(a, b));
     CHECK(applied(a, b, *changes) == b);

@@ -1,11 +1,10 @@
-#include "cli/answers/compare/comparison.h"
-
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/answers/compare/comparison.h"
 #include "cli/answers/compare/diff_tables.h"
 #include "cli/answers/compare/regressions.h"
 #include "tests/unit/catch.h"
@@ -16,7 +15,8 @@ using namespace cli::comparison;
 namespace {
 
 // A run of steps of 1 ms and a kernel each of the others, whose times in all steps are told.
-RunProfile told_run(std::size_t steps, const std::vector<std::pair<std::string, std::int64_t>>& kernels, std::int64_t step_ns = 1'000'000) {
+RunProfile told_run(std::size_t steps, const std::vector<std::pair<std::string, std::int64_t>>& kernels,
+                    std::int64_t step_ns = 1'000'000) {
   RunProfile run;
   run.source = "run";
   run.gpus = 1;
@@ -53,8 +53,10 @@ void add_sequence(RunProfile& run, std::int64_t step, const std::vector<std::str
 }  // namespace
 
 TEST_CASE("comparison: grew, shrank, appeared, vanished", "[compare]") {
-  const RunProfile a = told_run(10, {{"same", 100'000}, {"grew", 100'000}, {"shrank", 100'000}, {"gone", 50'000}, {"little", 10'000}});
-  const RunProfile b = told_run(10, {{"same", 100'000}, {"grew", 120'000}, {"shrank", 90'000}, {"new", 50'000}, {"little", 10'900}});
+  const RunProfile a =
+      told_run(10, {{"same", 100'000}, {"grew", 100'000}, {"shrank", 100'000}, {"gone", 50'000}, {"little", 10'000}});
+  const RunProfile b =
+      told_run(10, {{"same", 100'000}, {"grew", 120'000}, {"shrank", 90'000}, {"new", 50'000}, {"little", 10'900}});
   const Comparison comparison = compare_runs(a, b, 0.001);
   CHECK(word_of(comparison, "same") == ChangeWord::same);
   CHECK(word_of(comparison, "grew") == ChangeWord::grew);
@@ -97,7 +99,8 @@ TEST_CASE("check: the step and large classes of both runs are judged, each alone
   CHECK(judged.verdict == Judgement::regressed);
   CHECK(judge_regressions(compare_runs(a, b, 0), {3, 0.1}).changes.size() == 3);
   CHECK(judge_regressions(compare_runs(a, b, 0), {5.1, 1}).verdict == Judgement::passed);
-  CHECK(judge_regressions(compare_runs(told_run(2, {{"slow", 1}}), told_run(2, {{"slow", 2}}), 0), {3, 0}).verdict == Judgement::unclear);
+  CHECK(judge_regressions(compare_runs(told_run(2, {{"slow", 1}}), told_run(2, {{"slow", 2}}), 0), {3, 0}).verdict ==
+        Judgement::unclear);
   CHECK(classes_of_one_run(compare_runs(a, b, 0), {3, 1}) == std::vector<std::string>{"of new", "of gone"});
 }
 
@@ -106,11 +109,14 @@ namespace {
 // Steps that take `values`, with a class that always takes 100 us.
 RunProfile uneven_run(const std::vector<std::int64_t>& values) {
   RunProfile run = told_run(values.size(), {{"steady", 100'000}}, 0);
-  for (std::size_t step = 0; step < values.size(); ++step) run.group(QuantityGroup::step)[{std::string(kStepTime)}].add(step, values[step], 0);
+  for (std::size_t step = 0; step < values.size(); ++step)
+    run.group(QuantityGroup::step)[{std::string(kStepTime)}].add(step, values[step], 0);
   return run;
 }
 
-Judgement verdict_of(const RunProfile& a, const RunProfile& b, double most_pct = 3) { return judge_regressions(compare_runs(a, b, 0), {most_pct, 1}).verdict; }
+Judgement verdict_of(const RunProfile& a, const RunProfile& b, double most_pct = 3) {
+  return judge_regressions(compare_runs(a, b, 0), {most_pct, 1}).verdict;
+}
 
 }  // namespace
 
@@ -128,7 +134,9 @@ TEST_CASE("check: launches of a kernel by configuration, in the steps that have 
     RunProfile made = told_run(5, {}, 1'000'000);
     for (std::size_t step = 0; step < 5; ++step) {
       made.group(QuantityGroup::launch)[{"k", -1, {}, "1x1x1 32x1x1", "c"}].add(step, 10 * ns, 10);
-      if (step < 3) made.group(QuantityGroup::launch)[{"k", -1, {}, "2x1x1 32x1x1", "c"}].add(step, step == 2 ? in_third : 100'000, 2);
+      if (step < 3)
+        made.group(QuantityGroup::launch)[{"k", -1, {}, "2x1x1 32x1x1", "c"}].add(step, step == 2 ? in_third : 100'000,
+                                                                                  2);
     }
     return made;
   };

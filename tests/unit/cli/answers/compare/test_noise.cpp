@@ -1,12 +1,11 @@
 // The noise model on made steps: how often it says a word that is wrong, and how often it misses one that is right.
-#include "cli/answers/compare/noise.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
 #include <vector>
 
+#include "cli/answers/compare/noise.h"
 #include "cli/answers/compare/regressions.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
@@ -46,9 +45,9 @@ class Drift {
 enum class Drifting { nothing, all_alike, each_class };
 
 struct MadeRun {
-  Draw draw = even;        // of each launch
-  double matmul = 1;       // its duration
-  double compute = 1;      // duration of all kernels
+  Draw draw = even;    // of each launch
+  double matmul = 1;   // its duration
+  double compute = 1;  // duration of all kernels
   std::size_t steps = 40, ranks = 1, launches = 1;
   Drifting drifting = Drifting::nothing;
 };
@@ -57,7 +56,8 @@ struct MadeRun {
 RunProfile made_run(std::mt19937& random, const MadeRun& made) {
   RunProfile run;
   run.gpus = static_cast<std::int64_t>(made.ranks);
-  const std::pair<const char*, double> shares[] = {{"attention", 0.3}, {"matmul", 0.2}, {"elementwise", 0.25}, {"communication", 0.15}, {"normalization", 0.1}};
+  const std::pair<const char*, double> shares[] = {
+      {"attention", 0.3}, {"matmul", 0.2}, {"elementwise", 0.25}, {"communication", 0.15}, {"normalization", 0.1}};
   std::vector<Drift> drifts(std::size(shares), Drift(random));
   if (made.drifting == Drifting::each_class) {
     for (Drift& drift : drifts) drift = Drift(random);
@@ -69,13 +69,17 @@ RunProfile made_run(std::mt19937& random, const MadeRun& made) {
     double factor = 1;
     for (std::size_t i = 0; i < std::size(shares); ++i) {
       const auto& [name, share] = shares[i];
-      if (made.drifting == Drifting::each_class || (made.drifting == Drifting::all_alike && i == 0)) factor = drifts[i].next(random);
+      if (made.drifting == Drifting::each_class || (made.drifting == Drifting::all_alike && i == 0))
+        factor = drifts[i].next(random);
       const double slower = made.compute * (std::string_view(name) == "matmul" ? made.matmul : 1);
       const std::size_t launches = made.launches * made.ranks;
       std::int64_t ns = 0;
-      for (std::size_t launch = 0; launch < launches; ++launch) ns += static_cast<std::int64_t>(10e6 * share * factor * made.draw(random) * slower / static_cast<double>(made.launches));
+      for (std::size_t launch = 0; launch < launches; ++launch)
+        ns += static_cast<std::int64_t>(10e6 * share * factor * made.draw(random) * slower /
+                                        static_cast<double>(made.launches));
       run.group(QuantityGroup::work_class)[{name}].add(step, ns, static_cast<std::int64_t>(launches));
-      run.group(QuantityGroup::launch)[{name, -1, {}, "64x1x1 128x1x1", name}].add(step, ns, static_cast<std::int64_t>(launches));
+      run.group(QuantityGroup::launch)[{name, -1, {}, "64x1x1 128x1x1", name}].add(step, ns,
+                                                                                   static_cast<std::int64_t>(launches));
       whole_ns += ns;
     }
     run.group(QuantityGroup::step)[{std::string(kStepTime)}].add(step, whole_ns, 0);
@@ -97,7 +101,10 @@ Verdicts repeat(const MadeRun& first, const MadeRun& second, double most_pct, in
     verdicts.alarms += judged.verdict == Judgement::regressed ? 1 : 0;
     verdicts.passed += judged.verdict == Judgement::passed ? 1 : 0;
     for (const JudgedChange& each : judged.changes) {
-      verdicts.named += each.what == JudgedWhat::work_class && each.judgement == Judgement::regressed && each.change.quantity->name == "matmul" ? 1 : 0;
+      verdicts.named += each.what == JudgedWhat::work_class && each.judgement == Judgement::regressed &&
+                                each.change.quantity->name == "matmul"
+                            ? 1
+                            : 0;
     }
   }
   return verdicts;
@@ -145,7 +152,8 @@ TEST_CASE("noise: 40 steps a side, a noise of 2 %, a check at 3 %", "[compare][s
     CHECK(same.passed >= 99);
     CHECK(slower.named >= 98);
   }
-  if (case_step() == 1) CHECK(repeat({}, {}, 0).alarms <= 3);  // by the noise alone, which bounds all judgements together
+  if (case_step() == 1)
+    CHECK(repeat({}, {}, 0).alarms <= 3);  // by the noise alone, which bounds all judgements together
 }
 
 namespace {
@@ -156,7 +164,8 @@ void check_alarms(const std::vector<std::size_t>& all_steps, int pairs, int most
     for (const std::size_t ranks : {1u, 8u}) {
       if (ranks == 8 && steps > 12) continue;
       for (const Draw& draw : {Draw(even), Draw(heavy)}) runs.push_back({draw, 1, 1, steps, ranks});
-      for (const Drifting drifting : {Drifting::all_alike, Drifting::each_class}) runs.push_back({even, 1, 1, steps, ranks, 5, drifting});
+      for (const Drifting drifting : {Drifting::all_alike, Drifting::each_class})
+        runs.push_back({even, 1, 1, steps, ranks, 5, drifting});
     }
     runs.push_back({outlying, 1, 1, steps});
     for (const MadeRun& run : runs) {
@@ -170,11 +179,12 @@ void check_alarms(const std::vector<std::size_t>& all_steps, int pairs, int most
 
 TEST_CASE("check: runs that do not differ raise no alarm, whatever their steps are like", "[compare][slow]") {
   // Less than 1 is expected; more than 2 by chance once in 70.
-  check_alarms(case_step() > 1 ? std::vector<std::size_t>{3, 12} : std::vector<std::size_t>{3, 4, 7, 12, 40}, 50 / static_cast<int>(std::min<std::size_t>(case_step(), 5)), 2);
+  check_alarms(case_step() > 1 ? std::vector<std::size_t>{3, 12} : std::vector<std::size_t>{3, 4, 7, 12, 40},
+               50 / static_cast<int>(std::min<std::size_t>(case_step(), 5)), 2);
 }
 
 TEST_CASE("check: at most 1 % of runs that do not differ raise an alarm", "[.][long]") {  // minutes
-  check_alarms({3, 4, 5, 6, 7, 8, 11, 12, 16, 20, 40, 100}, 1000, 15);  // 10 are expected at most
+  check_alarms({3, 4, 5, 6, 7, 8, 11, 12, 16, 20, 40, 100}, 1000, 15);                    // 10 are expected at most
 }
 
 TEST_CASE("check: 4 steps with many launches are enough to see 20 %, and to pass 0.5 %", "[compare]") {
@@ -284,7 +294,9 @@ TEST_CASE("noise: the correlation of neighbours is an upper estimate from 12 ste
   std::mt19937 random(5);
   std::vector<std::int64_t> white, drifting;
   Drift drift(random);
-  for (int i = 0; i < 400; ++i) white.push_back(static_cast<std::int64_t>(1e6 * even(random))), drifting.push_back(static_cast<std::int64_t>(1e6 * drift.next(random)));
+  for (int i = 0; i < 400; ++i)
+    white.push_back(static_cast<std::int64_t>(1e6 * even(random))),
+        drifting.push_back(static_cast<std::int64_t>(1e6 * drift.next(random)));
   CHECK(StepSample(white, 1).dependence < 0.2);
   CHECK(StepSample(drifting, 1).dependence > 0.8);
   CHECK(StepSample(std::vector<std::int64_t>(white.begin(), white.begin() + 11), 1).dependence == 0.9);

@@ -19,8 +19,7 @@ struct DerivedTracks : DerivedSink {
 
   void derived(const Derived& d) override {
     const DerivedText said = info(d.track).counter || d.facts.loss != Loss::none ? DerivedText() : derived_text(d, {});
-    tracks[{d.process, d.track, d.device}].push_back(
-        {d.start_ns, d.duration_ns, d.value, said.name, said.args});
+    tracks[{d.process, d.track, d.device}].push_back({d.start_ns, d.duration_ns, d.value, said.name, said.args});
     earliest_ns = std::min(earliest_ns, d.start_ns);
     latest_ns = std::max(latest_ns, d.start_ns + d.duration_ns);
   }

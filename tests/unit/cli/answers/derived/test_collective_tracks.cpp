@@ -1,12 +1,11 @@
 // Wait and transfer of each rank in each collective, as they are drawn: they add up to what match.h says of it.
-#include "cli/answers/derived/collective_tracks.h"
-
 #include <map>
 #include <random>
 
+#include "cli/answers/derived/collective_tracks.h"
 #include "tests/unit/catch.h"
-#include "tests/unit/cli/timeline/collectives/made_collectives.h"
 #include "tests/unit/cli/formats/export/small_trace.h"
+#include "tests/unit/cli/timeline/collectives/made_collectives.h"
 
 using namespace cli;
 
@@ -53,13 +52,15 @@ TEST_CASE("collective tracks: waits and transfers are those of the collectives")
     all += each.calls > 1, whole += each.calls > 1 && times.all_started;
     if (!times.transfer_ns) continue;
     ++divided, transfers_ns += *times.transfer_ns;
-    for (const MatchedCall& call : matched.calls_of(each)) waits_ns[call.process] += times.last_start_ns - call_of(made.calls, call).gpu_start_ns;
+    for (const MatchedCall& call : matched.calls_of(each))
+      waits_ns[call.process] += times.last_start_ns - call_of(made.calls, call).gpu_start_ns;
   }
   REQUIRE((divided > 100 && divided < all));
   const JoinedCollectives joined = join_collectives(made.calls, made.catalog);
   CHECK(joined.collectives.size() == whole);
   REQUIRE(joined.notes.size() == 1);
-  CHECK_THAT(joined.notes[0], contains_text(std::to_string(all - divided) + " of " + std::to_string(all) + " collectives have no wait"));
+  CHECK_THAT(joined.notes[0],
+             contains_text(std::to_string(all - divided) + " of " + std::to_string(all) + " collectives have no wait"));
   Sums sums;
   CollectiveTracks(joined, all_of(made.catalog), sums).finish();
   std::map<ProcessId, std::int64_t> drawn_ns;
@@ -92,8 +93,10 @@ TEST_CASE("collective tracks: a cut parts what crosses it, and nothing is lost")
   const std::int64_t from_ns = made.clock(0, 0), length_ns = static_cast<std::int64_t>(made.length_ns());
   std::mt19937_64 random(5);
   std::vector<std::int64_t> cuts;
-  for (int i = 0; i < 200; ++i) cuts.push_back(from_ns + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length_ns)));
-  for (int i = 0; i < 50; ++i) cuts.push_back(joined.parts[random() % 8][i].end_ns), cuts.push_back(joined.parts[random() % 8][i].start_ns);
+  for (int i = 0; i < 200; ++i)
+    cuts.push_back(from_ns + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length_ns)));
+  for (int i = 0; i < 50; ++i)
+    cuts.push_back(joined.parts[random() % 8][i].end_ns), cuts.push_back(joined.parts[random() % 8][i].start_ns);
   std::sort(cuts.begin(), cuts.end());
   Sums in_two;
   CollectiveTracks tracks(joined, all_of(made.catalog), in_two);
@@ -115,7 +118,8 @@ TEST_CASE("collective tracks: too many calls are not joined, and that is said") 
   SmallTrace t;
   for (int rank = 0; rank < 2; ++rank) {
     const TrackId stream = t.stream(t.process(rank));
-    for (int i = 0; i < 20; ++i) t.add(stream, Kind::kernel, "ncclDevKernel_AllReduce_Sum_f32_RING_LL()", 1000 * i * i + 10 * rank, 500);
+    for (int i = 0; i < 20; ++i)
+      t.add(stream, Kind::kernel, "ncclDevKernel_AllReduce_Sum_f32_RING_LL()", 1000 * i * i + 10 * rank, 500);
   }
   for (const std::uint64_t most : {39, 40}) {
     CollectiveJoin join(t.catalog, most);

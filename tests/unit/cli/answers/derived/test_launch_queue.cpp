@@ -1,8 +1,8 @@
 #include <random>
 #include <unordered_map>
 
-#include "cli/timeline/gpu/launch_queue.h"
 #include "cli/answers/derived/device_tracks.h"
+#include "cli/timeline/gpu/launch_queue.h"
 #include "derived_tracks.h"
 #include "tests/unit/catch.h"
 

@@ -1,6 +1,6 @@
-#include "cli/formats/export/shared_json.h"
 #include "cli/answers/derived/lost_slices.h"
 #include "cli/answers/derived/overlay.h"
+#include "cli/formats/export/shared_json.h"
 #include "derived_tracks.h"
 #include "tests/unit/catch.h"
 

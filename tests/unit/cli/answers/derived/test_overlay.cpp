@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "cli/answers/derived/device_tracks.h"
-#include "cli/trace/names.h"
 #include "cli/answers/derived/overlay.h"
+#include "cli/trace/names.h"
 #include "derived_tracks.h"
 #include "tests/unit/catch.h"
 

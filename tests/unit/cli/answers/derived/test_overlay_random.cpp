@@ -312,7 +312,8 @@ void check(unsigned seed, int launches, int cuts) {
 }  // namespace
 
 TEST_CASE("overlay: as the slow and obvious one, at any time", "[property][slow]") {
-  for (unsigned seed = 0; seed < 30; seed += static_cast<unsigned>(case_step())) check(seed, 1 + static_cast<int>(seed) * 8, 0);
+  for (unsigned seed = 0; seed < 30; seed += static_cast<unsigned>(case_step()))
+    check(seed, 1 + static_cast<int>(seed) * 8, 0);
 }
 
 TEST_CASE("overlay: likewise in parts", "[property][slow]") {

@@ -56,11 +56,14 @@ struct MadeGroups {
     collectives.matched.collectives.push_back(collective);
   }
 
-  std::vector<Finding> find(std::string_view rule, std::int64_t length_ns, const std::vector<ResultTable>& tables = {}) {
+  std::vector<Finding> find(std::string_view rule, std::int64_t length_ns,
+                            const std::vector<ResultTable>& tables = {}) {
     collectives.clocks.domains.assign(catalog.processes.size(), 0);
-    for (ProcessId id = 0; id < catalog.processes.size() && !one_clock; ++id) collectives.clocks.domains[id] = static_cast<std::uint32_t>(id);
+    for (ProcessId id = 0; id < catalog.processes.size() && !one_clock; ++id)
+      collectives.clocks.domains[id] = static_cast<std::uint32_t>(id);
     collectives.clocks.errors_ns.resize(catalog.processes.size());
-    const AnalysisContext context{catalog, Windows(catalog.processes.size()), found, steps, chosen, 0, clocks, {}, nullptr, 0, &collectives};
+    const AnalysisContext context{
+        catalog, Windows(catalog.processes.size()), found, steps, chosen, 0, clocks, {}, nullptr, 0, &collectives};
     for (const RuleEntry& entry : rule_entries()) {
       if (entry.name != rule) continue;
       const DiagnosedTime time{std::vector<std::int64_t>(catalog.processes.size(), length_ns), length_ns, 0};
@@ -79,7 +82,8 @@ TEST_CASE("diagnose: a communicator that is slower than like ones") {
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].ranks == std::vector<std::int64_t>{2, 3});
   CHECK(findings[0].saving_ns == kTransfers * 7'000);  // against the median, 10'000
-  CHECK(findings[0].title == "communicator group1 of ranks 2-3 is slow: all_reduce takes 17.00 us, in similar communicators 10.00 us");
+  CHECK(findings[0].title ==
+        "communicator group1 of ranks 2-3 is slow: all_reduce takes 17.00 us, in similar communicators 10.00 us");
   REQUIRE(findings[0].evidence.size() == kMostEvidence);
   CHECK(findings[0].evidence[0].start_ns == 500);
   CHECK(findings[0].evidence[0].end_ns == 17'500);
@@ -94,8 +98,15 @@ TEST_CASE("diagnose: communicators that are alike, too few, or cost little are n
 
 TEST_CASE("diagnose: what to do about a late rank depends on what its host did") {
   MadeGroups made({10'000});
-  ResultTable table{"stragglers", {{"rank", Unit::count, ""}, {"straggler", Unit::yes_no, ""}, {"delayed_ns", Unit::ns, ""}, {"cause", Unit::text, ""}}, {}, {}};
-  for (const std::int64_t rank : {0, 1}) table.rows.push_back({Cell(rank), Cell(true), Cell(std::int64_t{50'000}), Cell(std::string("host"))});
+  ResultTable table{"stragglers",
+                    {{"rank", Unit::count, ""},
+                     {"straggler", Unit::yes_no, ""},
+                     {"delayed_ns", Unit::ns, ""},
+                     {"cause", Unit::text, ""}},
+                    {},
+                    {}};
+  for (const std::int64_t rank : {0, 1})
+    table.rows.push_back({Cell(rank), Cell(true), Cell(std::int64_t{50'000}), Cell(std::string("host"))});
   made.collectives.calls.processes[0].host_delay = {1000, 501, {}};
   made.collectives.calls.processes[1].host_delay = {1000, 499, {}};
   std::vector<Finding> findings = made.find("straggler", 1'000'000, {table});
@@ -115,8 +126,10 @@ TEST_CASE("diagnose: waiting for a rank is not communication that overlap could 
   }
   // Ten transfers of 10 us; rank 0 waits 500 ns for each.
   const auto temporal = [](std::int64_t exposed_ns) {
-    ResultTable table{"temporal", {{"rank", Unit::count, ""}, {"exposed_comm_ns", Unit::ns, ""}, {"comm_ns", Unit::ns, ""}}, {}, {}};
-    for (const std::int64_t rank : {0, 1}) table.rows.push_back({Cell(rank), Cell(exposed_ns - rank * 5'000), Cell(exposed_ns - rank * 5'000)});
+    ResultTable table{
+        "temporal", {{"rank", Unit::count, ""}, {"exposed_comm_ns", Unit::ns, ""}, {"comm_ns", Unit::ns, ""}}, {}, {}};
+    for (const std::int64_t rank : {0, 1})
+      table.rows.push_back({Cell(rank), Cell(exposed_ns - rank * 5'000), Cell(exposed_ns - rank * 5'000)});
     return table;
   };
   std::vector<Finding> findings = made.find("comm-exposed", 400'000, {temporal(105'000)});
@@ -132,7 +145,8 @@ TEST_CASE("diagnose: waiting for a rank is not communication that overlap could 
   findings = made.find("comm-exposed", 1'000'000, {temporal(405'000)});
   REQUIRE(findings.size() == 1);
   CHECK_FALSE(findings[0].saving_ns);
-  CHECK(contains(findings[0].title, "exposed for 400.0 us (40.0 %), which includes an unknown amount of waiting for other ranks"));
+  CHECK(contains(findings[0].title,
+                 "exposed for 400.0 us (40.0 %), which includes an unknown amount of waiting for other ranks"));
   findings = made.find("comm-exposed", 400'000, {temporal(155'000)});
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].saving_ns == 100'000);
@@ -141,13 +155,16 @@ TEST_CASE("diagnose: waiting for a rank is not communication that overlap could 
 
 TEST_CASE("diagnose: where clocks cannot be compared, the shortest call is that of the last rank") {
   MadeGroups made({10'000});
-  for (CollectiveCall& call : made.collectives.calls.processes[1].lanes[0].calls) call.gpu_start_ns += 7'000'000, call.gpu_end_ns += 7'000'000;
+  for (CollectiveCall& call : made.collectives.calls.processes[1].lanes[0].calls)
+    call.gpu_start_ns += 7'000'000, call.gpu_end_ns += 7'000'000;
   for (auto& process : made.collectives.calls.processes) {
     for (CollectiveCall& call : process.lanes[0].calls) call.exposed_ns = call.gpu_end_ns - call.gpu_start_ns;
   }
   made.one_clock = false;
-  ResultTable table{"temporal", {{"rank", Unit::count, ""}, {"exposed_comm_ns", Unit::ns, ""}, {"comm_ns", Unit::ns, ""}}, {}, {}};
-  for (const std::int64_t rank : {0, 1}) table.rows.push_back({Cell(rank), Cell(105'000 - rank * 5'000), Cell(105'000 - rank * 5'000)});
+  ResultTable table{
+      "temporal", {{"rank", Unit::count, ""}, {"exposed_comm_ns", Unit::ns, ""}, {"comm_ns", Unit::ns, ""}}, {}, {}};
+  for (const std::int64_t rank : {0, 1})
+    table.rows.push_back({Cell(rank), Cell(105'000 - rank * 5'000), Cell(105'000 - rank * 5'000)});
   const std::vector<Finding> findings = made.find("comm-exposed", 400'000, {table});
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].saving_ns == 100'000);

@@ -33,14 +33,18 @@ TEST_CASE("pageable-copy: the copy, and idle time until the next launch runs") {
   CHECK(found.saving_ns == 1'042'000);
   CHECK(found.ranks == std::vector<std::int64_t>{0});
   INFO(found.title);
-  CHECK(found.title == "copies to the GPU from pageable memory run 1 time: they take 1.000 ms (1.0 %), and the GPU idles 42.00 us (0.0 %) around them");
+  CHECK(
+      found.title ==
+      "copies to the GPU from pageable memory run 1 time: they take 1.000 ms (1.0 %), and the GPU idles 42.00 us (0.0 %) around them");
   REQUIRE(found.evidence.size() == 2);
   CHECK(found.evidence[0].end_ns - found.evidence[0].start_ns == 1'000'000);
   CHECK(has_text(found.evidence[0].what, "of 8.0 MiB, launched in aten::copy_"));
 }
 
 TEST_CASE("pageable-copy: of several ranks the largest saving, and the evidence of all") {
-  const MadeProfile first = with_copy(kPageable, "cudaMemcpyAsync", 2000), second = with_copy(kPageable, "cudaMemcpyAsync", 3000), third = with_copy(kPinned, "cudaMemcpyAsync", 3000);
+  const MadeProfile first = with_copy(kPageable, "cudaMemcpyAsync", 2000),
+                    second = with_copy(kPageable, "cudaMemcpyAsync", 3000),
+                    third = with_copy(kPinned, "cudaMemcpyAsync", 3000);
   const auto findings = diagnosis_of("pageable-copy", {&first, &second, &third}).findings;
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].ranks == std::vector<std::int64_t>{0, 1});
@@ -65,12 +69,14 @@ TEST_CASE("pageable-copy: less of the time, where it is slower than pinned ones 
     made.kernel("gemm", 0, 1000, made.call("cudaLaunchKernel", -10, -5));
     made.copy(kPageable, 1000, 1300, made.call("cudaMemcpyAsync", 5, 1301), 4 << 20);
     made.kernel("gemm", 1300, 100'000, made.call("cudaLaunchKernel", 1302, 1304));
-    made.copy(kPinned, 1400, 1400 + static_cast<double>(pinned_us), made.call("cudaMemcpyAsync", 1350, 1355), 4 << 20, 8);
+    made.copy(kPinned, 1400, 1400 + static_cast<double>(pinned_us), made.call("cudaMemcpyAsync", 1350, 1355), 4 << 20,
+              8);
     const auto findings = findings_of("pageable-copy", made);
     REQUIRE(findings.size() == (pinned_us == 80 ? 1 : 0));
     if (findings.empty()) continue;
     INFO(findings[0].title);
-    CHECK(has_text(findings[0].title, "; pageable copies of at least 4.0 MiB run at 14 GB/s, pinned copies at 52.4 GB/s"));
+    CHECK(has_text(findings[0].title,
+                   "; pageable copies of at least 4.0 MiB run at 14 GB/s, pinned copies at 52.4 GB/s"));
     CHECK(findings[0].saving_ns == 300'000);
   }
 }
@@ -97,7 +103,9 @@ TEST_CASE("allocation-in-step: in steps after the second, as far as the GPU idle
   // Of 4800 us, from the first step to the end of the last kernel, three calls of 40 us; behind the last call no work follows.
   INFO(findings[0].title);
   CHECK(findings[0].saving_ns == 80'000);
-  CHECK(has_text(findings[0].title, "3 times in 5 steps, mostly with cudaMalloc; the calls take 24.00 us a step (2.5 %), and the GPU idles 16.00 us a step (1.7 %)"));
+  CHECK(has_text(
+      findings[0].title,
+      "3 times in 5 steps, mostly with cudaMalloc; the calls take 24.00 us a step (2.5 %), and the GPU idles 16.00 us a step (1.7 %)"));
   CHECK(findings[0].steps == std::vector<std::int64_t>{3, 4});  // in whose time on the GPU it idles
 }
 
@@ -173,7 +181,9 @@ TEST_CASE("memory-growth: from step to step, and when the GPU is full") {
   const auto findings = findings_of("memory-growth", with_levels(growing(10, 4 * kMiB)));
   REQUIRE(findings.size() == 1);
   // 40,960 MiB less 1,024 + 36, by 4.
-  CHECK(findings[0].title == "memory in use on GPU 0 of rank 0 grows by 4.0 MiB a step, in 9 of 9 steps; it will be full after 9975 more steps");
+  CHECK(
+      findings[0].title ==
+      "memory in use on GPU 0 of rank 0 grows by 4.0 MiB a step, in 9 of 9 steps; it will be full after 9975 more steps");
   CHECK(findings_of("memory-growth", with_levels(growing(8, 4 * kMiB))).size() == 1);
   CHECK(findings_of("memory-growth", with_levels(growing(7, 4 * kMiB))).empty());
   CHECK(findings_of("memory-growth", with_levels(growing(10, kMiB - 1))).empty());
@@ -185,7 +195,8 @@ TEST_CASE("memory-growth: from step to step, and when the GPU is full") {
 TEST_CASE("fragmentation: reserved, never in use, and the GPU is nearly full of it") {
   const auto findings = findings_of("fragmentation", with_memory(24 * kGiB, 33 * kGiB));
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].title == "the allocator reserves 33.0 GiB of 40.0 GiB on GPU 0 of rank 0, but at most 24.0 GiB is in use");
+  CHECK(findings[0].title ==
+        "the allocator reserves 33.0 GiB of 40.0 GiB on GPU 0 of rank 0, but at most 24.0 GiB is in use");
   CHECK(findings_of("fragmentation", with_memory(25 * kGiB, 33 * kGiB)).empty());
   CHECK(findings_of("fragmentation", with_memory(20 * kGiB, 32 * kGiB)).empty());
 }

@@ -28,8 +28,10 @@ struct MadeThread {
 
 TEST_CASE("diagnose: what a host was in") {
   MadeThread made;
-  const Event step = made.range(Kind::user_annotation, "ProfilerStep#3", 0, 1000), call = made.range(Kind::runtime, "cudaMalloc", 10, 20);
-  const Event outer = made.range(Kind::cpu_op, "aten::item", 100, 200), inner = made.range(Kind::runtime, "cudaMemcpyAsync", 120, 180);
+  const Event step = made.range(Kind::user_annotation, "ProfilerStep#3", 0, 1000),
+              call = made.range(Kind::runtime, "cudaMalloc", 10, 20);
+  const Event outer = made.range(Kind::cpu_op, "aten::item", 100, 200),
+              inner = made.range(Kind::runtime, "cudaMemcpyAsync", 120, 180);
   HostActivity activity(made.catalog);
   CHECK(activity.text(made.track, 15) == "host state unknown");
   activity.event(call);
@@ -64,10 +66,12 @@ TEST_CASE("diagnose: a function of Python says where the host was outside of ope
 TEST_CASE("diagnose: long ranges are remembered, and what is forgotten is unknown") {
   MadeThread made;
   HostActivity activity(made.catalog);
-  const Event first = made.range(Kind::cpu_op, "aten::first", 10, 20), whole = made.range(Kind::cpu_op, "aten::whole", 30, 10'000'000);
+  const Event first = made.range(Kind::cpu_op, "aten::first", 10, 20),
+              whole = made.range(Kind::cpu_op, "aten::whole", 30, 10'000'000);
   activity.event(first);
   activity.event(whole);
-  for (std::int64_t i = 0; i < 2 * static_cast<std::int64_t>(HostActivity::kMost); ++i) activity.event(made.range(Kind::cpu_op, "aten::add", 100 + 10 * i, 105 + 10 * i));
+  for (std::int64_t i = 0; i < 2 * static_cast<std::int64_t>(HostActivity::kMost); ++i)
+    activity.event(made.range(Kind::cpu_op, "aten::add", 100 + 10 * i, 105 + 10 * i));
   const std::int64_t newest_ns = 100 + 20 * (static_cast<std::int64_t>(HostActivity::kMost) - 1);
   CHECK(activity.text(made.track, newest_ns + 2) == "in aten::whole, in aten::add");
   CHECK(activity.text(made.track, newest_ns + 7) == "in aten::whole");
@@ -92,8 +96,10 @@ TEST_CASE("diagnose: ranges that never end are not looked at for each range afte
 
 TEST_CASE("diagnose: how long a host loaded data") {
   MadeThread made;
-  const Event first = made.range(Kind::user_annotation, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, 200);
-  const Event within = made.range(Kind::nvtx, "data_loading", 150, 250), other = made.range(Kind::cpu_op, "aten::add", 300, 400);
+  const Event first =
+      made.range(Kind::user_annotation, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, 200);
+  const Event within = made.range(Kind::nvtx, "data_loading", 150, 250),
+              other = made.range(Kind::cpu_op, "aten::add", 300, 400);
   HostActivity activity(made.catalog);
   for (const Event& event : {first, within, other}) activity.event(event);
   CHECK(activity.loading_ns(made.track, 0, 1000) == 150);
@@ -103,7 +109,8 @@ TEST_CASE("diagnose: how long a host loaded data") {
 }
 
 TEST_CASE("diagnose: names of ranges that load data") {
-  for (const char* name : {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "data_loading", "Data Loading", "get_batch", "batch-generator", "load_data"}) {
+  for (const char* name : {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "data_loading",
+                           "Data Loading", "get_batch", "batch-generator", "load_data"}) {
     CAPTURE(name);
     CHECK(is_data_loading_name(name));
   }

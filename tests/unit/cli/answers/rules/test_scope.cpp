@@ -16,7 +16,8 @@ MadeProfile with_steps(std::int64_t count, std::int64_t slow, double late_us, st
     const double late = step == slow ? late_us : step == also ? late_us / 2 : 0;
     made.step(step, at, at + 1000 + late);
     made.op("aten::mm", at + late + 10, at + late + 40);
-    made.kernel("gemm", at + late + 60, at + late + 1000, made.call("cudaLaunchKernel", at + late + 40, at + late + 50));
+    made.kernel("gemm", at + late + 60, at + late + 1000,
+                made.call("cudaLaunchKernel", at + late + 40, at + late + 50));
     at += 1000 + late;
   }
   return made;
@@ -43,7 +44,8 @@ TEST_CASE("diagnose: each rule takes a trace of copies alone, and an empty one")
 TEST_CASE("diagnose: the next command shows the first evidence") {
   const auto findings = findings_of("host-late", with_steps(6, 4, 800, 2));
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].steps == std::vector<std::int64_t>{0, 1, 2, 3, 4});  // in which the five longest end, of equal ones the first
+  CHECK(findings[0].steps ==
+        std::vector<std::int64_t>{0, 1, 2, 3, 4});  // in which the five longest end, of equal ones the first
   CHECK(findings[0].next_command == "tracetool export --perfetto made/ --ranks 0 --steps 4 -o host-late.json.gz");
 }
 
@@ -86,7 +88,8 @@ TEST_CASE("diagnose: a wait explains as much of a gap as it took, and what the h
 
 TEST_CASE("diagnose: communication that is no collective is not taken for none") {
   MadeProfile made;
-  made.kernel("void deep_ep::internode::dispatch<false, 4>(int4*, float*)", 0, 1000, made.call("cudaLaunchKernel", -10, -5));
+  made.kernel("void deep_ep::internode::dispatch<false, 4>(int4*, float*)", 0, 1000,
+              made.call("cudaLaunchKernel", -10, -5));
   const auto reason_of = [](const MadeProfile& profile) {
     const auto not_checked = diagnosis_of("comm-slow", {&profile}).not_checked;
     return not_checked.size() == 1 ? not_checked[0].reason : "";

@@ -22,12 +22,15 @@ MadeProfile with_steps(const std::vector<std::int64_t>& us) {
 }  // namespace
 
 TEST_CASE("step-outlier: the excess over the median, and what differs") {
-  const auto findings = findings_of("step-outlier", with_steps({1000, 1000, 1000, 1000, 1000, 1500, 1000, 1000, 1000, 1000}));
+  const auto findings =
+      findings_of("step-outlier", with_steps({1000, 1000, 1000, 1000, 1000, 1500, 1000, 1000, 1000, 1000}));
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].saving_ns == 500'000);
   CHECK(findings[0].steps == std::vector<std::int64_t>{15});
   INFO(findings[0].title);
-  CHECK(findings[0].title == "step 15 took far longer than the median of 1.000 ms; the longest took 1.500 ms: compute grew most, by 500.0 us; among kernels gemm, by 500.0 us");
+  CHECK(
+      findings[0].title ==
+      "step 15 took far longer than the median of 1.000 ms; the longest took 1.500 ms: compute grew most, by 500.0 us; among kernels gemm, by 500.0 us");
   CHECK(findings[0].ranks == std::vector<std::int64_t>{0});
   REQUIRE(findings[0].evidence.size() == 1);
   CHECK(findings[0].evidence[0].end_ns - findings[0].evidence[0].start_ns == 1'500'000);
@@ -40,7 +43,8 @@ TEST_CASE("step-outlier: a kernel that grew by less than a tenth of the excess e
     for (std::int64_t i = 0; i < 10; ++i) {
       const double more = i == 5 ? 500 : 0;
       made.step(i, at, at + 1000 + more);
-      made.kernel("gemm", at + 100 + more - (i == 5 ? grew_us : 0), at + 1000 + more, made.call("cudaLaunchKernel", at, at + 5));
+      made.kernel("gemm", at + 100 + more - (i == 5 ? grew_us : 0), at + 1000 + more,
+                  made.call("cudaLaunchKernel", at, at + 5));
       at += 1000 + more;
     }
     const auto findings = findings_of("step-outlier", made);
@@ -64,7 +68,8 @@ TEST_CASE("slow-first: a first step that is not left out") {
   const auto findings = findings_of("slow-first", with_steps({1501, 1000, 1000}));
   REQUIRE(findings.size() == 1);
   CHECK_FALSE(findings[0].saving_ns);
-  CHECK(findings[0].title == "the results include 1 warm-up step: step 10 takes 1.501 ms, the median of the others is 1.000 ms");
+  CHECK(findings[0].title ==
+        "the results include 1 warm-up step: step 10 takes 1.501 ms, the median of the others is 1.000 ms");
   CHECK(findings[0].steps == std::vector<std::int64_t>{10});
   CHECK(has_text(findings[0].advice, "--steps 11-"));
   CHECK(findings_of("slow-first", with_steps({1500, 1000, 1000})).empty());
@@ -95,7 +100,9 @@ TEST_CASE("recording-overhead: 2 % of the time, once where it overlaps") {
   const auto findings = findings_of("recording-overhead", with_overhead(21));
   REQUIRE(findings.size() == 1);
   CHECK_FALSE(findings[0].saving_ns);
-  CHECK(findings[0].title == "recording overhead takes 21.00 us (2.1 %), mostly in Instrumentation; times are longer than without recording");
+  CHECK(
+      findings[0].title ==
+      "recording overhead takes 21.00 us (2.1 %), mostly in Instrumentation; times are longer than without recording");
   CHECK(findings_of("recording-overhead", with_overhead(20)).empty());
 }
 
@@ -124,7 +131,9 @@ TEST_CASE("backward-long: more than three times the forward pass") {
   REQUIRE(findings.size() == 1);
   CHECK_FALSE(findings[0].saving_ns);
   INFO(findings[0].title);
-  CHECK(has_text(findings[0].title, "takes 3.1 times as long on the GPU as the forward pass: 310.0 us a step (41.1 %) against 100.0 us a step (13.2 %)"));
+  CHECK(has_text(
+      findings[0].title,
+      "takes 3.1 times as long on the GPU as the forward pass: 310.0 us a step (41.1 %) against 100.0 us a step (13.2 %)"));
   CHECK(findings[0].steps == std::vector<std::int64_t>{0, 1});
   CHECK(findings_of("backward-long", with_passes(300)).empty());
 }

@@ -34,7 +34,8 @@ class CallTree {
     facts.stack = stack;
     return facts;
   }
-  OperatorFacts numbered(StackId stack, std::uint64_t sequence, std::uint32_t thread, std::uint64_t forward_thread = 0) const {
+  OperatorFacts numbered(StackId stack, std::uint64_t sequence, std::uint32_t thread,
+                         std::uint64_t forward_thread = 0) const {
     OperatorFacts facts = called_by(stack);
     facts.has = OperatorFacts::kSequenceNumber;
     facts.sequence_number = sequence;
@@ -44,7 +45,8 @@ class CallTree {
     facts.forward_thread = forward_thread;
     return facts;
   }
-  void operation(TrackId thread, std::int64_t start_ns, std::int64_t end_ns, const char* name, const OperatorFacts& facts) {
+  void operation(TrackId thread, std::int64_t start_ns, std::int64_t end_ns, const char* name,
+                 const OperatorFacts& facts) {
     Event event;
     event.kind = Kind::cpu_op;
     event.track = thread;
@@ -83,7 +85,8 @@ class CallTree {
     for (CallPaths::NodeId id = 1; id < nodes.size(); ++id) {
       const std::string& outer = texts[nodes[id].parent];
       if (nodes[id].label.part == CallPart::process) continue;
-      texts[id] = outer + (outer.empty() ? "" : ";") + call_text(catalog_, nodes[id].label) + (nodes[id].label.backward ? "'" : "");
+      texts[id] = outer + (outer.empty() ? "" : ";") + call_text(catalog_, nodes[id].label) +
+                  (nodes[id].label.backward ? "'" : "");
       if (nodes[id].host_ns != 0) sums[texts[id]] += nodes[id].host_ns;
     }
     return sums;
@@ -105,29 +108,43 @@ using Sums = std::map<std::string, std::int64_t>;
 
 TEST_CASE("call paths: an operator within another one is in it, with the frames that lie between them") {
   CallTree tree;
-  const StackId step = tree.frame(0, "step"), model = tree.frame(step, "Model", StackFrame::kModule), hook = tree.frame(model, "hook");
+  const StackId step = tree.frame(0, "step"), model = tree.frame(step, "Model", StackFrame::kModule),
+                hook = tree.frame(model, "hook");
   tree.operation(0, 0, 100, "outer", tree.called_by(model));
   tree.operation(0, 10, 30, "inner", tree.called_by(model));
   tree.operation(0, 40, 60, "of a hook", tree.called_by(hook));
   tree.operation(0, 70, 80, "without", {});
   tree.operation(0, 110, 120, "next", tree.called_by(step));
-  CHECK(tree.host_ns() == Sums{{"step;Model;outer", 50}, {"step;Model;outer;inner", 20}, {"step;Model;outer;hook;of a hook", 20}, {"step;Model;outer;without", 10}, {"step;next", 10}});
+  CHECK(tree.host_ns() == Sums{{"step;Model;outer", 50},
+                               {"step;Model;outer;inner", 20},
+                               {"step;Model;outer;hook;of a hook", 20},
+                               {"step;Model;outer;without", 10},
+                               {"step;next", 10}});
 }
 
-TEST_CASE("call paths: a backward operator stands under its forward one's frames, on whichever thread, and below backward(), too") {
+TEST_CASE(
+    "call paths: a backward operator stands under its forward one's frames, on whichever thread, and below backward(), too") {
   CallTree tree;
-  const StackId step = tree.frame(0, "step"), model = tree.frame(step, "Model", StackFrame::kModule), call = tree.frame(step, "backward");
+  const StackId step = tree.frame(0, "step"), model = tree.frame(step, "Model", StackFrame::kModule),
+                call = tree.frame(step, "backward");
   tree.operation(0, 0, 10, "mm", tree.numbered(model, 5, 1));
-  tree.operation(0, 10, 20, "view", tree.numbered(step, 6, 1));   // made no node: its number is the next one's
+  tree.operation(0, 10, 20, "view", tree.numbered(step, 6, 1));  // made no node: its number is the next one's
   tree.operation(0, 20, 30, "relu", tree.numbered(model, 6, 1));
-  tree.operation(1, 30, 40, "mm", tree.numbered(step, 5, 2));     // of another thread, which counts for itself
+  tree.operation(1, 30, 40, "mm", tree.numbered(step, 5, 2));  // of another thread, which counts for itself
   tree.operation(0, 50, 60, "ReluBackward", tree.numbered(call, 6, 1, 1));
   tree.operation(0, 52, 55, "mul", tree.called_by(call));
   tree.operation(1, 60, 70, "MmBackward", tree.numbered(0, 5, 2, 1));
   tree.operation(1, 70, 80, "MmBackward", tree.numbered(0, 5, 2, 2));
   tree.operation(1, 80, 90, "LostBackward", tree.numbered(0, 77, 2, 1));
-  CHECK(tree.host_ns() == Sums{{"step;Model;mm", 10}, {"step;view", 10}, {"step;Model;relu", 10}, {"step;mm", 10}, {"step;Model;ReluBackward'", 7},
-                               {"step;Model;ReluBackward';mul'", 3}, {"step;Model;MmBackward'", 10}, {"step;MmBackward'", 10}, {"LostBackward'", 10}});
+  CHECK(tree.host_ns() == Sums{{"step;Model;mm", 10},
+                               {"step;view", 10},
+                               {"step;Model;relu", 10},
+                               {"step;mm", 10},
+                               {"step;Model;ReluBackward'", 7},
+                               {"step;Model;ReluBackward';mul'", 3},
+                               {"step;Model;MmBackward'", 10},
+                               {"step;MmBackward'", 10},
+                               {"LostBackward'", 10}});
 }
 
 TEST_CASE("call paths: a call of NCCL stands below its stack, whichever came first, and in an operator that holds it") {
@@ -143,7 +160,10 @@ TEST_CASE("call paths: a call of NCCL stands below its stack, whichever came fir
   tree.operation(0, 60, 80, "allreduce", tree.called_by(step));
   tree.stack_of_nccl(0, 65, reduce);
   tree.nccl(0, 65, 70);
-  CHECK(tree.host_ns() == Sums{{"step;reduce;ncclAllReduce", 17}, {"step;reduce;ncclAllReduce;copy", 3}, {"ncclAllReduce", 10}, {"step;allreduce", 15},
+  CHECK(tree.host_ns() == Sums{{"step;reduce;ncclAllReduce", 17},
+                               {"step;reduce;ncclAllReduce;copy", 3},
+                               {"ncclAllReduce", 10},
+                               {"step;allreduce", 15},
                                {"step;allreduce;ncclAllReduce", 5}});
 }
 

@@ -28,7 +28,8 @@ class Told {
     gaps_.event(event, 0);
   }
   // What was launched by that call, or (`known` false) by one that is not in the trace. "sync 10 launch 4": the gap's parts, in us.
-  std::string work(LaunchCall launch, std::int64_t start_us, std::int64_t end_us, Kind kind = Kind::kernel, const Facts& facts = {}, bool known = true) {
+  std::string work(LaunchCall launch, std::int64_t start_us, std::int64_t end_us, Kind kind = Kind::kernel,
+                   const Facts& facts = {}, bool known = true) {
     GpuWork work;
     work.device = 0;
     work.start_ns = start_us * us;
@@ -84,7 +85,8 @@ TEST_CASE("device gaps: one launch after the other, up to 30 us apart") {
     told.work(told.last(), 5, 6);
     told.call("cudaStreamIsCapturing", 8, 9);  // launches nothing
     told.call("cudaLaunchKernel", 4 + pause_us, 10 + pause_us);
-    CHECK(told.work(told.last(), 12 + pause_us, 60) == (pause_us == 30 ? "launch 28 launch 6 queued 2" : "host_late 29 launch 6 queued 2"));
+    CHECK(told.work(told.last(), 12 + pause_us, 60) ==
+          (pause_us == 30 ? "launch 28 launch 6 queued 2" : "host_late 29 launch 6 queued 2"));
   }
 }
 
@@ -149,7 +151,8 @@ TEST_CASE("device gaps: a copy through pageable memory is a synchronization, if 
       const bool waits = is_pageable && end_us == 25;
       CHECK(told.wait().has_value() == waits);
       told.call("cudaLaunchKernel", 70, 74);
-      CHECK(told.work(told.last(), 75, 80) == (waits ? "copy 5 after_sync 10 host_late 35 launch 4 queued 1" : "host_late 50 launch 4 queued 1"));
+      CHECK(told.work(told.last(), 75, 80) ==
+            (waits ? "copy 5 after_sync 10 host_late 35 launch 4 queued 1" : "host_late 50 launch 4 queued 1"));
     }
   }
 }
@@ -164,14 +167,18 @@ TEST_CASE("device gaps: the call of a copy that blocks, or goes through pageable
       told.work(told.last(), 5, 10);
       told.call(name, 30, 80);
       const bool blocks = memory == 1 || std::string(name) == "cudaMemcpy";
-      CHECK(told.work(told.last(), 70, 90, Kind::memcpy, copy) == (blocks ? "launch 20 copy 40" : "launch 20 launch 40"));
+      CHECK(told.work(told.last(), 70, 90, Kind::memcpy, copy) ==
+            (blocks ? "launch 20 copy 40" : "launch 20 launch 40"));
     }
   }
 }
 
 TEST_CASE("device gaps: what of a gap lies between two moments") {
   DeviceGap gap;
-  gap.parts = {DeviceGap::Part{IdleCause::host_late, kEarliest_ns, 50}, {IdleCause::launch, 50, 60}, {IdleCause::queued, 60, 90}, {}};
+  gap.parts = {DeviceGap::Part{IdleCause::host_late, kEarliest_ns, 50},
+               {IdleCause::launch, 50, 60},
+               {IdleCause::queued, 60, 90},
+               {}};
   gap.part_count = 3;
   CHECK(gap.times(40, 70) == IdleTimes{0, 0, 0, 10, 10, 10, 0});
   CHECK(gap.times(kEarliest_ns, 50)[3] == 50 - kEarliest_ns);

@@ -1,9 +1,8 @@
 // Names that CUDA and ROCm give GPUs, and the peaks of their data sheets; the user's own peaks.
-#include "cli/answers/tables/gpu_peaks.h"
-
 #include <set>
 #include <string>
 
+#include "cli/answers/tables/gpu_peaks.h"
 #include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
@@ -108,9 +107,10 @@ TEST_CASE("gpu peaks: by the names that CUDA and ROCm give") {
 }
 
 TEST_CASE("gpu peaks: a GPU that is not known, or part of one, has none") {
-  for (const char* name : {"", "NVIDIA", "NVIDIA H999", "NVIDIA H100", "NVIDIA A100-SXM4-40GB MIG 3g.20gb", "NVIDIA GeForce RTX 4090 Laptop GPU",
-                           "NVIDIA GeForce RTX 4090 D", "NVIDIA GeForce RTX 3090 Ti", "Quadro RTX 6000", "AMD Instinct MI250X / MI250", "AMD Radeon Graphics",
-                           "NVIDIA H100 80GB HBM3 NVL"}) {
+  for (const char* name :
+       {"", "NVIDIA", "NVIDIA H999", "NVIDIA H100", "NVIDIA A100-SXM4-40GB MIG 3g.20gb",
+        "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 4090 D", "NVIDIA GeForce RTX 3090 Ti",
+        "Quadro RTX 6000", "AMD Instinct MI250X / MI250", "AMD Radeon Graphics", "NVIDIA H100 80GB HBM3 NVL"}) {
     INFO(name);
     CHECK(peaks_of(name) == nullptr);
   }
@@ -137,7 +137,8 @@ TEST_CASE("gpu peaks: the user's own") {
 
   const OwnPeaks own = own_peaks_of({"400", "fp8=900"}, 1500);
   DevicePeaks of_other(other, &own);
-  CHECK((of_other.of(0, 0)->bf16 == 400 && of_other.of(0, 0)->fp8 == 900 && of_other.of(0, 0)->memory_gb_per_s == 1500));
+  CHECK(
+      (of_other.of(0, 0)->bf16 == 400 && of_other.of(0, 0)->fp8 == 900 && of_other.of(0, 0)->memory_gb_per_s == 1500));
   CHECK((of_other.hardware(0, 0) == nullptr && of_other.without_peaks().empty()));
   // A number alone is for types that the GPU has: an H100 has no FP4.
   DevicePeaks of_known(known, &own);
@@ -146,7 +147,8 @@ TEST_CASE("gpu peaks: the user's own") {
   DevicePeaks slower(known, &bandwidth);
   CHECK((slower.of(0, 0)->bf16 == 989.5 && slower.of(0, 0)->memory_gb_per_s == 3000));
 
-  for (const char* word : {"", "x", "0", "-1", "bf16", "bf16=", "bf16=x", "int8=3", "=3", "1e999", "3x", "nan", "inf"}) {
+  for (const char* word :
+       {"", "x", "0", "-1", "bf16", "bf16=", "bf16=x", "int8=3", "=3", "1e999", "3x", "nan", "inf"}) {
     INFO(word);
     CHECK(refused_peaks({word}).find("--peak-tflops") == 0);
   }

@@ -147,7 +147,8 @@ TEST_CASE("launch ranges: the newest range that holds an operator whole") {
   CHECK_FALSE(walk.operation(0, 110, 120));
 }
 
-TEST_CASE("launch ranges: each range is looked at a few times, whether ranges end in turn, never, or in the order of their starts") {
+TEST_CASE(
+    "launch ranges: each range is looked at a few times, whether ranges end in turn, never, or in the order of their starts") {
   constexpr std::int64_t kMany = 2000;
   const auto looked_at = [](auto&& end_of) {
     Walk walk(false);

@@ -22,8 +22,10 @@ class ToldRanks {
       for (const std::int64_t thread : {1, 2}) catalog_.track(id, TrackKind::thread, 1, thread);
       for (const std::int64_t stream : {7, 8}) catalog_.track(id, TrackKind::stream, 0, stream);
     }
-    for (const char* name : {"cudaLaunchKernel", "cudaStreamSynchronize", "cudaMalloc", "matmul", "copy", "aten::mm"}) catalog_.strings.intern(name);
-    steps_ = Windows(steps.empty() ? Steps(ranks) : steps, true, std::vector<TimeWindow>(ranks, {kEarliest_ns, kLatest_ns}));
+    for (const char* name : {"cudaLaunchKernel", "cudaStreamSynchronize", "cudaMalloc", "matmul", "copy", "aten::mm"})
+      catalog_.strings.intern(name);
+    steps_ =
+        Windows(steps.empty() ? Steps(ranks) : steps, true, std::vector<TimeWindow>(ranks, {kEarliest_ns, kLatest_ns}));
     context_.emplace(AnalysisContext{catalog_, Windows(ranks), found_, chosen_steps_, chosen_, 0, clocks_, {}});
     calls_.emplace(catalog_);
     context_->calls = &*calls_;
@@ -35,7 +37,8 @@ class ToldRanks {
     collectives_.clocks.domains.resize(ranks);
   }
 
-  void host(ProcessId rank, const char* name, std::int64_t start_us, std::int64_t end_us, std::uint64_t correlation = 0, std::int64_t thread = 1, Kind kind = Kind::runtime) {
+  void host(ProcessId rank, const char* name, std::int64_t start_us, std::int64_t end_us, std::uint64_t correlation = 0,
+            std::int64_t thread = 1, Kind kind = Kind::runtime) {
     Event event;
     event.kind = kind;
     event.name = catalog_.strings.intern(name);
@@ -47,7 +50,8 @@ class ToldRanks {
     trace_->host(event);
   }
   // Its class is its name's number.
-  void work(ProcessId rank, const char* name, std::int64_t start_us, std::int64_t end_us, std::uint64_t correlation = 0, std::int64_t stream = 7) {
+  void work(ProcessId rank, const char* name, std::int64_t start_us, std::int64_t end_us, std::uint64_t correlation = 0,
+            std::int64_t stream = 7) {
     Event event;
     event.kind = Kind::kernel;
     event.name = catalog_.strings.intern(name);
@@ -112,7 +116,8 @@ class ToldRanks {
     for (const PathSpan& span : trace_->spans({})) {
       if (!text.empty()) text += " | ";
       std::string segments;
-      walk.walk(span, [&](const PathSegment& segment) { segments += (segments.empty() ? "" : ", ") + described(segment); });
+      walk.walk(span,
+                [&](const PathSegment& segment) { segments += (segments.empty() ? "" : ", ") + described(segment); });
       text += segments;
     }
     inferred_ = walk.inferred();
@@ -124,8 +129,8 @@ class ToldRanks {
   std::string described(const PathSegment& segment) const {
     static const char* const kParts[] = {"", "launch", "queued", "host", "sync", "unexplained"};
     const std::string name(catalog_.strings[segment.name]), part = kParts[static_cast<std::size_t>(segment.part)];
-    return (segment.process ? std::to_string(*segment.process) : "*") + (part.empty() ? "" : " " + part) + (name.empty() ? "" : " " + name) + " " +
-           std::to_string((segment.to_ns - segment.from_ns) / kUs);
+    return (segment.process ? std::to_string(*segment.process) : "*") + (part.empty() ? "" : " " + part) +
+           (name.empty() ? "" : " " + name) + " " + std::to_string((segment.to_ns - segment.from_ns) / kUs);
   }
 
   Catalog catalog_;
@@ -145,7 +150,8 @@ Steps steps_us(const std::vector<std::vector<std::pair<std::int64_t, std::int64_
   Steps steps;
   for (const auto& times : ranks) {
     steps.emplace_back();
-    for (std::size_t i = 0; i < times.size(); ++i) steps.back().push_back({static_cast<std::int64_t>(i), times[i].first * kUs, times[i].second * kUs});
+    for (std::size_t i = 0; i < times.size(); ++i)
+      steps.back().push_back({static_cast<std::int64_t>(i), times[i].first * kUs, times[i].second * kUs});
   }
   return steps;
 }
@@ -169,8 +175,10 @@ TEST_CASE("path: a launch into an idle stream, and the host before it, by what i
   told.host(0, "cudaLaunchKernel", 50, 54, 2);
   told.work(0, "copy", 48, 49, 1);
   told.work(0, "matmul", 60, 90, 2);
-  CHECK(told.path() == "0 matmul 30, 0 queued 6, 0 launch cudaLaunchKernel 4, 0 host aten::mm 6, 0 launch cudaLaunchKernel 4, 0 host aten::mm 10, "
-                       "0 host cudaMalloc 10, 0 host aten::mm 10, 0 host 10");
+  CHECK(
+      told.path() ==
+      "0 matmul 30, 0 queued 6, 0 launch cudaLaunchKernel 4, 0 host aten::mm 6, 0 launch cudaLaunchKernel 4, 0 host aten::mm 10, "
+      "0 host cudaMalloc 10, 0 host aten::mm 10, 0 host 10");
 }
 
 TEST_CASE("path: the host came out of a wait, which the work before had ended") {
@@ -181,8 +189,9 @@ TEST_CASE("path: the host came out of a wait, which the work before had ended") 
   told.host(0, "cudaStreamSynchronize", 56, 57);  // waits for nothing
   told.host(0, "cudaLaunchKernel", 60, 64, 2);
   told.work(0, "copy", 70, 80, 2);
-  CHECK(told.path() == "0 copy 10, 0 queued 6, 0 launch cudaLaunchKernel 4, 0 host 3, 0 sync cudaStreamSynchronize 1, 0 host 1, "
-                       "0 sync cudaStreamSynchronize 5, 0 matmul 40");
+  CHECK(told.path() ==
+        "0 copy 10, 0 queued 6, 0 launch cudaLaunchKernel 4, 0 host 3, 0 sync cudaStreamSynchronize 1, 0 host 1, "
+        "0 sync cudaStreamSynchronize 5, 0 matmul 40");
 }
 
 TEST_CASE("path: another stream's work, where nothing else explains a start; not from afar") {
@@ -192,7 +201,8 @@ TEST_CASE("path: another stream's work, where nothing else explains a start; not
     told.host(0, "cudaLaunchKernel", 5, 9, 2);
     told.work(0, "matmul", 6, 100, 1);
     told.work(0, "copy", 100 + late_us, 200, 2, 8);
-    CHECK(told.path() == (late_us == 30 ? "0 copy 70, 0 queued 30, 0 matmul 94" : "0 copy 69, 0 unexplained 31, 0 matmul 94"));
+    CHECK(told.path() ==
+          (late_us == 30 ? "0 copy 70, 0 queued 30, 0 matmul 94" : "0 copy 69, 0 unexplained 31, 0 matmul 94"));
     CHECK(told.inferred() == (late_us == 30 ? 1u : 0u));
   }
 }
@@ -208,7 +218,10 @@ TEST_CASE("path: what a stream waited for by an event") {
     told.host(0, "cudaLaunchKernel", 10, 14, 4);
     told.work(0, "copy", 20, 38, 3);
     told.work(0, "matmul", 40, 50, 4, 8);
-    CHECK(told.path() == (is_recorded ? "0 matmul 10, 0 queued 20, 0 matmul 14" : "0 matmul 10, 0 queued 26, 0 launch cudaLaunchKernel 4, 0 host 2, 0 launch cudaLaunchKernel 2"));
+    CHECK(told.path() ==
+          (is_recorded
+               ? "0 matmul 10, 0 queued 20, 0 matmul 14"
+               : "0 matmul 10, 0 queued 26, 0 launch cudaLaunchKernel 4, 0 host 2, 0 launch cudaLaunchKernel 2"));
     CHECK(told.inferred() == 0);
   }
 }
@@ -229,7 +242,8 @@ TEST_CASE("path: in a collective it goes to the rank that began last") {
     told.work(1, "all_reduce", 75, 100, 0, 8);
     told.all_reduce({32, 75}, 100);
     if (!comparable) told.clocks_differ();
-    CHECK(told.path() == (comparable ? "* all_reduce 25, 1 queued 5, 1 copy 70" : "0 all_reduce 68, 0 queued 2, 0 matmul 30"));
+    CHECK(told.path() ==
+          (comparable ? "* all_reduce 25, 1 queued 5, 1 copy 70" : "0 all_reduce 68, 0 queued 2, 0 matmul 30"));
   }
 }
 
@@ -270,7 +284,9 @@ TEST_CASE("path: what the thread that comes next was in") {
   told.host(0, "backward", 40, 90, 0, 2, Kind::nvtx);
   told.host(0, "cudaLaunchKernel", 50, 54, 1, 2);
   told.work(0, "matmul", 58, 90, 1);
-  CHECK(told.path() == "0 matmul 32, 0 queued 4, 0 launch cudaLaunchKernel 4, 0 host backward 10, 0 host 10, 0 host forward 20, 0 host 10");
+  CHECK(
+      told.path() ==
+      "0 matmul 32, 0 queued 4, 0 launch cudaLaunchKernel 4, 0 host backward 10, 0 host 10, 0 host forward 20, 0 host 10");
 }
 
 TEST_CASE("path: ranks that share no time of a step have each their own") {
@@ -279,7 +295,9 @@ TEST_CASE("path: ranks that share no time of a step have each their own") {
   told.work(0, "matmul", 20, 60, 1);
   told.host(1, "cudaLaunchKernel", 5010, 5014, 1);
   told.work(1, "copy", 5020, 5060, 1);
-  CHECK(told.path() == "0 matmul 40, 0 queued 6, 0 launch cudaLaunchKernel 4, 0 host 10 | 1 copy 40, 1 queued 6, 1 launch cudaLaunchKernel 4, 1 host 10");
+  CHECK(
+      told.path() ==
+      "0 matmul 40, 0 queued 6, 0 launch cudaLaunchKernel 4, 0 host 10 | 1 copy 40, 1 queued 6, 1 launch cudaLaunchKernel 4, 1 host 10");
 }
 
 TEST_CASE("path: where no call at all is in the trace, work belongs to the step in which it began") {

@@ -1,8 +1,7 @@
-#include "cli/answers/tables/percentile.h"
-
 #include <cstdint>
 #include <vector>
 
+#include "cli/answers/tables/percentile.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -12,7 +11,8 @@ TEST_CASE("standard deviation: of a sample, whatever the values are added to, an
   CHECK_FALSE(standard_deviation({7}));
   CHECK(standard_deviation({7, 7, 7}) == 0.0);
   CHECK(standard_deviation({1, 2, 3}) == 1.0);
-  CHECK(*standard_deviation({2'971'823, 333'015'608}) == Approx(233'376'198.5).epsilon(1e-9));  // as nsys prints it of two calls
+  CHECK(*standard_deviation({2'971'823, 333'015'608}) ==
+        Approx(233'376'198.5).epsilon(1e-9));  // as nsys prints it of two calls
   constexpr std::int64_t kFar = 4'000'000'000'000'000'000;
   CHECK(standard_deviation({kFar + 1, kFar + 2, kFar + 3}) == 1.0);
   CHECK(standard_deviation({-kFar - 1, -kFar - 2, -kFar - 3}) == 1.0);

@@ -66,7 +66,8 @@ TEST_CASE("windows: a step has a time on the GPU and one on the host; work count
   const Steps steps{{{5, 10, 20, 30, 50, 2}, {6, 20, 30, 50, 50, 0}, {7, 30, 40, 50, 90, 1}}};
   const Windows windows(steps, true, whole);
   REQUIRE(windows.of(0).size() == 3);
-  CHECK((windows.of(0)[0].from_ns == 30 && windows.of(0)[0].to_ns == 50 && windows.of(0)[0].host_from_ns == 10 && windows.of(0)[0].host_to_ns == 20));
+  CHECK((windows.of(0)[0].from_ns == 30 && windows.of(0)[0].to_ns == 50 && windows.of(0)[0].host_from_ns == 10 &&
+         windows.of(0)[0].host_to_ns == 20));
   CHECK(windows.launched_in(0, 19) == 0u);
   CHECK(windows.launched_in(0, 20) == 1u);  // nothing on the GPU
   CHECK(windows.launched_in(0, 39) == 2u);

@@ -1,5 +1,3 @@
-#include "cli/answers/tables/write_folded.h"
-
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/answers/tables/write_folded.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -22,7 +21,8 @@ struct FoldedText : ByteSink {
 
 class FoldedTree {
  public:
-  CallPaths::NodeId add(CallPaths::NodeId parent, const char* name, std::int64_t ns, CallPart part = CallPart::operation) {
+  CallPaths::NodeId add(CallPaths::NodeId parent, const char* name, std::int64_t ns,
+                        CallPart part = CallPart::operation) {
     CallPaths::Node node;
     node.parent = parent;
     node.label.part = part;

@@ -1,7 +1,7 @@
 // What the picture shows besides the events, as bytes: tests/golden/export_*.json.
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/export/golden.h"
 #include "tests/unit/cli/formats/export/small_trace.h"
-#include "tests/unit/catch.h"
 
 using namespace cli;
 using namespace cli::chrome;

@@ -1,7 +1,7 @@
 // One behaviour each, as bytes: tests/golden/export_*.json.
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/export/golden.h"
 #include "tests/unit/cli/formats/export/small_trace.h"
-#include "tests/unit/catch.h"
 
 using namespace cli;
 
@@ -111,8 +111,8 @@ TEST_CASE("export: arrows from the call that recorded an event to each wait for 
   const TrackId thread = t.thread(p), stream = t.stream(p);
   t.add(thread, Kind::runtime, "cudaEventRecord", kOrigin, 10, 1);
   for (const int correlation : {2, 3}) {
-    t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 10 * correlation, 5, static_cast<std::uint64_t>(correlation),
-          wait_for_event(1));
+    t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 10 * correlation, 5,
+          static_cast<std::uint64_t>(correlation), wait_for_event(1));
   }
   t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 40, 5, 4, wait_for_event());
   t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 50, 5, 5, wait_for_event(77));  // no such call

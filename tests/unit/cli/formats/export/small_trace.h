@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/formats/chrome/json.h"
-#include "cli/trace/catalog.h"
 #include "cli/answers/derived/collective_tracks.h"
 #include "cli/answers/derived/overlay.h"
+#include "cli/formats/chrome/json.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 

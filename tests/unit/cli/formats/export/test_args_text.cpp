@@ -5,8 +5,8 @@
 #include "cli/formats/export/args_text.h"
 #include "cli/formats/kineto/exporter.h"
 #include "cli/formats/perfetto/pftrace.h"
-#include "cli/trace/operator_inputs.h"
 #include "cli/formats/ttrace/columns.h"
+#include "cli/trace/operator_inputs.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 
@@ -22,18 +22,25 @@ struct SetField {
   template <typename T>
   void number(const char* name, T& value, bool = true) {
     if (which == kAll || which == at) {
-      value = std::is_same_v<T, bool> ? static_cast<T>(to == 1) : static_cast<T>(std::string_view(name) == "has" ? 255 : to);
+      value = std::is_same_v<T, bool> ? static_cast<T>(to == 1)
+                                      : static_cast<T>(std::string_view(name) == "has" ? 255 : to);
       changed = name;
     }
     ++at;
   }
   template <typename T>
-  void delta(const char* name, T& value, bool = true) { number(name, value); }
+  void delta(const char* name, T& value, bool = true) {
+    number(name, value);
+  }
   template <typename T>
-  void hex(const char* name, T& value, bool = true) { number(name, value); }
+  void hex(const char* name, T& value, bool = true) {
+    number(name, value);
+  }
   void string(const char* name, StringId& id, bool = true) { number(name, id); }
   template <typename T>
-  void id(const char* name, InternedId<T>& id, bool = true) { number(name, id.value); }
+  void id(const char* name, InternedId<T>& id, bool = true) {
+    number(name, id.value);
+  }
 
   std::uint64_t to;
   std::size_t which = kAll;
@@ -43,8 +50,9 @@ struct SetField {
 
 // What the name of the event or its track says, or which of the other fields mean something.
 bool is_said_elsewhere(const std::string& field) {
-  static const std::set<std::string> fields{"direction", "from_memory", "to_memory", "memory", "flags", "operation", "code",
-                                            "class",     "has",         "type",      "device", "asynchronous", "payload_type", "torch_thread", "reason"};
+  static const std::set<std::string> fields{"direction", "from_memory",  "to_memory",    "memory",       "flags",
+                                            "operation", "code",         "class",        "has",          "type",
+                                            "device",    "asynchronous", "payload_type", "torch_thread", "reason"};
   return fields.count(field) != 0;
 }
 

@@ -1,9 +1,9 @@
 // Collectives over ranks in exports, as bytes: tests/golden/export_collectives.json and pftrace_collectives.txt.
 #include "cli/formats/perfetto/pftrace.h"
 #include "golden.h"
-#include "tests/unit/cli/formats/perfetto/pftrace_text.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/formats/perfetto/pftrace_text.h"
 
 using namespace cli;
 
@@ -15,8 +15,10 @@ const char* const kAllReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDev
 SmallTrace three_ranks(SourceFormat format = SourceFormat::kineto) {
   SmallTrace t;
   CollectiveOp op;
-  op.name = t.catalog.strings.intern("allreduce"), op.group_name = t.catalog.strings.intern("0"), op.data_type = t.catalog.strings.intern("BFloat16");
-  op.group_description = t.catalog.strings.intern("default_pg"), op.group_size = 3, op.in_elements = op.out_elements = 1000;
+  op.name = t.catalog.strings.intern("allreduce"), op.group_name = t.catalog.strings.intern("0"),
+  op.data_type = t.catalog.strings.intern("BFloat16");
+  op.group_description = t.catalog.strings.intern("default_pg"), op.group_size = 3,
+  op.in_elements = op.out_elements = 1000;
   ProfiledKernelFacts reduce, broadcast;
   reduce.collective_op = t.catalog.collective_ops.intern(op);
   op.name = t.catalog.strings.intern("broadcast");
@@ -30,7 +32,8 @@ SmallTrace three_ranks(SourceFormat format = SourceFormat::kineto) {
     for (int i = 0; i < 3; ++i) {
       ProfiledKernelFacts facts = i == 2 ? broadcast : reduce;
       facts.sequence = static_cast<std::uint64_t>(41 + i);
-      t.add(stream, Kind::kernel, i == 2 ? "ncclDevKernel_Broadcast_RING_LL()" : kAllReduce, kOrigin + starts[rank][i], ends[rank][i] - starts[rank][i], 0, facts);
+      t.add(stream, Kind::kernel, i == 2 ? "ncclDevKernel_Broadcast_RING_LL()" : kAllReduce, kOrigin + starts[rank][i],
+            ends[rank][i] - starts[rank][i], 0, facts);
     }
   }
   t.computed = {DerivedTrack::collectives};
@@ -58,7 +61,8 @@ TEST_CASE("export: collectives are joined over ranks") {
 
 TEST_CASE("pftrace: collectives are joined over ranks") {
   SmallTrace t = three_ranks();
-  golden::compare("pftrace_collectives.txt", pftrace_text::Text().of(t.write(make_pftrace({PacketCompression::none, false}))));
+  golden::compare("pftrace_collectives.txt",
+                  pftrace_text::Text().of(t.write(make_pftrace({PacketCompression::none, false}))));
   check_summary(t.summary);
   t.write(make_pftrace({PacketCompression::none, true}));  // a render stage takes no such flow
   CHECK((t.summary.collective_flows == 0 && t.summary.derived_slices == 10));

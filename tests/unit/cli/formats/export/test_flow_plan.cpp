@@ -1,5 +1,4 @@
 #include "cli/formats/export/flows.h"
-
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 
@@ -44,8 +43,8 @@ TEST_CASE("arrow plan: one name in two categories is two spaces of ids") {
                  b = t.catalog.strings.intern("b");
   FlowPlan plan(t.catalog);
   const auto found = flows(plan, {slice_on(thread)},
-                            {flow('f', thread, name, a, 100, 5), flow('f', thread, name, b, 100, 5),
-                             flow('s', thread, name, a, 100, 5), flow('s', thread, name, b, 100, 5)});
+                           {flow('f', thread, name, a, 100, 5), flow('f', thread, name, b, 100, 5),
+                            flow('s', thread, name, a, 100, 5), flow('s', thread, name, b, 100, 5)});
   REQUIRE(found.size() == 4);  // the starts, then the ends
   CHECK(found[0] != found[1]);
   CHECK(found[2] == found[0]);

@@ -1,8 +1,8 @@
 #include <set>
 
-#include "cli/trace/losses.h"
 #include "cli/formats/export/lanes.h"
 #include "cli/formats/export/shared_json.h"
+#include "cli/trace/losses.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 

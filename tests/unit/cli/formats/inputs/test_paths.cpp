@@ -1,9 +1,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/formats/reading/reader.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

@@ -2,8 +2,8 @@
 #include <limits>
 #include <string>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/json/json_values.h"
+#include "tests/unit/catch.h"
 
 using cli::micros_to_ns;
 using cli::to_int64;

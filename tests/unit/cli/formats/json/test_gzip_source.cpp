@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/json/byte_source.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

@@ -1,9 +1,9 @@
 #include <cstring>
 #include <string>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_values.h"
+#include "tests/unit/catch.h"
 
 using cli::find_json_fault;
 

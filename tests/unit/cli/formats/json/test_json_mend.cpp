@@ -1,7 +1,7 @@
 #include <string>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/json/json_damage.h"
+#include "tests/unit/catch.h"
 
 using namespace cli;
 namespace {
@@ -16,7 +16,8 @@ std::string mended(const std::string& event) {
 TEST_CASE("mending: numbers that JSON does not have become strings") {
   CHECK(mended(R"J({"ph":"X","args":{"a": inf,"b":-nan(ind), "c":1.#INF,"d":[NaN, 1]}})J") ==
         R"J({"ph":"X","args":{"a": "inf","b":"-nan(ind)", "c":"1.#INF","d":["NaN", 1]}})J");
-  CHECK(mended(R"J({"ph":"b","args":{"datatype": ncclFloat32, "Stream": 0x262ca50, "a": true, "b": N/A}})J") == R"J({"ph":"b","args":{"datatype": "ncclFloat32", "Stream": "0x262ca50", "a": true, "b": "N/A"}})J");
+  CHECK(mended(R"J({"ph":"b","args":{"datatype": ncclFloat32, "Stream": 0x262ca50, "a": true, "b": N/A}})J") ==
+        R"J({"ph":"b","args":{"datatype": "ncclFloat32", "Stream": "0x262ca50", "a": true, "b": "N/A"}})J");
   CHECK(mended(R"J({"ph":"X","ts":})J").empty());
   CHECK(mended(R"J({"ph":"X","ts":soon})J").empty());
 }
@@ -34,7 +35,8 @@ TEST_CASE("mending: raw control characters and bytes that are not UTF-8") {
 
 TEST_CASE("mending: a quote ends a string only before what follows one") {
   CHECK(mended(R"J({"name":"f("a")","pid":1})J") == R"J({"name":"f(\"a\")","pid":1})J");
-  CHECK(mended(R"J({"name":"{"device": "cpu", "dtype": "x"}(1): f","pid":1})J") == R"J({"name":"{\"device\": \"cpu\", \"dtype\": \"x\"}(1): f","pid":1})J");
+  CHECK(mended(R"J({"name":"{"device": "cpu", "dtype": "x"}(1): f","pid":1})J") ==
+        R"J({"name":"{\"device\": \"cpu\", \"dtype\": \"x\"}(1): f","pid":1})J");
   CHECK(mended(R"J({"name":"say \"x" y","ts":1})J") == R"J({"name":"say \"x\" y","ts":1})J");
   const auto found = mend_event(R"J({"name":"a"b","ts":1})J");
   REQUIRE(found);
@@ -42,7 +44,8 @@ TEST_CASE("mending: a quote ends a string only before what follows one") {
 }
 
 TEST_CASE("mending: nothing else is guessed") {
-  for (const char* event : {R"J({"ph":"X")J", R"J({"ph":"X" "ts":1})J", R"J({"ph":"X"}})J", "{\"a\x01\":1", "", "{}", R"J({"name":"sound"})J"}) {
+  for (const char* event : {R"J({"ph":"X")J", R"J({"ph":"X" "ts":1})J", R"J({"ph":"X"}})J", "{\"a\x01\":1", "", "{}",
+                            R"J({"name":"sound"})J"}) {
     CHECK_FALSE(mend_event(event));
   }
 }

@@ -1,8 +1,8 @@
 // Where reading goes on after damage.
 #include <string>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/json/json_damage.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

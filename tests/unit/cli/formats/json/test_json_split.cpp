@@ -1,9 +1,9 @@
 #include <random>
 #include <string>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/json/json_blocks.h"
 #include "cli/formats/json/json_split.h"
+#include "tests/unit/catch.h"
 
 namespace {
 

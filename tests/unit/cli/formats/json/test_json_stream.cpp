@@ -1,10 +1,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/catch.h"
-#include "tests/unit/cpu_time.h"
 #include "cli/formats/json/json_stream.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
+#include "tests/unit/cpu_time.h"
 
 using namespace cli;
 
@@ -166,7 +166,8 @@ TEST_CASE("commas that are missing or too many cost nothing") {
 
 TEST_CASE("a missing bracket behind the events costs none of them and no member") {
   const Walked member = walk(R"({"traceEvents": [{"a":1}, {"b":2}
-, "rank": 3, "x": {"y": 1}})", 16);
+, "rank": 3, "x": {"y": 1}})",
+                             16);
   CHECK(member.elements == Texts{"{\"a\":1}", "{\"b\":2}"});
   CHECK(member.members == Texts{"traceEvents", "rank=3", "x={\"y\": 1}"});
   REQUIRE(member.notes.size() == 1);

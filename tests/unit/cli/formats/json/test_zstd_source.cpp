@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "tests/unit/catch.h"
-#include "cli/formats/reading/reader.h"
 #include "cli/formats/json/byte_source.h"
+#include "cli/formats/reading/reader.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/inputs/input_formats.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;

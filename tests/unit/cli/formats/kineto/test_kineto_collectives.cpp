@@ -1,8 +1,8 @@
 // What NCCL kernels of a recording say of their call in a Kineto profile. What PyTorch says: appendCollectiveArgs in
 // libkineto's output_json.cpp; the names of NCCL's kernels: src/device/generate.py in github.com/NVIDIA/nccl.
 #include "cli/formats/kineto/exporter.h"
-#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 
 using namespace cli;
 using namespace cli::kineto;
@@ -168,8 +168,7 @@ TEST_CASE("kineto: groups in groups are one, and one without its start is none")
 
 TEST_CASE("kineto: a kernel in a CUDA graph has the call that it was captured in") {
   Rank r;
-  CHECK(r.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)",
-                 r.captured(false)) ==
+  CHECK(r.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)", r.captured(false)) ==
         said("allreduce", 1000, 1000, "Half"));
 }
 

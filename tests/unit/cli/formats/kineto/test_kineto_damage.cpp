@@ -104,15 +104,21 @@ TEST_CASE("an event with a fault that writers are known for is kept as it was me
     CHECK(trace->process().state == RecordingState::recovered);
     REQUIRE(trace->process().notes.size() == 2);
     CHECK(trace->process().notes[1] == "1 event was invalid JSON and is repaired as it was meant");
-    return std::string(trace->name(2)) + "|" + trace->process().notes[0].substr(trace->process().notes[0].find(':') + 2);
+    return std::string(trace->name(2)) + "|" +
+           trace->process().notes[0].substr(trace->process().notes[0].find(':') + 2);
   };
   for (const char* gap : {", ", ",\n  "}) {
-    CHECK(kept("{\"ph\":\"i\",\"ts\":2,\"name\":\"a\x01z\"}", gap) == "a\x01z|a raw control character in a string; the event is kept");
-    CHECK(kept(R"({"ph":"i","ts":2,"name":"a" b","dur":1})", ",\n") == "a\" b|a quote in a string is not escaped; the event is kept");
-    CHECK(kept(R"({"ph":"i","ts":2,"name":"C:\Uk","args":{"a":-Infinity}})", gap) == "C:\\Uk|a backslash in a string is not escaped; the event is kept");
-    CHECK(kept("{\"ph\":\"i\",\"ts\":2,\"name\":\"\xe9\"}", gap) == "\u00e9|bytes in a string that are not UTF-8; the event is kept");
+    CHECK(kept("{\"ph\":\"i\",\"ts\":2,\"name\":\"a\x01z\"}", gap) ==
+          "a\x01z|a raw control character in a string; the event is kept");
+    CHECK(kept(R"({"ph":"i","ts":2,"name":"a" b","dur":1})", ",\n") ==
+          "a\" b|a quote in a string is not escaped; the event is kept");
+    CHECK(kept(R"({"ph":"i","ts":2,"name":"C:\Uk","args":{"a":-Infinity}})", gap) ==
+          "C:\\Uk|a backslash in a string is not escaped; the event is kept");
+    CHECK(kept("{\"ph\":\"i\",\"ts\":2,\"name\":\"\xe9\"}", gap) ==
+          "\u00e9|bytes in a string that are not UTF-8; the event is kept");
   }
-  CHECK(kept(R"({"ph":"i","ts":2,"name":"C:\dir\","dur":1})", ",\n") == "C:\\dir\\|a backslash in a string is not escaped; the event is kept");
+  CHECK(kept(R"({"ph":"i","ts":2,"name":"C:\dir\","dur":1})", ",\n") ==
+        "C:\\dir\\|a backslash in a string is not escaped; the event is kept");
 }
 
 TEST_CASE("an event that is sound JSON but means nothing is not searched for others") {
@@ -204,7 +210,8 @@ TEST_CASE("the first five of many are named, and all are counted") {
   CHECK(trace->events.size() == 1);
   CHECK(trace->process().lost_unknown_kind == 8);
   REQUIRE(trace->process().notes.size() == 6);
-  CHECK(trace->process().notes[5] == "at least 8 events of the file could not be read and are skipped (the first 5 are listed)");
+  CHECK(trace->process().notes[5] ==
+        "at least 8 events of the file could not be read and are skipped (the first 5 are listed)");
 }
 
 TEST_CASE("more open slices than are remembered are passed on") {

@@ -1,10 +1,10 @@
 #include <random>
 #include <string>
 
-#include "tests/unit/catch.h"
+#include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/kineto/fields.h"
-#include "cli/formats/json/byte_source.h"
+#include "tests/unit/catch.h"
 
 using namespace cli;
 using namespace cli::kineto;

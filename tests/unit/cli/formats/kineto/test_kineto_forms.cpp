@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "cli/formats/json/json_check.h"
+#include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/forms.h"
 #include "cli/formats/kineto/shapes.h"
-#include "cli/formats/json/json_values.h"
-#include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
 using namespace cli::kineto;
@@ -31,8 +31,12 @@ std::string integer_in(const std::string& text) { return taken(take_plain_intege
 std::size_t digits_at(const std::string& text, std::size_t at) {
   return std::min(text.find_first_not_of("0123456789", at), text.size()) - at;
 }
-bool goes_on(const std::string& text, std::size_t at) { return at < text.size() && std::string_view(".eE0123456789").find(text[at]) != text.npos; }
-std::string taken_up_to(std::int64_t value, const std::string& text, std::size_t at) { return std::to_string(value) + "/" + std::to_string(text.size() - at); }
+bool goes_on(const std::string& text, std::size_t at) {
+  return at < text.size() && std::string_view(".eE0123456789").find(text[at]) != text.npos;
+}
+std::string taken_up_to(std::int64_t value, const std::string& text, std::size_t at) {
+  return std::to_string(value) + "/" + std::to_string(text.size() - at);
+}
 
 std::string slow_time_in(const std::string& text) {
   std::size_t at = digits_at(text, 0);
@@ -61,14 +65,17 @@ std::string three_rounds(const std::vector<std::string>& events, bool alike) {
       text += (text.empty() ? "\n{\"" : ",\n{\"") + std::to_string(alike ? 0 : ++unique) + "\": 0, " + event.substr(1);
     }
   }
-  return told(*read_kineto("{\"deviceProperties\": [{\"id\": 0, \"name\": \"G\"}], \"traceEvents\": [" + text + "\n]}"));
+  return told(
+      *read_kineto("{\"deviceProperties\": [{\"id\": 0, \"name\": \"G\"}], \"traceEvents\": [" + text + "\n]}"));
 }
 
 void check_all_the_same(const std::vector<std::string>& events) {
   CHECK(three_rounds(events, true) == three_rounds(events, false));
 }
 
-std::string event(const std::string& members) { return R"({"ph": "X", "cat": "kernel", "name": "k", )" + members + "}"; }
+std::string event(const std::string& members) {
+  return R"({"ph": "X", "cat": "kernel", "name": "k", )" + members + "}";
+}
 
 }  // namespace
 
@@ -82,8 +89,9 @@ TEST_CASE("plain times are read to the nanosecond, and what is not plain is left
   CHECK(time_in("123456789.999") == "123456789999/0");
   CHECK(time_in("1712195495532814.178,") == "1712195495532814178/1");
   CHECK(time_in("8999999999999999.999") == "8999999999999999999/0");
-  for (const char* text : {"", "-1", "+1", ".5", "1.", "1.x", "1.2345", "1e3", "1.5e3", "1.500E1", "01", "00.5", "9000000000000000",
-                           "12345678901234567", "\"1\"", "123456789012345678901234567890", " 1", "1.5.5"}) {
+  for (const char* text :
+       {"", "-1", "+1", ".5", "1.", "1.x", "1.2345", "1e3", "1.5e3", "1.500E1", "01", "00.5", "9000000000000000",
+        "12345678901234567", "\"1\"", "123456789012345678901234567890", " 1", "1.5.5"}) {
     CHECK(time_in(text) == "no");
   }
 }
@@ -93,8 +101,9 @@ TEST_CASE("plain integers are read within 64 bits") {
     CHECK(integer_in(text) == std::string(text) + "/0");
     CHECK(integer_in(std::string(text) + ",1") == std::string(text) + "/2");
   }
-  for (const char* text : {"", "-", "-0", "00", "07", "-07", "+7", "1.0", "1e3", "1E3", "9223372036854775808", "-9223372036854775809",
-                           "18446744073709551616", "99999999999999999999", "abc", "\"7\"", " 7"}) {
+  for (const char* text :
+       {"", "-", "-0", "00", "07", "-07", "+7", "1.0", "1e3", "1E3", "9223372036854775808", "-9223372036854775809",
+        "18446744073709551616", "99999999999999999999", "abc", "\"7\"", " 7"}) {
     CHECK(integer_in(text) == "no");
   }
 }
@@ -105,10 +114,12 @@ TEST_CASE("plain numbers of any digits, whatever follows them, are read as one b
   const auto some = [&](std::size_t below) { return static_cast<std::size_t>(random() % below); };
   for (int i = 0; i < 200'000; ++i) {
     std::string text(some(2) == 0 ? 0 : some(3) == 0, '-');
-    for (std::size_t digits = some(22); digits > 0; --digits) text += static_cast<char>('0' + (some(8) == 0 ? 0 : some(10)));
+    for (std::size_t digits = some(22); digits > 0; --digits)
+      text += static_cast<char>('0' + (some(8) == 0 ? 0 : some(10)));
     if (some(2) == 0) text += '.';
     for (std::size_t digits = some(6); digits > 0; --digits) text += static_cast<char>('0' + some(10));
-    for (std::size_t behind = some(12); behind > 0; --behind) text += some(2) == 0 ? static_cast<char>(random()) : others[some(others.size())];
+    for (std::size_t behind = some(12); behind > 0; --behind)
+      text += some(2) == 0 ? static_cast<char>(random()) : others[some(others.size())];
     INFO(text);
     CHECK(time_in(text) == slow_time_in(text));
     CHECK(integer_in(text) == slow_integer_in(text));
@@ -120,7 +131,8 @@ TEST_CASE("any number of JSON is passed, and nothing else") {
     value = 0;
     return pass_json_number(at);
   };
-  for (const char* text : {"0", "-0", "7", "0.5", "-12.25", "1e3", "1E+3", "0.013636363636363636", "1.5e-300", "123456789012345678901234567890"}) {
+  for (const char* text : {"0", "-0", "7", "0.5", "-12.25", "1e3", "1E+3", "0.013636363636363636", "1.5e-300",
+                           "123456789012345678901234567890"}) {
     CHECK(is_json_number(text));
     CHECK(taken(pass, text) == "0/0");
     CHECK(taken(pass, std::string(text) + ", 1") == "0/3");
@@ -160,7 +172,9 @@ TEST_CASE("an event of a known form says what the parser would say") {
       event(at + R"("ts": 4, "dur": 1, "args": {"device": 0, "stream": 7, "correlation": 12, "bytes": 4096})"),
       event(at + R"("ts": 5, "dur": 1, "args": {"device": 1, "stream": 7, "correlation": 13, "bytes": 5})"),
       event(at + R"("ts": 6, "dur": 1, "args": {"device": 1, "stream": 7, "correlation": -13, "bytes": -5})"),
-      event(at + R"("ts": 6, "dur": 1, "args": {"device": 1, "stream": 7, "correlation": 18446744073709551615, "bytes": 1.0})"),
+      event(
+          at +
+          R"("ts": 6, "dur": 1, "args": {"device": 1, "stream": 7, "correlation": 18446744073709551615, "bytes": 1.0})"),
       event(R"("args": {"device": 2, "correlation": 1}, "ts": 6, "id": 5, "dur": 1, "pid": 1, "tid": 2)"),
       event(R"("args": {"device": 2, "correlation": 2}, "ts": 7, "id": 6, "dur": 1, "pid": 1, "tid": 2)"),
       event(R"("ts": 1, "ts": 7, "dur": 9, "dur": 1, "pid": 1, "tid": 2)"),
@@ -195,7 +209,9 @@ TEST_CASE("more integers than a shape has are compared as text") {
     args += (i == 0 ? "" : ", ") + ("\"" + std::to_string(i)) + "\": " + std::to_string(i);
     other += (i == 0 ? "" : ", ") + ("\"" + std::to_string(i)) + "\": " + std::to_string(i + (i < 60));
   }
-  const auto with = [](const std::string& text) { return event(R"("ts": 1, "dur": 1, "pid": 1, "tid": 1, "args": {)" + text + "}"); };
+  const auto with = [](const std::string& text) {
+    return event(R"("ts": 1, "dur": 1, "pid": 1, "tid": 1, "args": {)" + text + "}");
+  };
   check_all_the_same({with(args), with(other), with(args + R"(, "last": 7)")});
 }
 
@@ -206,7 +222,8 @@ TEST_CASE("what is like a known event up to damage is not taken for it") {
                              R"("ts": 1.5, "dur": 2, "pid": 1, "tid": 2, "args": {"correlation": })",
                              R"("ts": 1.5.5, "dur": 2, "pid": 1, "tid": 2, "args": {"correlation": 5})",
                              R"("ts": 01.5, "dur": 2, "pid": 1, "tid": 2, "args": {"correlation": 5})"}) {
-    const auto trace = read_kineto("{\"traceEvents\": [\n" + good + ",\n" + good + ",\n" + event(broken) + ",\n" + good + "\n]}");
+    const auto trace =
+        read_kineto("{\"traceEvents\": [\n" + good + ",\n" + good + ",\n" + event(broken) + ",\n" + good + "\n]}");
     CHECK(trace->events.size() == 3);
     CHECK(trace->process().lost_unknown_kind == 1);
   }

@@ -1,6 +1,4 @@
 // Calls of Python from the stacks of operators (frames.h).
-#include "cli/formats/kineto/frames.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/formats/kineto/frames.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -39,8 +38,8 @@ struct Told {
     }
     return outer;
   }
-  void add(std::int64_t start_ns, std::int64_t end_ns, StackId stack, Kind kind = Kind::cpu_op, std::string_view ids = "ids", TrackId track = 0,
-           std::int64_t duration_ns = 0) {
+  void add(std::int64_t start_ns, std::int64_t end_ns, StackId stack, Kind kind = Kind::cpu_op,
+           std::string_view ids = "ids", TrackId track = 0, std::int64_t duration_ns = 0) {
     Event event;
     event.kind = kind;
     event.track = track;
@@ -76,7 +75,8 @@ TEST_CASE("kineto frames: a call goes on while those around it stand at the same
   t.add(2000, 2100, t.stack({"main:3", "f:12", "g:1"}));
   t.add(3000, 3100, t.stack({"main:4", "f:9"}));
   t.add(4000, 4100, t.stack({"main:4", "f:9"}));
-  CHECK(t.all() == Texts{"a.py(1): g 1996-2104 #3 in #2", "a.py(9): f 996-2108 #2 in #1", "a.py(9): f 2996-4104 #4 in #1", "a.py(3): main 992-4108 #1"});
+  CHECK(t.all() == Texts{"a.py(1): g 1996-2104 #3 in #2", "a.py(9): f 996-2108 #2 in #1",
+                         "a.py(9): f 2996-4104 #4 in #1", "a.py(3): main 992-4108 #1"});
 }
 
 TEST_CASE("kineto frames: a stack that is not known ends all calls", "[kineto_frames]") {
@@ -113,7 +113,8 @@ TEST_CASE("kineto frames: calls do not reach over the end of an annotation that 
   t.add(2000, 3000, t.stack({"main:4", "enter:7"}), Kind::user_annotation);
   t.add(2200, 2300, t.stack({"main:5", "f:1"}));
   t.add(4000, 4100, t.stack({"main:5", "f:1"}));
-  CHECK(t.all() == Texts{"a.py(1): f 2196-2304 #3 in #1", "a.py(1): f 3996-4104 #4 in #1", "a.py(3): main 996-4108 #1"});
+  CHECK(t.all() ==
+        Texts{"a.py(1): f 2196-2304 #3 in #1", "a.py(1): f 3996-4104 #4 in #1", "a.py(3): main 996-4108 #1"});
 }
 
 TEST_CASE("kineto frames: calls that began in another range end in it", "[kineto_frames]") {
@@ -125,7 +126,8 @@ TEST_CASE("kineto frames: calls that began in another range end in it", "[kineto
     t.add(at + 300, at + 400, t.stack({"main:4", "step:2"}));
   }
   t.add(5000, 5100, t.stack({"main:4", "step:2"}));
-  CHECK(t.all() == Texts{"a.py(1): step 2096-2404 #2 in #1", "a.py(1): step 3096-3404 #3 in #1", "a.py(2): step 4996-5104 #4 in #1", "a.py(3): main 996-5108 #1"});
+  CHECK(t.all() == Texts{"a.py(1): step 2096-2404 #2 in #1", "a.py(1): step 3096-3404 #3 in #1",
+                         "a.py(2): step 4996-5104 #4 in #1", "a.py(3): main 996-5108 #1"});
 }
 
 TEST_CASE("kineto frames: an annotation without operators belongs to no call", "[kineto_frames]") {
@@ -141,7 +143,8 @@ TEST_CASE("kineto frames: where there is little room calls are hardly wider", "[
   t.add(1105, 1200, t.stack({"main:4", "g:1", "h:1"}));
   t.add(1200, 1300, t.stack({"main:5"}));
   const Texts told = t.all();
-  CHECK(told == Texts{"a.py(1): f 996-1100 #2 in #1", "a.py(1): h 1101-1200 #4 in #3", "a.py(1): g 1100-1200 #3 in #1", "a.py(3): main 992-1304 #1"});
+  CHECK(told == Texts{"a.py(1): f 996-1100 #2 in #1", "a.py(1): h 1101-1200 #4 in #3", "a.py(1): g 1100-1200 #3 in #1",
+                      "a.py(3): main 992-1304 #1"});
 }
 
 TEST_CASE("kineto frames: modules are numbered by their class, in the order of their first calls", "[kineto_frames]") {

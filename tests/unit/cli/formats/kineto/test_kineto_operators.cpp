@@ -1,8 +1,7 @@
 // External ids and flows of autograd (operators.h).
-#include "cli/formats/kineto/operators.h"
-
 #include <optional>
 
+#include "cli/formats/kineto/operators.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -10,7 +9,8 @@ using namespace cli::kineto;
 
 namespace {
 
-Event kineto_event(Kind kind, std::int64_t start_ns, std::int64_t duration_ns, std::uint64_t correlation = 0, TrackId track = 0) {
+Event kineto_event(Kind kind, std::int64_t start_ns, std::int64_t duration_ns, std::uint64_t correlation = 0,
+                   TrackId track = 0) {
   Event event;
   event.kind = kind;
   event.phase = 'X';
@@ -22,7 +22,8 @@ Event kineto_event(Kind kind, std::int64_t start_ns, std::int64_t duration_ns, s
 }
 
 struct Autograd {
-  std::optional<Backward::Forward> forward(std::int64_t at_ns, std::uint64_t sequence, std::uint32_t thread, std::string_view ids = "there") {
+  std::optional<Backward::Forward> forward(std::int64_t at_ns, std::uint64_t sequence, std::uint32_t thread,
+                                           std::string_view ids = "there") {
     OperatorFacts op;
     op.has = OperatorFacts::kSequenceNumber;
     op.sequence_number = sequence;
@@ -30,7 +31,8 @@ struct Autograd {
     return backward.forward_of(kineto_event(Kind::cpu_op, at_ns, 5), op, ids);
   }
   // The start of its forward operator; 0: none.
-  std::int64_t node(std::uint64_t sequence, std::uint64_t forward_thread, std::string_view name = "MmBackward0", std::string_view ids = "there") {
+  std::int64_t node(std::uint64_t sequence, std::uint64_t forward_thread, std::string_view name = "MmBackward0",
+                    std::string_view ids = "there") {
     OperatorFacts op;
     op.has = OperatorFacts::kSequenceNumber | OperatorFacts::kForwardThread;
     op.sequence_number = sequence;
@@ -70,7 +72,8 @@ TEST_CASE("kineto operators: calls and their work have the id of the innermost o
   CHECK(ids.of(kineto_event(Kind::runtime, 9000, 4, 96)) == 5);
 }
 
-TEST_CASE("kineto operators: a backward operator has the last forward one with its number and thread", "[kineto_operators]") {
+TEST_CASE("kineto operators: a backward operator has the last forward one with its number and thread",
+          "[kineto_operators]") {
   Autograd a;
   CHECK(!a.forward(10, 7, 1));
   CHECK(!a.forward(20, 7, 1));

@@ -1,8 +1,8 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/kineto/header.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
@@ -256,8 +256,8 @@ TEST_CASE("B and E become one slice by their track") {
   CHECK(trace->events[1].args == R"("a":1, "b":2)");
   CHECK(trace->name(2) == "elsewhere");
   CHECK(trace->events[2].event.duration_ns == kUnknownDuration);
-  CHECK(trace->process().notes == std::vector<std::string>{"1 slice (B) has no end (E)",
-                                                           "1 end of a slice (E) has no beginning (B): skipped"});
+  CHECK(trace->process().notes ==
+        std::vector<std::string>{"1 slice (B) has no end (E)", "1 end of a slice (E) has no beginning (B): skipped"});
   CHECK(trace->process().counts[static_cast<std::size_t>(Kind::nvtx)] == 3);
 }
 
@@ -270,36 +270,45 @@ TEST_CASE("a missing, negative or absurd duration is 0 and counted") {
   REQUIRE(trace->events.size() == 5);
   for (const KeptEvent& kept : trace->events) CHECK(kept.event.duration_ns == 0);
   CHECK(trace->process().notes ==
-        std::vector<std::string>{"1 event is more than a day away from all others: kept, but excluded from spans and sums",
-                                 "5 slices had a missing, negative or impossible duration: using 0"});
+        std::vector<std::string>{
+            "1 event is more than a day away from all others: kept, but excluded from spans and sums",
+            "5 slices had a missing, negative or impossible duration: using 0"});
 }
 
 // The third is like the second but for its numbers.
 TEST_CASE("a duration that ends beyond the end of time is 0 and counted") {
-  const auto at = [](const char* dur) { return slice("kernel", R"("ts":9223372036854775.000,"dur":)" + std::string(dur) + R"(,"pid":1,"tid":1)"); };
+  const auto at = [](const char* dur) {
+    return slice("kernel", R"("ts":9223372036854775.000,"dur":)" + std::string(dur) + R"(,"pid":1,"tid":1)");
+  };
   const auto trace = read_events(at("0.807") + "," + at("0.806") + "," + at("0.808"));
   REQUIRE(trace->events.size() == 3);
   CHECK((trace->events[0].event.duration_ns == 807 && trace->events[1].event.duration_ns == 806));
   CHECK(trace->events[2].event.duration_ns == 0);
   CHECK(trace->process().last_ns == INT64_MAX);
-  CHECK(trace->process().notes == std::vector<std::string>{"1 slice had a missing, negative or impossible duration: using 0"});
+  CHECK(trace->process().notes ==
+        std::vector<std::string>{"1 slice had a missing, negative or impossible duration: using 0"});
 }
 
 TEST_CASE("a kernel that overruns later work of its stream keeps its duration, and is no end of the process") {
-  const auto trace = read_events(slice("kernel", R"("ts":1,"dur":2000000,"pid":0,"tid":7,"args":{"correlation":3})") + "," +
-                                 slice("kernel", R"("ts":21,"dur":10,"pid":0,"tid":7,"args":{"correlation":4})"));
+  const auto trace = read_events(slice("kernel", R"("ts":1,"dur":2000000,"pid":0,"tid":7,"args":{"correlation":3})") +
+                                 "," + slice("kernel", R"("ts":21,"dur":10,"pid":0,"tid":7,"args":{"correlation":4})"));
   CHECK(trace->events[0].event.duration_ns == 2'000'000'000);
   CHECK(trace->process().overruns == std::vector<Overrun>{{3, 2'000'000'000, 20'000}});
   CHECK(trace->process().last_ns == 31'000);
   REQUIRE(trace->process().notes.size() == 1);
-  CHECK(trace->process().notes[0] == "1 kernel or copy is recorded to end more than 1 s after later work of the same stream began (by up to 2.000 s): such work counts until then");
+  CHECK(
+      trace->process().notes[0] ==
+      "1 kernel or copy is recorded to end more than 1 s after later work of the same stream began (by up to 2.000 s): such work counts until then");
 }
 
-TEST_CASE("of several processes in one file each GPU has its launcher, by the text before its number or by the order of pids") {
+TEST_CASE(
+    "of several processes in one file each GPU has its launcher, by the text before its number or by the order of pids") {
   const auto launchers = [](const char* host_a, const char* host_b, const char* gpu_a, const char* gpu_b) {
     std::string events;
-    for (const char* pid : {host_a, host_b}) events += slice("cuda_runtime", R"("ts":1,"dur":1,"tid":1,"pid":)" + std::string(pid)) + ",";
-    for (const char* pid : {gpu_a, gpu_b}) events += slice("kernel", R"("ts":1,"dur":1,"tid":7,"pid":)" + std::string(pid)) + (pid == gpu_b ? "" : ",");
+    for (const char* pid : {host_a, host_b})
+      events += slice("cuda_runtime", R"("ts":1,"dur":1,"tid":1,"pid":)" + std::string(pid)) + ",";
+    for (const char* pid : {gpu_a, gpu_b})
+      events += slice("kernel", R"("ts":1,"dur":1,"tid":7,"pid":)" + std::string(pid)) + (pid == gpu_b ? "" : ",");
     const auto trace = read_events(events);
     std::vector<std::uint32_t> found;
     for (std::size_t i = 0; i < 4; ++i) found.push_back(trace->track(i).launcher);
@@ -324,14 +333,17 @@ TEST_CASE("rows of rocprof's GPUs hold GPU work without a category") {
 }
 
 TEST_CASE("copies that have the category of kernels are copies") {
-  const auto trace = read_events(slice("kernel", R"("ts":1,"dur":1,"pid":0,"tid":7)") + R"(,{"ph":"X","cat":"kernel","name":"MEMORY_COPY_DEVICE_TO_HOST","ts":3,"dur":1,"pid":0,"tid":7,"args":{"bytes":64}})");
+  const auto trace = read_events(
+      slice("kernel", R"("ts":1,"dur":1,"pid":0,"tid":7)") +
+      R"(,{"ph":"X","cat":"kernel","name":"MEMORY_COPY_DEVICE_TO_HOST","ts":3,"dur":1,"pid":0,"tid":7,"args":{"bytes":64}})");
   CHECK(trace->events[0].event.kind == Kind::kernel);
   CHECK((trace->events[1].event.kind == Kind::memcpy && trace->events[1].event.bytes == 64));
   CHECK(trace->category(1) == "kernel");
 }
 
 TEST_CASE("copies and sets of XLA, which have no category, are copies and sets") {
-  const auto trace = read_events(R"J({"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},{"ph":"M","pid":1,"tid":14,"name":"thread_name","args":{"name":"Stream #14(Compute)"}},
+  const auto trace = read_events(
+      R"J({"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},{"ph":"M","pid":1,"tid":14,"name":"thread_name","args":{"name":"Stream #14(Compute)"}},
     {"ph":"X","name":"fusion_1","pid":1,"tid":14,"ts":1,"dur":1},{"ph":"X","name":"MemcpyH2D","pid":1,"tid":14,"ts":3,"dur":1},{"ph":"X","name":"Memset","pid":1,"tid":14,"ts":5,"dur":1})J");
   REQUIRE(trace->events.size() == 3);
   CHECK(trace->events[0].event.kind == Kind::kernel);
@@ -388,9 +400,8 @@ TEST_CASE("a member beside the events that is too large to be kept is named") {
   const auto trace =
       read_kineto(R"({"a":1,"systemTraceEvents":)" + large + R"(,"list":[)" + large + R"(],"b":2,"traceEvents":[]})");
   CHECK(trace->process().kineto_header == R"("a": 1, "b": 2)");
-  CHECK(trace->process().notes ==
-        std::vector<std::string>{"the member \"systemTraceEvents\" is too large: skipped",
-                                 "the member \"list\" is too large: skipped"});
+  CHECK(trace->process().notes == std::vector<std::string>{"the member \"systemTraceEvents\" is too large: skipped",
+                                                           "the member \"list\" is too large: skipped"});
 }
 
 TEST_CASE("an array of events at the top is a trace, and so is an empty one") {
@@ -436,7 +447,8 @@ TEST_CASE("what is computed with comes as numbers beside the text: the allocator
          allocator->reserved_bytes == 2048));
   const auto* wait = kept.all[1].get<SyncFacts>();
   REQUIRE(wait != nullptr);
-  CHECK((wait->producer_is_known && wait->producer_stream == 20 && wait->producer_correlation == 81 && wait->event == 9));
+  CHECK(
+      (wait->producer_is_known && wait->producer_stream == 20 && wait->producer_correlation == 81 && wait->event == 9));
   CHECK(kept.all[1].args.find("\"wait_on_stream\": 20") != std::string::npos);
   CHECK(kept.all[2].get<SyncFacts>() == nullptr);
 }

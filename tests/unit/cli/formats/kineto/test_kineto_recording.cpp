@@ -1,9 +1,9 @@
 // A recording in the schema of PyTorch's profiler, as bytes: tests/golden/kineto_*.json. Events are as cli/read/ring_*
 // makes them. What Kineto writes: libkineto/src/output_json.cpp and CuptiActivity.cpp in github.com/pytorch/kineto.
 #include "cli/formats/kineto/exporter.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/export/golden.h"
 #include "tests/unit/cli/formats/export/small_trace.h"
-#include "tests/unit/catch.h"
 
 using namespace cli;
 using namespace cli::kineto;
@@ -95,11 +95,13 @@ TEST_CASE("kineto: calls of Python end with the steps and ranges that they began
     OperatorFacts op;
     op.stack = t.catalog.stacks.intern(frame);
     if (range) t.add(thread, Kind::nvtx, "forward", kOrigin + 50, 500, 0, "");
-    for (const std::int64_t at : {100, 300, 1100, 1300}) t.add(thread, Kind::cpu_op, "aten::mm", kOrigin + at, 100, 0, op);
+    for (const std::int64_t at : {100, 300, 1100, 1300})
+      t.add(thread, Kind::cpu_op, "aten::mm", kOrigin + at, 100, 0, op);
     if (steps) t.steps = {{{1, kOrigin, kOrigin + 1000}, {2, kOrigin + 1000, kOrigin + 2000}}};
     const std::string text = t.write(make_exporter(options));
     std::size_t found = 0;
-    for (std::size_t at = text.find("python_function"); at != text.npos; at = text.find("python_function", at + 1)) ++found;
+    for (std::size_t at = text.find("python_function"); at != text.npos; at = text.find("python_function", at + 1))
+      ++found;
     CHECK(t.summary.derived_slices == found + (steps ? 2 : 0));
     CHECK(t.summary.balanced());
     return found;

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/case_step.h"
-#include "tests/unit/catch.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_damage.h"
+#include "tests/case_step.h"
+#include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
@@ -180,7 +180,7 @@ TEST_CASE("sound events between two that have a quote too many are kept") {
       CAPTURE(layout.name, at, events[2]);
       const Outcome left = read(all_of(layout, events), at % 2 == 0 ? 200 : 1 << 20);
       for (const std::string& event : kept) CHECK(std::count(left.events.begin(), left.events.end(), event) == 1);
-      CHECK(left.lost + left.events.size() >= 9);  // each of the two is lost, or mended
+      CHECK(left.lost + left.events.size() >= 9);   // each of the two is lost, or mended
       CHECK(left.lost + left.events.size() <= 10);  // a name may look like events
     }
   }

@@ -1,8 +1,8 @@
 #include <set>
 
 #include "cli/formats/kineto/shapes.h"
-#include "tests/unit/cli/formats/reading/read_helpers.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/formats/reading/read_helpers.h"
 
 using namespace cli;
 using namespace cli::kineto;
@@ -43,7 +43,8 @@ TEST_CASE("plain integers are those that come back as they are spelled") {
     CHECK(read_plain_integer(text, value));
     CHECK(std::to_string(value) == text);
   }
-  for (const char* text : {"-0", "1.0", "1e3", "00", "-01", "+1", " 1", "1 ", "", "-", "true", "9223372036854775808", "0x1"}) {
+  for (const char* text :
+       {"-0", "1.0", "1e3", "00", "-01", "+1", " 1", "1 ", "", "-", "true", "9223372036854775808", "0x1"}) {
     CHECK_FALSE(read_plain_integer(text, value));
   }
 }
@@ -73,7 +74,8 @@ TEST_CASE("beginnings and ends that are joined have a shape, too") {
     {"ph":"B","cat":"c","name":"a","pid":1,"tid":1,"ts":1,"args":{"x": 12, "y": "1"}},
     {"ph":"E","pid":1,"tid":1,"ts":2,"args":{"z": 345, "w":6}},
     {"ph":"B","cat":"c","name":"a","pid":1,"tid":1,"ts":3},
-    {"ph":"E","pid":1,"tid":1,"ts":4,"args":{ "z": 345}}]})"))->read(out.catalog, out);
+    {"ph":"E","pid":1,"tid":1,"ts":4,"args":{ "z": 345}}]})"))
+      ->read(out.catalog, out);
   CHECK(out.texts == std::vector<std::string>{R"("x": 12, "y": "1", "z": 345, "w":6)", "\"z\": 345"});
   CHECK(out.holes == std::vector<std::size_t>{3, 1});
 }

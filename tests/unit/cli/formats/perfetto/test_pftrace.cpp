@@ -5,12 +5,12 @@
 #include <set>
 #include <sstream>
 
-#include "cli/formats/perfetto/pftrace.h"
 #include "cli/base/zstd_codec.h"
-#include "tests/unit/cli/formats/export/golden.h"
+#include "cli/formats/perfetto/pftrace.h"
 #include "pftrace_text.h"
-#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/formats/export/golden.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 
 using namespace cli;
 
@@ -213,8 +213,8 @@ TEST_CASE("pftrace: computed rows before the first event, from the origin on") {
   CHECK(summary.derived_slices == 2);
   CHECK(summary.derived_values == 2);
   const std::string text = pftrace_text::Text().of(sink.text);
-  for (const char* line : {": +0 begin computed 'idle 600 ns'", ": +100 end", ": +200 begin computed 'idle 50 ns'", ": +250 end",
-                           ": +0 value 3", ": +1000 value 4", ": +2000 begin kernel 'gemm'"}) {
+  for (const char* line : {": +0 begin computed 'idle 600 ns'", ": +100 end", ": +200 begin computed 'idle 50 ns'",
+                           ": +250 end", ": +0 value 3", ": +1000 value 4", ": +2000 begin kernel 'gemm'"}) {
     CAPTURE(line, text);
     CHECK(text.find(line) != std::string::npos);
   }
@@ -229,7 +229,8 @@ TEST_CASE("pftrace: arguments that came before, that only begin alike, that stan
                                  R"("id": 2.5, "s": "xy", "grid": [8, 1, 1])", R"("id": -1,"s" : "x","grid": [8, 1])",
                                  R"("id": 18446744073709551616, "s": "")", R"("s": "x", "id": 3)", R"("id": 4})", "",
                                  R"("id": 5)", R"("id": "5", "s": null)"}) {
-    for (const TrackId track : {thread, stream}) t.add(track, Kind::memset, "set", at, 1, 0, args).json.args_complete = true;
+    for (const TrackId track : {thread, stream})
+      t.add(track, Kind::memset, "set", at, 1, 0, args).json.args_complete = true;
     at += 10;
   }
   golden_pftrace("arguments", t);

@@ -1,6 +1,6 @@
 // The members of JSON objects, and tables that stay bounded.
-#include "cli/formats/perfetto/sequence.h"
 #include "cli/formats/perfetto/arguments.h"
+#include "cli/formats/perfetto/sequence.h"
 #include "cli/formats/perfetto/vocabulary.h"
 #include "tests/unit/catch.h"
 

@@ -5,8 +5,8 @@
 
 #include "cli/formats/perfetto/pftrace.h"
 #include "pftrace_text.h"
-#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 
 using namespace cli;
 

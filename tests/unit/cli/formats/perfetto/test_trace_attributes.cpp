@@ -3,8 +3,8 @@
 #include <string>
 
 #include "cli/formats/perfetto/pftrace.h"
-#include "tests/unit/cli/formats/export/small_trace.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/formats/export/small_trace.h"
 
 using namespace cli;
 

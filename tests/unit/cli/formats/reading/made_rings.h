@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/trace/catalog.h"
 #include "cli/formats/ring/translator.h"
+#include "cli/trace/catalog.h"
 #include "tests/unit/common/ring_maker.h"
 
 namespace cli {
@@ -29,9 +29,12 @@ class RingOfProcess {
  public:
   // `events`: at most so many follow, the first one at `first_ns`.
   RingOfProcess(const Catalog& catalog, ProcessId process, std::size_t events, std::int64_t first_ns)
-      : catalog_(catalog), process_(catalog.processes[process]), ring_(2 + events / kEventsPerBlock, kBlockBytes, kDefinitionsBytes) {
+      : catalog_(catalog),
+        process_(catalog.processes[process]),
+        ring_(2 + events / kEventsPerBlock, kBlockBytes, kDefinitionsBytes) {
     const auto real_ns = static_cast<std::uint64_t>(first_ns), later_ns = real_ns - ring_.clock.real_ns;
-    ring_.clock = {ring_.clock.cupti_ns + later_ns, ring_.clock.mono_ns + later_ns, real_ns, ring_.clock.uncertainty_ns};
+    ring_.clock = {ring_.clock.cupti_ns + later_ns, ring_.clock.mono_ns + later_ns, real_ns,
+                   ring_.clock.uncertainty_ns};
     write_header();
     define_process();
   }
@@ -63,7 +66,8 @@ class RingOfProcess {
     header.created_clock = ring_.clock;
     header.created_real_ns = static_cast<std::uint64_t>(recorder.created_ns);
     header.heartbeat_real_ns = static_cast<std::uint64_t>(recorder.heartbeat_ns);
-    if (process_.state == RecordingState::clean) header.closed_real_ns = std::max<std::uint64_t>(1, header.heartbeat_real_ns);
+    if (process_.state == RecordingState::clean)
+      header.closed_real_ns = std::max<std::uint64_t>(1, header.heartbeat_real_ns);
     header.cupti_state = header.nvtx_state = static_cast<std::uint32_t>(trace::SourceState::on);
     header.cupti_dropped = process_.lost_unknown_kind;
     KindCounts lost = process_.lost;
@@ -76,7 +80,8 @@ class RingOfProcess {
   void define_process() {
     auto identity = trace::make_record<trace::IdentityRecord>();
     identity.source = static_cast<std::uint8_t>(trace::IdentitySource::environment);
-    identity.rank = static_cast<std::int32_t>(process_.rank), identity.local_rank = static_cast<std::int32_t>(process_.local_rank);
+    identity.rank = static_cast<std::int32_t>(process_.rank),
+    identity.local_rank = static_cast<std::int32_t>(process_.local_rank);
     identity.world_size = static_cast<std::int32_t>(process_.world_size), identity.device = -1;
     ring_.define(identity);
     for (const Device& device : process_.devices) define(device);
@@ -125,7 +130,8 @@ class RingOfProcess {
     const Launch& launch = catalog_.launches[id];
     auto record = trace::make_record<trace::LaunchShapeRecord>();
     record.name_ref = name(kernel);
-    std::copy_n(launch.grid, 3, record.grid), std::copy_n(launch.block, 3, record.block), std::copy_n(launch.cluster, 3, record.cluster);
+    std::copy_n(launch.grid, 3, record.grid), std::copy_n(launch.block, 3, record.block),
+        std::copy_n(launch.cluster, 3, record.cluster);
     record.registers_per_thread = static_cast<std::uint16_t>(launch.registers_per_thread);
     record.static_shared_bytes = static_cast<std::uint32_t>(launch.shared_bytes);
     record.local_bytes_per_thread = launch.local_bytes_per_thread;
@@ -144,13 +150,15 @@ class RingOfProcess {
   void define_stream(const Track& track, std::uint32_t context) {
     if (!track.priority || !streams_.try_emplace({context, track.id}, true).second) return;
     auto record = trace::make_record<trace::StreamRecord>();
-    record.context = context, record.stream = static_cast<std::uint32_t>(track.id), record.priority = static_cast<std::int32_t>(*track.priority);
+    record.context = context, record.stream = static_cast<std::uint32_t>(track.id),
+    record.priority = static_cast<std::int32_t>(*track.priority);
     ring_.define(record);
   }
   void define_category(const RangeFacts& facts) {
     if (facts.category_name == 0 || !categories_.try_emplace({facts.domain, facts.category}, true).second) return;
     auto record = trace::make_record<trace::NvtxCategoryRecord>();
-    record.domain_ref = name(facts.domain), record.category = facts.category, record.name_ref = name(facts.category_name);
+    record.domain_ref = name(facts.domain), record.category = facts.category,
+    record.name_ref = name(facts.category_name);
     ring_.define(record);
   }
 
@@ -163,11 +171,13 @@ class RingOfProcess {
     record.correlation = static_cast<std::uint32_t>(event.correlation);
     record.start_cupti_ns = cupti(event.start_ns);
     if constexpr (requires { record.duration_ns; }) record.duration_ns = static_cast<std::uint32_t>(event.duration_ns);
-    if constexpr (requires { record.end_cupti_ns; }) record.end_cupti_ns = event.duration_ns < 0 ? 0 : cupti(event.start_ns + event.duration_ns);
+    if constexpr (requires { record.end_cupti_ns; })
+      record.end_cupti_ns = event.duration_ns < 0 ? 0 : cupti(event.start_ns + event.duration_ns);
     if constexpr (requires { record.bytes; }) record.bytes = event.bytes;
     if constexpr (requires { record.tid; }) record.tid = static_cast<std::uint32_t>(track.id);
     if constexpr (requires { record.stream; }) {
-      record.device = static_cast<decltype(record.device)>(track.group), record.stream = static_cast<std::uint32_t>(track.id);
+      record.device = static_cast<decltype(record.device)>(track.group),
+      record.stream = static_cast<std::uint32_t>(track.id);
       define_stream(track, record.context);
     }
     ring_.add(record);
@@ -202,7 +212,8 @@ class RingOfProcess {
   void put(const Event& event, const SetFacts& facts) {
     if (facts.graph.any()) refuse(event);
     auto record = trace::make_record<trace::MemsetRecord>();
-    record.memory = facts.memory, record.flags = facts.flags, record.value = facts.value, record.context = facts.context;
+    record.memory = facts.memory, record.flags = facts.flags, record.value = facts.value,
+    record.context = facts.context;
     add(record, event);
   }
 
@@ -225,7 +236,8 @@ class RingOfProcess {
 
   void put(const Event& event, const EventRecordFacts& facts) {
     auto record = trace::make_record<trace::CudaEventRecord>();
-    record.correlation = static_cast<std::uint32_t>(event.correlation), record.stream = facts.stream, record.event = facts.event;
+    record.correlation = static_cast<std::uint32_t>(event.correlation), record.stream = facts.stream,
+    record.event = facts.event;
     ring_.add(record);
     put(event, CallFacts{facts.cbid, 0});
   }
@@ -258,9 +270,11 @@ class RingOfProcess {
   void put(const Event& event, const NcclFacts& facts) {
     const Collective& call = facts.collective;
     auto record = trace::make_record<trace::NcclCallRecord>();
-    record.nccl_class = call.nccl_class, record.has = call.has, record.communicator = call.communicator, record.epoch = call.epoch;
+    record.nccl_class = call.nccl_class, record.has = call.has, record.communicator = call.communicator,
+    record.epoch = call.epoch;
     record.bytes = event.bytes, record.ordinal = call.ordinal, record.reduction_op = call.reduction;
-    record.peer = static_cast<std::uint32_t>(call.peer), record.data_type = call.data_type, record.count = call.count, record.stream = call.stream;
+    record.peer = static_cast<std::uint32_t>(call.peer), record.data_type = call.data_type, record.count = call.count,
+    record.stream = call.stream;
     add_range(record, event, nccl_domain());
   }
   template <typename Other>
@@ -268,8 +282,12 @@ class RingOfProcess {
     refuse(event);
   }
 
-  std::uint64_t cupti(std::int64_t real_ns) const { return static_cast<std::uint64_t>(real_ns) - (ring_.clock.real_ns - ring_.clock.cupti_ns); }
-  std::uint64_t mono(std::int64_t real_ns) const { return static_cast<std::uint64_t>(real_ns) - (ring_.clock.real_ns - ring_.clock.mono_ns); }
+  std::uint64_t cupti(std::int64_t real_ns) const {
+    return static_cast<std::uint64_t>(real_ns) - (ring_.clock.real_ns - ring_.clock.cupti_ns);
+  }
+  std::uint64_t mono(std::int64_t real_ns) const {
+    return static_cast<std::uint64_t>(real_ns) - (ring_.clock.real_ns - ring_.clock.mono_ns);
+  }
 
   const Catalog& catalog_;
   const Process& process_;

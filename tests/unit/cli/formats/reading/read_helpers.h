@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/trace/catalog.h"
 #include "cli/base/error.h"
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/kineto/reader.h"
+#include "cli/trace/catalog.h"
 
 namespace cli {
 
@@ -67,7 +67,9 @@ struct KeptEvent {
 struct KeptTrace : EventSink {
   Catalog catalog;
   std::vector<KeptEvent> events;
-  void event(const Event& event, const Facts& facts) override { events.push_back({event, KeptFacts(facts).args, facts}); }
+  void event(const Event& event, const Facts& facts) override {
+    events.push_back({event, KeptFacts(facts).args, facts});
+  }
 
   const Process& process() const { return catalog.processes.at(0); }
   const Track& track(std::size_t i) const { return catalog.tracks.at(events.at(i).event.track); }
@@ -91,8 +93,9 @@ inline std::string told(const KeptTrace& trace, std::size_t i) {
        {e.start_ns, e.duration_ns, static_cast<std::int64_t>(e.correlation), static_cast<std::int64_t>(e.bytes),
         static_cast<std::int64_t>(e.track), static_cast<std::int64_t>(e.kind), static_cast<std::int64_t>(e.has_bytes),
         static_cast<std::int64_t>(e.json.args_complete), static_cast<std::int64_t>(e.json.no_category),
-        static_cast<std::int64_t>(e.json.encloses), static_cast<std::int64_t>(e.json.second_ids), static_cast<std::int64_t>(e.json.scope),
-        static_cast<std::int64_t>(e.phase), static_cast<std::int64_t>(trace.events[i].facts.tag())}) {
+        static_cast<std::int64_t>(e.json.encloses), static_cast<std::int64_t>(e.json.second_ids),
+        static_cast<std::int64_t>(e.json.scope), static_cast<std::int64_t>(e.phase),
+        static_cast<std::int64_t>(trace.events[i].facts.tag())}) {
     text += std::to_string(number) + " ";
   }
   return text.append(trace.name(i)).append("|").append(trace.category(i)).append("|") + trace.events[i].args;
@@ -105,10 +108,14 @@ inline std::string told(const KeptTrace& trace) {
   for (const Track& track : trace.catalog.tracks) text += track.kineto_ids + "\n";
   for (const std::uint64_t count : trace.process().counts) text += std::to_string(count) + " ";
   for (const std::string& note : trace.process().notes) text += note + "\n";
-  for (std::size_t i = 0; i < trace.catalog.strings.size(); ++i) text.append(trace.catalog.strings[static_cast<StringId>(i)]).append("\n");
+  for (std::size_t i = 0; i < trace.catalog.strings.size(); ++i)
+    text.append(trace.catalog.strings[static_cast<StringId>(i)]).append("\n");
   const Process& p = trace.process();
-  text += p.cut + "\n" + (p.damage ? std::to_string(p.damage->byte) + p.damage->what : "") + "\n" + p.kineto_metadata + "\n";
-  for (const std::uint64_t number : {p.lost_unknown_kind, p.text_bytes, p.unread_bytes, static_cast<std::uint64_t>(p.first_ns)}) text += std::to_string(number) + " ";
+  text += p.cut + "\n" + (p.damage ? std::to_string(p.damage->byte) + p.damage->what : "") + "\n" + p.kineto_metadata +
+          "\n";
+  for (const std::uint64_t number :
+       {p.lost_unknown_kind, p.text_bytes, p.unread_bytes, static_cast<std::uint64_t>(p.first_ns)})
+    text += std::to_string(number) + " ";
   return text;
 }
 

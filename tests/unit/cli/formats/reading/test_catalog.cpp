@@ -1,8 +1,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/catch.h"
 #include "cli/trace/catalog.h"
+#include "tests/unit/catch.h"
 
 using namespace cli;
 

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <string>
 
-#include "cli/formats/ttrace/file.h"
 #include "cli/formats/reading/reader.h"
+#include "cli/formats/ttrace/file.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

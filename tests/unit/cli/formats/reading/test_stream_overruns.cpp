@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/catch.h"
 #include "cli/formats/kineto/implausible_times.h"
+#include "tests/unit/catch.h"
 
 using namespace cli;
 using namespace cli::kineto;
@@ -34,7 +34,8 @@ using Ends = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 }  // namespace
 
-TEST_CASE("stream overruns: work lasts until the next work of its stream, if it is said to end more than a second after that") {
+TEST_CASE(
+    "stream overruns: work lasts until the next work of its stream, if it is said to end more than a second after that") {
   Finder finder;
   CHECK(finder.work(0, 5 * kSecond, 3));
   CHECK_FALSE(finder.work(100 * kMs, kMs, 4, 1));  // another stream
@@ -46,7 +47,8 @@ TEST_CASE("stream overruns: work lasts until the next work of its stream, if it 
   CHECK(finder.ends == Ends{{0, 200 * kMs}, {300 * kMs, 400 * kMs}, {400 * kMs, 400 * kMs + 7 * kSecond}});
 }
 
-TEST_CASE("stream overruns: long work that others follow, overlap a little or run beside in one graph is as it is said to be") {
+TEST_CASE(
+    "stream overruns: long work that others follow, overlap a little or run beside in one graph is as it is said to be") {
   Finder finder;
   CHECK(finder.work(0, 5 * kSecond, 1));
   finder.work(4100 * kMs, kMs, 2);

@@ -1,5 +1,5 @@
-#include "tests/unit/catch.h"
 #include "cli/formats/kineto/implausible_times.h"
+#include "tests/unit/catch.h"
 
 using namespace cli;
 using namespace cli::kineto;

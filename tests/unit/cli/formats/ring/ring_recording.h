@@ -21,7 +21,9 @@ struct KeptRecord {
 
 struct KeepingSink : EventSink {
   explicit KeepingSink(const Catalog& catalog) : text(catalog) {}
-  void event(const Event& event, const Facts& facts) override { all.push_back({event, std::string(text(event, facts)), facts}); }
+  void event(const Event& event, const Facts& facts) override {
+    all.push_back({event, std::string(text(event, facts)), facts});
+  }
   ArgsText text;
   std::vector<KeptRecord> all;
 };

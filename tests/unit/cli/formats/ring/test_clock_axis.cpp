@@ -1,8 +1,7 @@
-#include "cli/formats/ring/clock_axis.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "cli/formats/ring/clock_axis.h"
 #include "tests/unit/catch.h"
 
 using cli::ring::ClockAxis;
@@ -67,18 +66,25 @@ constexpr std::int64_t kAxisMs = 1'000'000;
 }  // namespace
 
 TEST_CASE("a wall clock that is set moves neither the calls of the host nor CUPTI's") {
-  for (const std::int64_t by_ns : {300 * kAxisMs, -300 * kAxisMs, 5000 * kAxisMs, -5000 * kAxisMs, 20 * kAxisMs, -20 * kAxisMs}) {
+  for (const std::int64_t by_ns :
+       {300 * kAxisMs, -300 * kAxisMs, 5000 * kAxisMs, -5000 * kAxisMs, 20 * kAxisMs, -20 * kAxisMs}) {
     CAPTURE(by_ns);
     // Set at 10.05 s; samples around it are 100 ms apart. One before it is the tightest.
-    ClockAxis axis({kBefore, sample_at(2 * kAxisSecond, 0, 1), sample_at(20 * kAxisSecond, by_ns)}, {sample_at(10 * kAxisSecond, 0), sample_at(10 * kAxisSecond + 100 * kAxisMs, by_ns)});
+    ClockAxis axis({kBefore, sample_at(2 * kAxisSecond, 0, 1), sample_at(20 * kAxisSecond, by_ns)},
+                   {sample_at(10 * kAxisSecond, 0), sample_at(10 * kAxisSecond + 100 * kAxisMs, by_ns)});
     CHECK(axis.was_set());
     REQUIRE(axis.steps().size() == 1);
     CHECK(axis.steps()[0].by_ns == by_ns);
     const auto origin = static_cast<std::int64_t>(kReal) + by_ns;
     CHECK(axis.steps()[0].after_ns == origin + 10'000 * kAxisMs);
     const std::int64_t set_at = 10'050 * kAxisMs;
-    const auto by_cupti = [&](std::int64_t since) { return kReal + static_cast<std::uint64_t>(since + (since < set_at ? 0 : by_ns)); };
-    const auto times_of = [&](std::int64_t start) { return CuptiTimes{0, static_cast<std::uint32_t>(start / kAxisMs + 10), by_cupti(start), by_cupti(start + 3 * kAxisMs)}; };
+    const auto by_cupti = [&](std::int64_t since) {
+      return kReal + static_cast<std::uint64_t>(since + (since < set_at ? 0 : by_ns));
+    };
+    const auto times_of = [&](std::int64_t start) {
+      return CuptiTimes{0, static_cast<std::uint32_t>(start / kAxisMs + 10), by_cupti(start),
+                        by_cupti(start + 3 * kAxisMs)};
+    };
     std::vector<CuptiTimes> near;
     for (std::int64_t start = -kAxisMs; start < 30'000 * kAxisMs; start += 10 * kAxisMs) {
       if (axis.set_clock().is_near(times_of(start))) near.push_back(times_of(start));
@@ -100,7 +106,8 @@ TEST_CASE("a wall clock that is set moves neither the calls of the host nor CUPT
 }
 
 TEST_CASE("the axis is that of the clock as it was set last, whatever is left of before") {
-  const auto first = sample_at(0, 0, 1), second = sample_at(50 * kAxisSecond, 70 * kAxisMs, 1), third = sample_at(90 * kAxisSecond, 50 * kAxisMs), last = sample_at(95 * kAxisSecond, 50 * kAxisMs);
+  const auto first = sample_at(0, 0, 1), second = sample_at(50 * kAxisSecond, 70 * kAxisMs, 1),
+             third = sample_at(90 * kAxisSecond, 50 * kAxisMs), last = sample_at(95 * kAxisSecond, 50 * kAxisMs);
   const auto set = static_cast<std::int64_t>(kReal) + 50 * kAxisMs + 5;
   CHECK(ClockAxis({first, third, second, last}).from_mono(kMono + 5) == set);
   CHECK(ClockAxis({first, third, second, last}).steps().size() == 2);
@@ -122,7 +129,8 @@ TEST_CASE("a clock of CUPTI that does not follow the wall clock is left alone") 
   ClockAxis axis({kBefore, after});
   CHECK(axis.was_set());
   const auto times = axis.from_cupti({0, 1, kReal + 30 * kAxisSecond, kReal + 31 * kAxisSecond});
-  CHECK((times.start_ns == static_cast<std::int64_t>(kReal + 30 * kAxisSecond) && times.end_ns == static_cast<std::int64_t>(kReal + 31 * kAxisSecond)));
+  CHECK((times.start_ns == static_cast<std::int64_t>(kReal + 30 * kAxisSecond) &&
+         times.end_ns == static_cast<std::int64_t>(kReal + 31 * kAxisSecond)));
 }
 
 TEST_CASE("what had not ended has a start where the wall clock was set, too") {
@@ -133,5 +141,6 @@ TEST_CASE("what had not ended has a start where the wall clock was set, too") {
 
 TEST_CASE("one sample between two that agree is damaged, and one of a reader that slept tells nothing") {
   CHECK_FALSE(ClockAxis({kBefore, sample_at(kAxisSecond, 300 * kAxisMs), sample_at(2 * kAxisSecond, 0)}).was_set());
-  CHECK_FALSE(ClockAxis({kBefore, sample_at(kAxisSecond, 300 * kAxisMs, 400 * kAxisMs), sample_at(2 * kAxisSecond, 0)}).was_set());
+  CHECK_FALSE(ClockAxis({kBefore, sample_at(kAxisSecond, 300 * kAxisMs, 400 * kAxisMs), sample_at(2 * kAxisSecond, 0)})
+                  .was_set());
 }

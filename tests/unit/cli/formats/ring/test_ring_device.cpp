@@ -74,8 +74,8 @@ std::string awaited(const KeepingSink& read, std::uint32_t correlation) {
     if (each.event.kind != Kind::sync || each.event.correlation != correlation) continue;
     long long stream = 0, call = 0;
     const std::size_t at = each.args.find("\"wait_on_stream\"");
-    REQUIRE(std::sscanf(each.args.c_str() + at,
-                        "\"wait_on_stream\": %lld, \"wait_on_cuda_event_record_corr_id\": %lld", &stream, &call) == 2);
+    REQUIRE(std::sscanf(each.args.c_str() + at, "\"wait_on_stream\": %lld, \"wait_on_cuda_event_record_corr_id\": %lld",
+                        &stream, &call) == 2);
     return std::to_string(stream) + "/" + std::to_string(call);
   }
   return "no such wait";
@@ -176,8 +176,9 @@ TEST_CASE("ring: kernels show what few of them have, and the priority of their s
   recording.add(kernel);
   const KeepingSink read = recording.read();
   REQUIRE(read.all.size() == 2);
-  CHECK(read.all[0].args.ends_with("\"shared memory\": 0, \"local memory per thread\": 640, \"cluster\": [2, 4, 1], "
-                                   "\"launch type\": \"cooperative\", \"priority\": -5"));
+  CHECK(
+      read.all[0].args.ends_with("\"shared memory\": 0, \"local memory per thread\": 640, \"cluster\": [2, 4, 1], "
+                                 "\"launch type\": \"cooperative\", \"priority\": -5"));
   CHECK(read.all[1].args.ends_with("\"shared memory\": 0"));
 }
 

@@ -146,7 +146,8 @@ TEST_CASE("ring: the header says how it was recorded") {
   CHECK((process.recorder.cupti_state == trace::SourceState::taken && process.recorder.events == "light"));
   CHECK((process.recorder.mode == RecordingMode::ring && process.recorder.nccl_version == 22809));
   REQUIRE(process.notes.size() == 6);
-  CHECK((process.notes[4].starts_with("8 operators have no Python stack: ") && process.notes[5].starts_with("9 modules have no name: ")));
+  CHECK((process.notes[4].starts_with("8 operators have no Python stack: ") &&
+         process.notes[5].starts_with("9 modules have no name: ")));
   CHECK((process.recorder.stacks_left_out == 7 && process.notes[3].starts_with("7 calls have no stack: ")));
   CHECK(process.notes[0] == "CUPTI was in use by Nsight Systems: GPU work was not recorded");
 }

@@ -1,9 +1,9 @@
 // Every kind of record, without a list: a new one must become an event (or be none by intent) and be shown by dump.
-#include "tests/unit/cli/commands/text_sink.h"
-#include "cli/trace/event.h"
 #include "cli/formats/ring/reader.h"
 #include "cli/formats/ring/translator.h"
+#include "cli/trace/event.h"
 #include "ring_recording.h"
+#include "tests/unit/cli/commands/text_sink.h"
 
 using namespace cli;
 using namespace cli::ring;

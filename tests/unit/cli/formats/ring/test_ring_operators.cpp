@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/trace/short_name.h"
 #include "cli/formats/ring/operator_bytes.h"
+#include "cli/trace/short_name.h"
 #include "ring_recording.h"
 
 using namespace cli;
@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t kFirstTime = 5'000'000'100;
 constexpr std::uint8_t kFunction = 0, kBackward = 1, kUser = 7;
 
-trace::OperatorBeginRecord operator_begin(std::uint32_t name, std::uint32_t tid, std::uint32_t id, std::uint64_t after_ns, std::uint8_t scope = kFunction) {
+trace::OperatorBeginRecord operator_begin(std::uint32_t name, std::uint32_t tid, std::uint32_t id,
+                                          std::uint64_t after_ns, std::uint8_t scope = kFunction) {
   auto record = trace::make_record<trace::OperatorBeginRecord>();
   record.scope = scope, record.tid = tid, record.id = id, record.time_mono_ns = kFirstTime + after_ns;
   record.name_ref = name, record.inputs_ref = trace::kNoRef;
@@ -32,9 +33,11 @@ trace::OperatorEndRecord operator_end(std::uint32_t tid, std::uint32_t id, std::
 // "name duration" of each event, by start.
 std::vector<std::string> durations(Recording& recording) {
   KeepingSink sink = recording.read();
-  std::sort(sink.all.begin(), sink.all.end(), [](const KeptRecord& a, const KeptRecord& b) { return a.event.start_ns < b.event.start_ns; });
+  std::sort(sink.all.begin(), sink.all.end(),
+            [](const KeptRecord& a, const KeptRecord& b) { return a.event.start_ns < b.event.start_ns; });
   std::vector<std::string> found;
-  for (const KeptRecord& each : sink.all) found.push_back(std::string(recording.name_of(each.event)) + ' ' + std::to_string(each.event.duration_ns));
+  for (const KeptRecord& each : sink.all)
+    found.push_back(std::string(recording.name_of(each.event)) + ' ' + std::to_string(each.event.duration_ns));
   return found;
 }
 
@@ -113,13 +116,16 @@ TEST_CASE("ring: scopes are operators or annotations, numbers of autograd are to
   const KeepingSink sink = recording.read();
   REQUIRE(sink.all.size() == 3);
   CHECK((sink.all[0].event.kind == Kind::cpu_op && sink.all[0].args == "\"Sequence number\": 12"));
-  CHECK((sink.all[1].event.kind == Kind::cpu_op && sink.all[1].args == "\"Sequence number\": 12, \"Fwd thread id\": 3"));
+  CHECK(
+      (sink.all[1].event.kind == Kind::cpu_op && sink.all[1].args == "\"Sequence number\": 12, \"Fwd thread id\": 3"));
   CHECK((sink.all[2].event.kind == Kind::user_annotation && sink.all[2].args.empty()));
 }
 
-TEST_CASE("ring: stacks share what they have in common, and modules have the name that is known when the file is read") {
+TEST_CASE(
+    "ring: stacks share what they have in common, and modules have the name that is known when the file is read") {
   Recording recording;
-  const auto frame = [&](trace::FrameKind what, std::string_view name, std::string_view file, std::int32_t line, std::uint64_t instance = 0) {
+  const auto frame = [&](trace::FrameKind what, std::string_view name, std::string_view file, std::int32_t line,
+                         std::uint64_t instance = 0) {
     auto record = trace::make_record<trace::FrameRecord>();
     record.what = static_cast<std::uint8_t>(what), record.line = line, record.instance = instance;
     record.name_ref = recording.name(name);
@@ -128,7 +134,8 @@ TEST_CASE("ring: stacks share what they have in common, and modules have the nam
   };
   recording.define(trace::make_record<trace::IdentityRecord>());
   const auto outer = frame(trace::FrameKind::python, "step", "train.py", 12);
-  const auto model = frame(trace::FrameKind::module, "Model", "", 0, 0x7f00), layer = frame(trace::FrameKind::module, "Layer", "", 0, 0x7f80);
+  const auto model = frame(trace::FrameKind::module, "Model", "", 0, 0x7f00),
+             layer = frame(trace::FrameKind::module, "Layer", "", 0, 0x7f80);
   const auto inner = frame(trace::FrameKind::python, "forward", "layer.py", 3);
   const auto named = [&](std::uint64_t instance, std::string_view name) {
     auto record = trace::make_record<trace::ModuleNameRecord>();
@@ -153,7 +160,8 @@ TEST_CASE("ring: stacks share what they have in common, and modules have the nam
   const KeepingSink sink = recording.read();
   REQUIRE(sink.all.size() == 3);
   CHECK(sink.all[0].args == R"("Call stack": "train.py(12): step")");
-  CHECK(sink.all[1].args == R"("Module Hierarchy": "layers.0", "Call stack": "layer.py(3): forward;train.py(12): step")");
+  CHECK(sink.all[1].args ==
+        R"("Module Hierarchy": "layers.0", "Call stack": "layer.py(3): forward;train.py(12): step")");
   CHECK(sink.all[2].args.empty());
   const Catalog& catalog = recording.catalog;
   CHECK(catalog.stacks.size() == 1 + 4);
@@ -178,8 +186,17 @@ TEST_CASE("ring: a stack that names what is no frame is damage") {
 TEST_CASE("ring: inputs in PyTorch's words") {
   Bytes bytes;
   bytes.head(InputKind::tensor, 2, 6, true).add<std::int64_t>(3).add<std::int64_t>(4);
-  bytes.head(InputKind::tensor, 2, 15).add<std::int64_t>(3).add<std::int64_t>(4).add<std::int64_t>(1).add<std::int64_t>(3);
-  bytes.head(InputKind::none).head(InputKind::integer).add<std::int64_t>(-2).head(InputKind::real).add(1.0).head(InputKind::boolean, 1);
+  bytes.head(InputKind::tensor, 2, 15)
+      .add<std::int64_t>(3)
+      .add<std::int64_t>(4)
+      .add<std::int64_t>(1)
+      .add<std::int64_t>(3);
+  bytes.head(InputKind::none)
+      .head(InputKind::integer)
+      .add<std::int64_t>(-2)
+      .head(InputKind::real)
+      .add(1.0)
+      .head(InputKind::boolean, 1);
   bytes.head(InputKind::number_list, 2).add<std::int64_t>(1).add<std::int64_t>(2);
   bytes.head(InputKind::tensor_list, 1).head(InputKind::tensor, 1, 6, true).add<std::int64_t>(5).head(InputKind::other);
   CHECK(inputs_text(bytes) ==
@@ -191,8 +208,16 @@ TEST_CASE("ring: inputs in PyTorch's words") {
 
 TEST_CASE("ring: bytes that are no inputs end the list, wherever they are cut") {
   Bytes bytes;
-  bytes.head(InputKind::integer).add<std::int64_t>(5).head(InputKind::tensor, 2, 6).add<std::int64_t>(3).add<std::int64_t>(4).add<std::int64_t>(4).add<std::int64_t>(1);
-  bytes.head(InputKind::tensor, 0xffffffff).head(InputKind::tensor_list, 0xffffffff).head(InputKind::number_list, 0xffffffff);
+  bytes.head(InputKind::integer)
+      .add<std::int64_t>(5)
+      .head(InputKind::tensor, 2, 6)
+      .add<std::int64_t>(3)
+      .add<std::int64_t>(4)
+      .add<std::int64_t>(4)
+      .add<std::int64_t>(1);
+  bytes.head(InputKind::tensor, 0xffffffff)
+      .head(InputKind::tensor_list, 0xffffffff)
+      .head(InputKind::number_list, 0xffffffff);
   for (std::size_t length = 0; length <= bytes.text.size(); ++length) {
     Catalog catalog;
     const auto inputs = read_operator_inputs(std::string_view(bytes.text).substr(0, length), catalog);

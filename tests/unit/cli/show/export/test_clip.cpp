@@ -34,8 +34,7 @@ Derived queue(std::int64_t at, double value, std::int64_t device = 0) {
 }  // namespace
 
 TEST_CASE("clip: slices keep what lies in the window") {
-  CHECK(clipped({gap(50, 100), gap(150, 10), gap(180, 90)}) ==
-        "idle 100+50=0\nidle 150+10=0\nidle 180+20=0\n");
+  CHECK(clipped({gap(50, 100), gap(150, 10), gap(180, 90)}) == "idle 100+50=0\nidle 150+10=0\nidle 180+20=0\n");
   CHECK(clipped({gap(10, 20), gap(50, 50), gap(200, 5), gap(150, 10, 1)}).empty());
   CHECK(clipped({gap(50, 500)}) == "idle 100+100=0\n");
 }

@@ -1,8 +1,7 @@
 // Markup and text of a page: what a stranger wrote never becomes markup.
-#include "cli/show/report/html.h"
-
 #include <string>
 
+#include "cli/show/report/html.h"
 #include "cli/show/report/page.h"
 #include "tests/unit/catch.h"
 
@@ -24,7 +23,8 @@ TEST_CASE("report: values of attributes are escaped", "[report]") {
   Html page;
   page.element("td", {{"title", "\"><img>"}, {"data-v", 7}, {"x", 1.5}}, "<b>");
   page.empty("rect", {{"width", 2.0}, {"y", -0.001}});
-  CHECK(page.all() == "<td title=\"&quot;&gt;&lt;img&gt;\" data-v=\"7\" x=\"1.5\">&lt;b&gt;</td><rect width=\"2\" y=\"0\"/>");
+  CHECK(page.all() ==
+        "<td title=\"&quot;&gt;&lt;img&gt;\" data-v=\"7\" x=\"1.5\">&lt;b&gt;</td><rect width=\"2\" y=\"0\"/>");
 }
 
 TEST_CASE("report: coordinates are short", "[report]") {

@@ -1,8 +1,7 @@
-#include "cli/timeline/clocks/line_fit.h"
-
 #include <cmath>
 #include <random>
 
+#include "cli/timeline/clocks/line_fit.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -26,7 +25,8 @@ std::vector<LinePoint> series(std::size_t count, std::uint64_t seed, F&& add) {
 
 TEST_CASE("breaks: none in a line, however many points and however few", "[slow]") {
   for (const std::size_t count : {0u, 1u, 5u, 30u, 76u, 500u, 5000u}) {
-    for (std::uint64_t seed = 1; seed <= 40; ++seed) CHECK(find_breaks(series(count, seed, [](double) { return 0; })).empty());
+    for (std::uint64_t seed = 1; seed <= 40; ++seed)
+      CHECK(find_breaks(series(count, seed, [](double) { return 0; })).empty());
   }
 }
 

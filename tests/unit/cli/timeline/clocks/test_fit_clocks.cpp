@@ -1,8 +1,7 @@
 // Clocks of hosts are found from collectives: against jobs whose clocks are known.
-#include "cli/timeline/clocks/fit_clocks.h"
-
 #include <cmath>
 
+#include "cli/timeline/clocks/fit_clocks.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/timeline/collectives/made_collectives.h"
@@ -25,7 +24,8 @@ struct ClockScore {
 void score(const MadeJob& job, ClockScore& score) {
   const MadeCollectives made(job);
   std::vector<std::uint32_t> domain_of;
-  for (std::size_t rank = 0; rank < job.hosts * job.ranks_per_host; ++rank) domain_of.push_back(static_cast<std::uint32_t>(rank / job.ranks_per_host));
+  for (std::size_t rank = 0; rank < job.hosts * job.ranks_per_host; ++rank)
+    domain_of.push_back(static_cast<std::uint32_t>(rank / job.ranks_per_host));
   std::vector<ClockFit> fits(job.hosts);
   fit_clocks(made.calls, match_collectives(made.calls, made.catalog), domain_of, std::nullopt, fits);
   for (const ClockFit& fit : fits) score.pieces += fit.later.size();
@@ -35,14 +35,16 @@ void score(const MadeJob& job, ClockScore& score) {
       const double at_ns = made.length_ns() * i / 10;
       // Where a clock was set back it says times twice.
       if (job.set_ns < 0 && std::abs(at_ns - job.set_at * made.planned_ns()) <= 1.2 * -job.set_ns) continue;
-      score.errors_ns.push_back(std::abs(static_cast<double>(fits[host].on_axis(made.clock(rank, at_ns)) - fits[0].on_axis(made.clock(0, at_ns)))));
+      score.errors_ns.push_back(std::abs(
+          static_cast<double>(fits[host].on_axis(made.clock(rank, at_ns)) - fits[0].on_axis(made.clock(0, at_ns)))));
     }
     if (!fits[host].bound_lo_ns || !fits[host].bound_hi_ns) continue;
     // When its clock says reference_ns.
     const double true_ns = static_cast<double>(fits[host].reference_ns - made.clock(rank, 0)) / (1 + made.drift[host]);
     const auto offset_ns = static_cast<double>(fits[0].on_axis(made.clock(0, true_ns)) - fits[host].reference_ns);
     ++score.bounds;
-    score.held += offset_ns >= static_cast<double>(*fits[host].bound_lo_ns) && offset_ns <= static_cast<double>(*fits[host].bound_hi_ns);
+    score.held += offset_ns >= static_cast<double>(*fits[host].bound_lo_ns) &&
+                  offset_ns <= static_cast<double>(*fits[host].bound_hi_ns);
   }
   score.fits = std::move(fits);
 }
@@ -81,7 +83,8 @@ TEST_CASE("clocks: a rank that is late in every collective moves nothing", "[slo
   CHECK(found.held == found.bounds);
 }
 
-TEST_CASE("clocks: one that is set on the way is found, whichever host has it, and none is where there is none", "[slow]") {
+TEST_CASE("clocks: one that is set on the way is found, whichever host has it, and none is where there is none",
+          "[slow]") {
   MadeJob job = long_job();
   CHECK(score_many(job, 10).pieces == 0);
   for (const double set_ns : {2e9, 100e3, -300e6}) {
@@ -149,7 +152,8 @@ TEST_CASE("clocks: what cannot be told from nothing is not applied", "[slow]") {
   }
 }
 
-TEST_CASE("clocks: the root of a broadcast is a rank of its communicator, in whatever order the ranks were read", "[slow]") {
+TEST_CASE("clocks: the root of a broadcast is a rank of its communicator, in whatever order the ranks were read",
+          "[slow]") {
   CollectiveCalls calls;
   Catalog catalog;
   catalog.processes.resize(2);
@@ -163,11 +167,13 @@ TEST_CASE("clocks: the root of a broadcast is a rank of its communicator, in wha
     CollectiveLane lane;
     lane.numbering = Numbering::numbered;
     lane.own_rank = is_root ? 0 : 1;
-    for (std::int64_t i = 0; i < 80; ++i) {  // both end together; the root is done with a broadcast 5 ms before the other begins
+    for (std::int64_t i = 0; i < 80;
+         ++i) {  // both end together; the root is done with a broadcast 5 ms before the other begins
       CollectiveCall call;
       call.position = i, call.what = i % 2 == 0 ? reduces : broadcasts;
       const std::int64_t late_ns = i % 2 == 1 && !is_root ? 5'000'000 : 0;
-      call.gpu_start_ns = 1'000'000'000 + i * 20'000'000 + late_ns, call.gpu_end_ns = call.gpu_start_ns + 50'000 + (i * 7919) % 997;
+      call.gpu_start_ns = 1'000'000'000 + i * 20'000'000 + late_ns,
+      call.gpu_end_ns = call.gpu_start_ns + 50'000 + (i * 7919) % 997;
       lane.calls.push_back(call);
     }
     calls.processes[id].lanes.push_back(lane);
@@ -204,13 +210,15 @@ TEST_CASE("clocks: of many jobs", "[slow]") {
     double lost, bias;
     std::uint64_t seeds;
   };
-  for (const Row& row : {Row{"8 x 4", 8, 4, 0, 0, 200}, Row{"8 x 4, 30 % lost", 8, 4, 0.3, 0, 200}, Row{"8 x 4, biased", 8, 4, 0, 50e3, 200},
-                         Row{"128 x 8", 128, 8, 0.1, 0, 5}}) {
+  for (const Row& row : {Row{"8 x 4", 8, 4, 0, 0, 200}, Row{"8 x 4, 30 % lost", 8, 4, 0.3, 0, 200},
+                         Row{"8 x 4, biased", 8, 4, 0, 50e3, 200}, Row{"128 x 8", 128, 8, 0.1, 0, 5}}) {
     MadeJob job = long_job();
     if (row.hosts > 8) job.collectives_per_step = 72, job.shared_per_step = 3;  // 360 of each host are shared
     job.hosts = row.hosts, job.ranks_per_host = row.ranks, job.lost = row.lost, job.most_bias_ns = row.bias;
     ClockScore found;
-    for (job.seed = 1; job.seed <= row.seeds; job.seed += row.hosts > 8 ? std::min<std::size_t>(case_step(), 4) : case_step()) score(job, found);
+    for (job.seed = 1; job.seed <= row.seeds;
+         job.seed += row.hosts > 8 ? std::min<std::size_t>(case_step(), 4) : case_step())
+      score(job, found);
     INFO(row.name << ": bounds held " << found.held << " of " << found.bounds);
     if (row.bias == 0) CHECK(found.p99() <= 5000);
     CHECK(found.held >= found.bounds * 99 / 100);

@@ -1,8 +1,7 @@
-#include "cli/timeline/clocks/line_fit.h"
-
 #include <cmath>
 #include <random>
 
+#include "cli/timeline/clocks/line_fit.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

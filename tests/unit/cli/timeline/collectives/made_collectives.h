@@ -19,20 +19,20 @@ struct MadeJob {
   std::size_t shared_per_step = 0;  // of these, between hosts: evenly among them; 0: as it comes
   double most_offset_ns = 5e9, most_drift = 50e-6;
   double typical_jitter_ns = 20'000, most_jitter_ns = 188'000;  // of ends: as on eight H100s
-  double lost = 0;             // share of the calls of which nothing is in the trace
-  std::size_t most_late = 0;   // of a rank: its first calls, up to so many, are missing
-  bool counted = false;        // as in profiles without Seq; else numbered
+  double lost = 0;                                              // share of the calls of which nothing is in the trace
+  std::size_t most_late = 0;      // of a rank: its first calls, up to so many, are missing
+  bool counted = false;           // as in profiles without Seq; else numbered
   bool counts_from_late = false;  // numbered, but from the first call that was recorded
   bool hosts_are_known = true;
-  bool one_kind = false;       // every collective looks the same
-  double most_compute_ns = 900'000;    // between two collectives
-  double most_bias_ns = 0;     // of a host: all its ends are later by as much, up to so much
+  bool one_kind = false;                    // every collective looks the same
+  double most_compute_ns = 900'000;         // between two collectives
+  double most_bias_ns = 0;                  // of a host: all its ends are later by as much, up to so much
   std::size_t late_rank = ~std::size_t{0};  // one that is late in every collective, by
   double late_ns = 0;
   std::size_t set_host = ~std::size_t{0};  // whose clock is set
-  double set_ns = 0, set_at = 0.5;          // forward by so much, at this share of the run
-  double bend_ppm = 0, bend_at = 0.5;       // then, what its drift changes by
-  bool unnamed = false;        // the communicator of no call is known
+  double set_ns = 0, set_at = 0.5;         // forward by so much, at this share of the run
+  double bend_ppm = 0, bend_at = 0.5;      // then, what its drift changes by
+  bool unnamed = false;                    // the communicator of no call is known
   std::uint64_t seed = 1;
 };
 
@@ -75,7 +75,9 @@ class MadeCollectives {
 
   double length_ns() const { return length_ns_; }
   // About as long: known before the run is.
-  double planned_ns() const { return static_cast<double>(job_.steps * job_.collectives_per_step) * job_.most_compute_ns * 0.5; }
+  double planned_ns() const {
+    return static_cast<double>(job_.steps * job_.collectives_per_step) * job_.most_compute_ns * 0.5;
+  }
 
   // What the clock of a rank says at a true time.
   std::int64_t clock(std::size_t rank, double true_ns) const {
@@ -91,7 +93,9 @@ class MadeCollectives {
  private:
   static constexpr std::int64_t kBegin_ns = 1'700'000'000'000'000'000;
 
-  std::ptrdiff_t at(std::size_t host, std::size_t place) const { return static_cast<std::ptrdiff_t>(host * job_.ranks_per_host + place); }
+  std::ptrdiff_t at(std::size_t host, std::size_t place) const {
+    return static_cast<std::ptrdiff_t>(host * job_.ranks_per_host + place);
+  }
   double uniform(double lo, double hi) { return std::uniform_real_distribution<>(lo, hi)(random_); }
   bool happens(double share) { return uniform(0, 1) < share; }
   double jitter() {
@@ -157,7 +161,9 @@ class MadeCollectives {
       for (const auto& [which, what] : order) {
         const Made& made = made_[which];
         double last = 0;
-        for (const std::size_t rank : made.ranks) now[rank] += uniform(50'000, job_.most_compute_ns) + (rank == job_.late_rank ? job_.late_ns : 0), last = std::max(last, now[rank]);
+        for (const std::size_t rank : made.ranks)
+          now[rank] += uniform(50'000, job_.most_compute_ns) + (rank == job_.late_rank ? job_.late_ns : 0),
+              last = std::max(last, now[rank]);
         const double done = last + uniform(20'000, 60'000);
         for (const std::size_t rank : made.ranks) {
           CollectiveCall call;
@@ -200,7 +206,7 @@ class MadeCollectives {
   std::vector<double> bias_ns_;  // by host
   std::mt19937_64 random_;
   std::vector<Made> made_;
-  double length_ns_ = 0;  // of the run
+  double length_ns_ = 0;                                     // of the run
   std::map<std::size_t, std::vector<std::size_t>> lane_of_;  // by rank: of which communicators its lanes are
 };
 
@@ -211,7 +217,8 @@ struct MatchScore {
 
 inline MatchScore score(const MadeCollectives& made, const MatchedCollectives& matched) {
   MatchScore score;
-  std::map<std::uint64_t, std::map<std::size_t, std::size_t>> found;  // by truth: how many of its calls are in which collective
+  std::map<std::uint64_t, std::map<std::size_t, std::size_t>>
+      found;  // by truth: how many of its calls are in which collective
   std::map<std::uint64_t, std::size_t> all;
   for (const auto& process : made.truth) {
     for (const auto& lane : process) {

@@ -17,16 +17,17 @@ enum class MadeNoise : std::uint8_t { small, exponential, heavy_tails, hiccups, 
 
 struct MadeLateJob {
   std::size_t ranks = 8;
-  std::size_t tensor = 1;  // ranks of a tensor-parallel group, which meet before each collective over the data-parallel ones; 1: one group of all
+  std::size_t tensor =
+      1;  // ranks of a tensor-parallel group, which meet before each collective over the data-parallel ones; 1: one group of all
   std::size_t steps = 40, buckets = 4;
-  bool hidden = false;     // the collectives of a step but the last overlap with its compute
+  bool hidden = false;  // the collectives of a step but the last overlap with its compute
   MadeNoise noise = MadeNoise::small;
-  double speed = 0;        // each rank computes longer by up to so much, always
+  double speed = 0;  // each rank computes longer by up to so much, always
   std::vector<std::size_t> stragglers;
-  bool in_turn = false;    // one in each step; else all of them
-  double often = 1;        // in this share of the steps
+  bool in_turn = false;        // one in each step; else all of them
+  double often = 1;            // in this share of the steps
   double from = 0, until = 1;  // in this part of the run
-  double late = 0.2;       // of a step's compute
+  double late = 0.2;           // of a step's compute
   std::uint64_t seed = 1;
 };
 
@@ -61,15 +62,16 @@ class MadeLateness {
 
   // Whether the others wait for each straggler 5 % of the time, and twice as long as for one of the others by chance.
   bool is_clear() const {
-    return std::all_of(job_.stragglers.begin(), job_.stragglers.end(),
-                       [&](std::size_t rank) { return waited_ns[rank] * 20 >= span_ns && waited_ns[rank] >= 2 * chance_ns; });
+    return std::all_of(job_.stragglers.begin(), job_.stragglers.end(), [&](std::size_t rank) {
+      return waited_ns[rank] * 20 >= span_ns && waited_ns[rank] >= 2 * chance_ns;
+    });
   }
   Lateness lateness() const { return find_stragglers(calls, matched, chosen, clocks); }
 
  private:
   struct Rank {
-    double done = 0;      // its compute, until then
-    double sent = 0;      // its collectives, until then
+    double done = 0;  // its compute, until then
+    double sent = 0;  // its collectives, until then
     double slower = 1;
     std::size_t disturbed = 0;  // for so many more computations
     GpuAccounts spent;
@@ -113,8 +115,10 @@ class MadeLateness {
     const double at = static_cast<double>(step) / static_cast<double>(job_.steps);
     std::set<std::size_t> late;
     if (!job_.stragglers.empty() && at >= job_.from && at < job_.until && uniform(0, 1) < job_.often) {
-      if (job_.in_turn) late.insert(job_.stragglers[turn_++ % job_.stragglers.size()]);
-      else late.insert(job_.stragglers.begin(), job_.stragglers.end());
+      if (job_.in_turn)
+        late.insert(job_.stragglers[turn_++ % job_.stragglers.size()]);
+      else
+        late.insert(job_.stragglers.begin(), job_.stragglers.end());
     }
     const std::size_t delayed_before = random_() % job_.buckets;
     const std::size_t hosts = job_.tensor > 1 ? job_.ranks / job_.tensor : 0;
@@ -122,7 +126,9 @@ class MadeLateness {
       for (std::size_t id = 0; id < job_.ranks; ++id) {
         Rank& rank = ranks_[id];
         const double compute_ns = kCompute_ns * rank.slower * (1 + noise(rank));
-        const double late_ns = late.count(id) > 0 && bucket == delayed_before ? job_.late * kCompute_ns * static_cast<double>(job_.buckets) * uniform(0.9, 1.1) : 0;
+        const double late_ns = late.count(id) > 0 && bucket == delayed_before
+                                   ? job_.late * kCompute_ns * static_cast<double>(job_.buckets) * uniform(0.9, 1.1)
+                                   : 0;
         rank.spent.compute_ns += static_cast<std::int64_t>(compute_ns);
         rank.spent.idle_ns += static_cast<std::int64_t>(late_ns);
         rank.done += compute_ns + late_ns;
@@ -137,23 +143,28 @@ class MadeLateness {
   void meet(Group& group, bool held) {
     double end = 0;
     for (const ProcessId id : group.members) end = std::max({end, ranks_[id].done, ranks_[id].sent});
-    const auto is_planted = [&](ProcessId id) { return std::find(job_.stragglers.begin(), job_.stragglers.end(), id) != job_.stragglers.end(); };
+    const auto is_planted = [&](ProcessId id) {
+      return std::find(job_.stragglers.begin(), job_.stragglers.end(), id) != job_.stragglers.end();
+    };
     std::vector<double> others;  // starts of those that are not late on purpose
     for (const ProcessId id : group.members) {
       if (!is_planted(id)) others.push_back(std::max(ranks_[id].done, ranks_[id].sent));
     }
     std::sort(others.rbegin(), others.rend());
     for (const ProcessId id : group.members) {
-      if (is_planted(id) && !others.empty()) waited_ns[id] += std::max(0.0, std::max(ranks_[id].done, ranks_[id].sent) - others[0]);
+      if (is_planted(id) && !others.empty())
+        waited_ns[id] += std::max(0.0, std::max(ranks_[id].done, ranks_[id].sent) - others[0]);
     }
-    if (others.size() > 1) chance_ns += (others[0] - others[1]) / static_cast<double>(job_.ranks - job_.stragglers.size());
+    if (others.size() > 1)
+      chance_ns += (others[0] - others[1]) / static_cast<double>(job_.ranks - job_.stragglers.size());
     end += 0.05 * kCompute_ns;
     auto& some = group.calls.emplace_back();
     for (const ProcessId id : group.members) {
       Rank& rank = ranks_[id];
       const double start = std::max(rank.done, rank.sent), exposed = held ? end - start : 0;
       CollectiveCall& call = some.emplace_back();
-      call.what = what_, call.gpu_start_ns = static_cast<std::int64_t>(start), call.gpu_end_ns = static_cast<std::int64_t>(end);
+      call.what = what_, call.gpu_start_ns = static_cast<std::int64_t>(start),
+      call.gpu_end_ns = static_cast<std::int64_t>(end);
       call.exposed_ns = static_cast<std::int64_t>(exposed);
       call.before = rank.spent;
       rank.spent.communication_ns += call.exposed_ns;
@@ -165,16 +176,19 @@ class MadeLateness {
   void add_collectives() {
     for (std::uint32_t group = 0; group < groups_.size(); ++group) {
       calls.communicators.emplace_back();
-      matched.groups.push_back({group, groups_[group].members, static_cast<std::int64_t>(groups_[group].members.size()), true});
+      matched.groups.push_back(
+          {group, groups_[group].members, static_cast<std::int64_t>(groups_[group].members.size()), true});
       for (const ProcessId id : groups_[group].members) calls.processes[id].lanes.emplace_back().communicator = group;
       for (const auto& some : groups_[group].calls) {
         MatchedCollective collective;
         collective.group = group, collective.what = what_;
-        collective.first_call = static_cast<std::uint32_t>(matched.calls.size()), collective.calls = static_cast<std::uint32_t>(some.size());
+        collective.first_call = static_cast<std::uint32_t>(matched.calls.size()),
+        collective.calls = static_cast<std::uint32_t>(some.size());
         for (std::size_t i = 0; i < some.size(); ++i) {
           const ProcessId id = groups_[group].members[i];
           auto& lanes = calls.processes[id].lanes;
-          matched.calls.push_back({id, static_cast<std::uint32_t>(lanes.size() - 1), static_cast<std::uint32_t>(lanes.back().calls.size())});
+          matched.calls.push_back({id, static_cast<std::uint32_t>(lanes.size() - 1),
+                                   static_cast<std::uint32_t>(lanes.back().calls.size())});
           lanes.back().calls.push_back(some[i]);
         }
         chosen.push_back(static_cast<std::uint32_t>(matched.collectives.size()));
@@ -215,7 +229,8 @@ inline MadeLateJob late_job(std::uint64_t seed) {
   const std::size_t count = 1 + random() % 3;
   while (job.stragglers.size() < count) {
     const std::size_t rank = random() % job.ranks;
-    if (std::find(job.stragglers.begin(), job.stragglers.end(), rank) == job.stragglers.end()) job.stragglers.push_back(rank);
+    if (std::find(job.stragglers.begin(), job.stragglers.end(), rank) == job.stragglers.end())
+      job.stragglers.push_back(rank);
   }
   job.in_turn = random() % 2 == 0;
   const double turns = job.in_turn ? static_cast<double>(count) : 1;
@@ -229,7 +244,9 @@ inline MadeLateJob late_job(std::uint64_t seed) {
 }
 
 struct LateScore {
-  std::size_t late = 0, right = 0;       // jobs with stragglers that are clear; those of them whose stragglers are named, and nobody else
+  std::size_t late = 0,
+              right =
+                  0;  // jobs with stragglers that are clear; those of them whose stragglers are named, and nobody else
   std::size_t healthy = 0, silent = 0;
   std::string wrong_seeds;
 };

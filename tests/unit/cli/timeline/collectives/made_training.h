@@ -20,9 +20,9 @@ namespace cli {
 struct MadeTraining {
   std::size_t hosts = 8, ranks_per_host = 4;
   std::size_t steps = 20, collectives_per_step = 12;
-  double late_ns = 1e6;         // of a straggler, before each of its collectives
-  bool once_a_step = false;     // ... before the first one of each step only
-  double lost = 0;              // share of the records
+  double late_ns = 1e6;                         // of a straggler, before each of its collectives
+  bool once_a_step = false;                     // ... before the first one of each step only
+  double lost = 0;                              // share of the records
   std::map<std::size_t, LateCause> stragglers;  // by rank
   std::uint64_t seed = 1;
 };
@@ -41,7 +41,8 @@ class CallsOfTrace : public EventSink {
   std::unique_ptr<CallCollector> collector_;
 };
 
-inline Lateness lateness_of(const CollectiveCalls& calls, const Catalog& catalog, const std::vector<ClockFit>& fits = {}) {
+inline Lateness lateness_of(const CollectiveCalls& calls, const Catalog& catalog,
+                            const std::vector<ClockFit>& fits = {}) {
   const MatchedCollectives matched = match_collectives(calls, catalog);
   std::vector<std::uint32_t> all;
   for (std::uint32_t at = 0; at < matched.collectives.size(); ++at) all.push_back(at);
@@ -54,13 +55,15 @@ class MadeEvents {
 
   explicit MadeEvents(const MadeTraining& job) : job_(job), random_(job.seed) {
     const std::size_t ranks = job.hosts * job.ranks_per_host;
-    for (std::size_t host = 0; host < job.hosts; ++host) offset_ns_.push_back(uniform(-5e9, 5e9)), drift_.push_back(uniform(-50e-6, 50e-6));
+    for (std::size_t host = 0; host < job.hosts; ++host)
+      offset_ns_.push_back(uniform(-5e9, 5e9)), drift_.push_back(uniform(-50e-6, 50e-6));
     std::vector<std::size_t> world;
     for (std::size_t rank = 0; rank < ranks; ++rank) add_rank(rank), world.push_back(rank);
     add_group(world);
     for (std::size_t host = 0; host < job.hosts; ++host) {  // those of a host, and those of one place on each
       std::vector<std::size_t> some;
-      for (std::size_t place = 0; place < job.ranks_per_host; ++place) some.push_back(host * job.ranks_per_host + place);
+      for (std::size_t place = 0; place < job.ranks_per_host; ++place)
+        some.push_back(host * job.ranks_per_host + place);
       add_group(some);
     }
     for (std::size_t place = 0; place < job.ranks_per_host; ++place) {
@@ -69,7 +72,8 @@ class MadeEvents {
       add_group(some);
     }
     run();
-    std::stable_sort(trace.events.begin(), trace.events.end(), [](const auto& a, const auto& b) { return a.first.start_ns < b.first.start_ns; });
+    std::stable_sort(trace.events.begin(), trace.events.end(),
+                     [](const auto& a, const auto& b) { return a.first.start_ns < b.first.start_ns; });
   }
 
   CollectiveCalls calls() const {
@@ -88,7 +92,7 @@ class MadeEvents {
     std::uint64_t correlation = 0;
     std::map<std::size_t, std::uint64_t> ordinals;
   };
-  struct Slot {  // what a step does before a collective, and this: the same on all ranks and in all steps
+  struct Slot {         // what a step does before a collective, and this: the same on all ranks and in all steps
     std::size_t group;  // of a kind: world, of a host, of a place
     std::vector<std::pair<std::string, double>> kernels;
   };
@@ -101,7 +105,8 @@ class MadeEvents {
     made.process = trace.process(static_cast<std::int64_t>(rank));
     Process& process = trace.catalog.processes[made.process];
     process.host = "node" + std::to_string(rank / job_.ranks_per_host), process.state = RecordingState::clean;
-    made.thread = trace.thread(made.process), made.compute = trace.stream(made.process, 7), made.communication = trace.stream(made.process, 9);
+    made.thread = trace.thread(made.process), made.compute = trace.stream(made.process, 7),
+    made.communication = trace.stream(made.process, 9);
     ranks_.push_back(made);
   }
 
@@ -109,12 +114,16 @@ class MadeEvents {
     const std::uint64_t hash = 0xc0ffee00 + groups_.size();
     for (std::size_t i = 0; i < members.size(); ++i) {
       auto& told = trace.catalog.processes[ranks_[members[i]].process].communicators;
-      told.push_back({.communicator = hash, .rank = static_cast<std::int64_t>(i), .ranks = static_cast<std::int64_t>(members.size()), .epoch = 1});
+      told.push_back({.communicator = hash,
+                      .rank = static_cast<std::int64_t>(i),
+                      .ranks = static_cast<std::int64_t>(members.size()),
+                      .epoch = 1});
     }
     groups_.push_back(members);
   }
 
-  void put(const Rank& rank, TrackId track, Kind kind, const char* name, double start, double duration, std::uint64_t correlation, KeptFacts facts) {
+  void put(const Rank& rank, TrackId track, Kind kind, const char* name, double start, double duration,
+           std::uint64_t correlation, KeptFacts facts) {
     if (uniform(0, 1) < job_.lost) {
       ++trace.catalog.processes[rank.process].lost[static_cast<std::size_t>(kind)];
       return;
@@ -143,7 +152,8 @@ class MadeEvents {
     rank.host = std::max(rank.host, at);
     copies ? launch(rank, "cudaMemcpyAsync", 41) : launch(rank, "cudaLaunchKernel", 211);
     rank.now = std::max(rank.now + 1'000, rank.host + 4'000);
-    put(rank, rank.compute, kind, name, rank.now, duration, rank.correlation, copies ? KeptFacts(from_pageable()) : KeptFacts(KernelFacts{}));
+    put(rank, rank.compute, kind, name, rank.now, duration, rank.correlation,
+        copies ? KeptFacts(from_pageable()) : KeptFacts(KernelFacts{}));
     rank.now += duration;
   }
 
@@ -151,10 +161,12 @@ class MadeEvents {
     double all = 0;
     for (const auto& [name, ns] : slot.kernels) all += ns;
     const double launched = cause == LateCause::host ? rank.now + job_.late_ns : 0;
-    run_work(rank, Kind::memcpy, "Memcpy HtoD (Pageable -> Device)", launched, 20'000 + (cause == LateCause::copy ? job_.late_ns : 0));
+    run_work(rank, Kind::memcpy, "Memcpy HtoD (Pageable -> Device)", launched,
+             20'000 + (cause == LateCause::copy ? job_.late_ns : 0));
     for (const auto& [name, ns] : slot.kernels) {
       const double varied = ns * uniform(0.97, 1.03);
-      run_work(rank, Kind::kernel, name.c_str(), 0, cause == LateCause::slow_kernels ? varied * (1 + job_.late_ns / all) : varied);
+      run_work(rank, Kind::kernel, name.c_str(), 0,
+               cause == LateCause::slow_kernels ? varied * (1 + job_.late_ns / all) : varied);
     }
     for (double more = cause == LateCause::more_work ? job_.late_ns : 0; more > 0; more -= slot.kernels[0].second) {
       run_work(rank, Kind::kernel, slot.kernels[0].first.c_str(), 0, slot.kernels[0].second);
@@ -173,12 +185,15 @@ class MadeEvents {
       NcclFacts facts;
       Collective& c = facts.collective;
       c.communicator = 0xc0ffee00 + group, c.ordinal = rank.ordinals[group]++, c.epoch = 1;
-      c.nccl_class = static_cast<std::uint8_t>(trace::NcclClass::collective), c.has = Collective::kCommunicator | Collective::kBytes;
-      put(rank, rank.thread, Kind::nccl, "ncclAllReduce", std::max(rank.host + 4'000, rank.now - 1'000'000) - 500, 9'000, 0, facts);
+      c.nccl_class = static_cast<std::uint8_t>(trace::NcclClass::collective),
+      c.has = Collective::kCommunicator | Collective::kBytes;
+      put(rank, rank.thread, Kind::nccl, "ncclAllReduce", std::max(rank.host + 4'000, rank.now - 1'000'000) - 500,
+          9'000, 0, facts);
       launch(rank, "cudaLaunchKernelExC", 430);
       rank.host += 10'000;
       const double end = done + jitter();
-      put(rank, rank.communication, Kind::kernel, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL()", rank.now, end - rank.now, rank.correlation, KernelFacts{});
+      put(rank, rank.communication, Kind::kernel, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL()", rank.now,
+          end - rank.now, rank.correlation, KernelFacts{});
       rank.now = end;
     }
   }
@@ -188,7 +203,8 @@ class MadeEvents {
     for (Slot& slot : slots) {
       slot.group = random_() % 3;
       const std::size_t kernels = 2 + random_() % 3;
-      for (std::size_t i = 0; i < kernels; ++i) slot.kernels.emplace_back("kernel_" + std::to_string(random_() % 8), uniform(50'000, 400'000));
+      for (std::size_t i = 0; i < kernels; ++i)
+        slot.kernels.emplace_back("kernel_" + std::to_string(random_() % 8), uniform(50'000, 400'000));
     }
     return slots;
   }

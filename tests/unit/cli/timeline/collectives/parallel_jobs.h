@@ -44,7 +44,8 @@ struct ParallelJob {
     do {
       job.tensor = one_of({1, 2, 4, 8}), job.data = one_of({1, 2, 4, 8}), job.pipeline = one_of({1, 1, 2, 4});
     } while (job.ranks() < 2 || job.ranks() > 64);
-    job.steps = one_of({8, 12, 20}), job.layers = one_of({2, 4, 8}), job.microbatches = job.pipeline > 1 ? one_of({2, 4}) : 1;
+    job.steps = one_of({8, 12, 20}), job.layers = one_of({2, 4, 8}),
+    job.microbatches = job.pipeline > 1 ? one_of({2, 4}) : 1;
     job.world = random() % 4 == 0;
     job.names = static_cast<JobNames>(random() % 4);
     job.trouble = static_cast<JobTrouble>(random() % 3);
@@ -94,7 +95,8 @@ class ParallelJobCalls {
   std::set<std::uint64_t> provable() const {
     std::set<std::uint64_t> found;
     for (const Group& group : groups_) {
-      if (job_.names == JobNames::all || proving_calls(group) >= 8) found.insert(group.numbers.begin(), group.numbers.end());
+      if (job_.names == JobNames::all || proving_calls(group) >= 8)
+        found.insert(group.numbers.begin(), group.numbers.end());
     }
     return found;
   }
@@ -116,7 +118,9 @@ class ParallelJobCalls {
   double uniform(double lo, double hi) { return lo + (hi - lo) * static_cast<double>(random_() >> 11) * 0x1p-53; }
   double exponential(double mean) { return -std::log(1 - uniform(0, 1)) * mean; }
 
-  std::size_t rank_at(std::size_t p, std::size_t d, std::size_t t) const { return (p * job_.data + d) * job_.tensor + t; }
+  std::size_t rank_at(std::size_t p, std::size_t d, std::size_t t) const {
+    return (p * job_.data + d) * job_.tensor + t;
+  }
 
   void add_group(GroupKind kind, std::vector<std::size_t> ranks) {
     if (ranks.size() > 1) groups_.push_back({kind, std::move(ranks), {}, {}});
@@ -133,7 +137,8 @@ class ParallelJobCalls {
         std::vector<std::size_t> some;
         for (std::size_t d = 0; d < job_.data; ++d) some.push_back(rank_at(p, d, t));
         add_group(GroupKind::data, some);
-        for (std::size_t d = 0; p + 1 < job_.pipeline && d < job_.data; ++d) add_group(GroupKind::pipeline, {rank_at(p, d, t), rank_at(p + 1, d, t)});
+        for (std::size_t d = 0; p + 1 < job_.pipeline && d < job_.data; ++d)
+          add_group(GroupKind::pipeline, {rank_at(p, d, t), rank_at(p + 1, d, t)});
       }
     }
     std::vector<std::size_t> all;
@@ -179,7 +184,8 @@ class ParallelJobCalls {
             compute(stage, forward ? 1 : 2);
             meet_all(GroupKind::tensor, 60'000, stage);
           }
-          if (forward ? stage + 1 < job_.pipeline : stage > 0) meet_all(GroupKind::pipeline, 80'000, forward ? stage : stage - 1);
+          if (forward ? stage + 1 < job_.pipeline : stage > 0)
+            meet_all(GroupKind::pipeline, 80'000, forward ? stage : stage - 1);
         }
       }
     }
@@ -193,7 +199,9 @@ class ParallelJobCalls {
     meet_all(GroupKind::world, 40'000, 0);
   }
 
-  std::int64_t clock(std::size_t rank, double ns) const { return kBegin_ns + std::llround(ns + offset_ns_[rank] + drift_[rank] * ns); }
+  std::int64_t clock(std::size_t rank, double ns) const {
+    return kBegin_ns + std::llround(ns + offset_ns_[rank] + drift_[rank] * ns);
+  }
 
   void finish() {
     std::vector<std::uint64_t> lost;
@@ -208,10 +216,12 @@ class ParallelJobCalls {
     };
     unnamed = add("", -1);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      if (job_.names != JobNames::none) communicators[&groups_[i]] = add("group" + std::to_string(i), std::ssize(groups_[i].ranks));
+      if (job_.names != JobNames::none)
+        communicators[&groups_[i]] = add("group" + std::to_string(i), std::ssize(groups_[i].ranks));
     }
     for (std::size_t rank = 0; rank < job_.ranks(); ++rank) {
-      const bool is_named = job_.names == JobNames::all || job_.names == JobNames::no_numbers || (job_.names == JobNames::some_ranks && rank % 2 == 0);
+      const bool is_named = job_.names == JobNames::all || job_.names == JobNames::no_numbers ||
+                            (job_.names == JobNames::some_ranks && rank % 2 == 0);
       for (const Group& group : groups_) {
         const auto own = made_[rank].find(&group);
         if (own == made_[rank].end()) continue;
@@ -220,13 +230,15 @@ class ParallelJobCalls {
         lane.numbering = job_.names == JobNames::all ? Numbering::numbered : Numbering::counted;
         CollectiveWhat what;
         what.operation = group.kind == GroupKind::pipeline ? Operation::send_receive : Operation::all_reduce;
-        if (is_named && group.kind != GroupKind::pipeline) what.buffer_bytes = group.kind == GroupKind::tensor ? 1 << 20 : 1 << 28;
+        if (is_named && group.kind != GroupKind::pipeline)
+          what.buffer_bytes = group.kind == GroupKind::tensor ? 1 << 20 : 1 << 28;
         const WhatId id = calls.whats.intern(what);
         std::vector<std::uint64_t> numbers;
         for (std::size_t i = 0; i < own->second.size(); ++i) {
           const Made& made = own->second[i];
           const bool is_first = group.ranks[0] == rank;
-          if (made.start < missing_ns_[rank] || std::count(lost.begin(), lost.end(), made.number * 2 + !is_first) > 0) continue;
+          if (made.start < missing_ns_[rank] || std::count(lost.begin(), lost.end(), made.number * 2 + !is_first) > 0)
+            continue;
           CollectiveCall call;
           call.gpu_start_ns = clock(rank, made.start), call.gpu_end_ns = clock(rank, made.end);
           call.what = id;
@@ -268,7 +280,7 @@ class ParallelJobCalls {
   std::vector<Group> groups_;
   std::vector<double> now_, offset_ns_, drift_, missing_ns_, slow_;
   std::map<std::size_t, std::map<const Group*, std::vector<Made>>> made_;  // by rank
-  std::uint64_t next_ = 0;  // number of a collective
+  std::uint64_t next_ = 0;                                                 // number of a collective
   std::size_t turn_ = 0;
 };
 
@@ -278,7 +290,8 @@ struct ParallelScore {
   std::size_t false_complete = 0;  // collectives that are said to be complete, and of which the trace has more calls
 
   ParallelScore& operator+=(const ParallelScore& other) {
-    right += other.right, wrong += other.wrong, provable += other.provable, proved += other.proved, false_complete += other.false_complete;
+    right += other.right, wrong += other.wrong, provable += other.provable, proved += other.proved,
+        false_complete += other.false_complete;
     return *this;
   }
 };
@@ -302,7 +315,8 @@ inline ParallelScore judge(const ParallelJobCalls& job, const MatchedCollectives
     }
     score.wrong += numbers.size() - 1;
     const std::uint64_t number = numbers.begin()->first;
-    score.false_complete += each.state == CollectiveState::complete && numbers.size() == 1 && numbers.begin()->second < all.at(number);
+    score.false_complete +=
+        each.state == CollectiveState::complete && numbers.size() == 1 && numbers.begin()->second < all.at(number);
   }
   return score;
 }

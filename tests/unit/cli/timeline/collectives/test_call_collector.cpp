@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t kHash = 0xc0ffee;
 const char* const kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
-NcclFacts nccl(std::uint64_t ordinal, std::uint64_t hash = kHash, trace::NcclClass nccl_class = trace::NcclClass::collective, std::int32_t peer = -1) {
+NcclFacts nccl(std::uint64_t ordinal, std::uint64_t hash = kHash,
+               trace::NcclClass nccl_class = trace::NcclClass::collective, std::int32_t peer = -1) {
   NcclFacts facts;
   Collective& c = facts.collective;
   c.communicator = hash, c.ordinal = ordinal, c.epoch = 1, c.nccl_class = static_cast<std::uint8_t>(nccl_class);
@@ -28,7 +29,8 @@ class Calls {
 
   explicit Calls(SourceFormat format = SourceFormat::ring) : process(trace.process(0)) {
     trace.catalog.processes[process].format = format;
-    trace.catalog.processes[process].communicators.push_back({.communicator = kHash, .rank = 3, .ranks = 8, .epoch = 1});
+    trace.catalog.processes[process].communicators.push_back(
+        {.communicator = kHash, .rank = 3, .ranks = 8, .epoch = 1});
     thread = trace.thread(process), stream = trace.stream(process, 7), other_stream = trace.stream(process, 9);
   }
   void call(const char* name, std::int64_t start, std::int64_t duration, const NcclFacts& facts) {
@@ -40,15 +42,20 @@ class Calls {
     facts.has_domain = true, facts.domain = trace.catalog.strings.intern("NCCL");
     trace.add(thread, Kind::nvtx, name, start, duration, 0, facts);
   }
-  void launch(std::int64_t start, std::uint64_t correlation) { trace.add(thread, Kind::runtime, "cudaLaunchKernelExC", start, 5, correlation, CallFacts{}); }
-  void kernel(TrackId on, const char* name, std::int64_t start, std::int64_t duration, std::uint64_t correlation, KeptFacts facts = KernelFacts{}) {
+  void launch(std::int64_t start, std::uint64_t correlation) {
+    trace.add(thread, Kind::runtime, "cudaLaunchKernelExC", start, 5, correlation, CallFacts{});
+  }
+  void kernel(TrackId on, const char* name, std::int64_t start, std::int64_t duration, std::uint64_t correlation,
+              KeptFacts facts = KernelFacts{}) {
     trace.add(on, Kind::kernel, name, start, duration, correlation, std::move(facts));
   }
   CollectiveCalls find() {
-    std::stable_sort(trace.events.begin(), trace.events.end(), [](const auto& a, const auto& b) { return a.first.start_ns < b.first.start_ns; });
+    std::stable_sort(trace.events.begin(), trace.events.end(),
+                     [](const auto& a, const auto& b) { return a.first.start_ns < b.first.start_ns; });
     const auto collector = make_call_collector(trace.catalog);
     for (const auto& [event, facts] : trace.events) {
-      collector->event(event, facts, event.kind == Kind::kernel && !trace.catalog.strings[event.name].starts_with("nccl"));
+      collector->event(event, facts,
+                       event.kind == Kind::kernel && !trace.catalog.strings[event.name].starts_with("nccl"));
     }
     return collector->take();
   }
@@ -96,7 +103,8 @@ TEST_CASE("calls: of a group of several communicators each kernel goes to those 
     t.call("ncclAllGather", at + 8, 1, nccl(ordinal, 0xc));
     t.group("ncclGroupEnd", at + 10, 20);
     t.launch(at + 12, correlation), t.launch(at + 14, correlation + 1), t.launch(at + 16, correlation + 2);
-    t.kernel(t.stream, kAllReduce, at + 60, 10, correlation);  // 0xa's, or 0xb's: the first time, nothing tells where that works
+    t.kernel(t.stream, kAllReduce, at + 60, 10,
+             correlation);  // 0xa's, or 0xb's: the first time, nothing tells where that works
     t.kernel(t.other_stream, kAllReduce, at + 61, 10, correlation + 1);  // not 0xa's
     t.kernel(t.other_stream, "ncclDevKernel_AllGather_RING_LL()", at + 80, 10, correlation + 2);
   };
@@ -147,7 +155,8 @@ TEST_CASE("calls: what the host did while the GPU waited for a launch, runs of t
   t.launch(100, 1), t.kernel(t.stream, "compute", 110, 90, 1);
   t.launch(500, 2), t.kernel(t.stream, "compute", 510, 90, 2);  // nothing ran from 200 on
   const TrackId other = t.trace.thread(t.process, 12);
-  t.trace.add(t.thread, Kind::garbage_collection, "gc", 150, 100, 0, GarbageCollectionFacts{});  // 50 of it while the GPU waited
+  t.trace.add(t.thread, Kind::garbage_collection, "gc", 150, 100, 0,
+              GarbageCollectionFacts{});  // 50 of it while the GPU waited
   t.trace.add(other, Kind::garbage_collection, "gc", 260, 30, 0, GarbageCollectionFacts{});
   t.trace.add(t.thread, Kind::garbage_collection, "gc", 490, 100, 0, GarbageCollectionFacts{});  // 10 of it
   t.trace.add(t.thread, Kind::garbage_collection, "gc", 520, 30, 0, GarbageCollectionFacts{});
@@ -188,8 +197,10 @@ TEST_CASE("calls: of a group whose kernels are of several communicators it is kn
     t.call("ncclAllReduce", at + 4, 1, nccl(i, 0xb));
     t.group("ncclGroupEnd", at + 10, 10);
     t.launch(at + 12, 10 * i + 1), t.launch(at + 14, 10 * i + 2);
-    t.trace.add(t.thread, Kind::driver, "cuLaunchKernelEx", at + 14, 2, 10 * i + 2, CallFacts{});  // within the runtime's
-    t.kernel(t.stream, kAllReduce, at + 50, 5, 10 * i + 1), t.kernel(t.stream, kAllReduce, at + 60, last_duration, 10 * i + 2);
+    t.trace.add(t.thread, Kind::driver, "cuLaunchKernelEx", at + 14, 2, 10 * i + 2,
+                CallFacts{});  // within the runtime's
+    t.kernel(t.stream, kAllReduce, at + 50, 5, 10 * i + 1),
+        t.kernel(t.stream, kAllReduce, at + 60, last_duration, 10 * i + 2);
   };
   group(0, 0, 5), group(100, 1, 5);
   const auto open = [&] {
@@ -197,9 +208,11 @@ TEST_CASE("calls: of a group whose kernels are of several communicators it is kn
     const MatchedCollectives matched = match_collectives(calls, t.trace.catalog);
     std::vector<std::pair<std::string, std::int64_t>> found;
     for (const MatchedCollective& each : matched.collectives) {
-      if (each.state == CollectiveState::open) found.emplace_back(calls.communicators[matched.groups[each.group].communicator].label, each.ordinal);
+      if (each.state == CollectiveState::open)
+        found.emplace_back(calls.communicators[matched.groups[each.group].communicator].label, each.ordinal);
     }
-    CHECK(matched.notes.size() == 1 + found.size());  // "had not ended" of each, and of which kernels it is not known whose they are
+    CHECK(matched.notes.size() ==
+          1 + found.size());  // "had not ended" of each, and of which kernels it is not known whose they are
     return found;
   };
   const std::string a = "0x000000000000000a", b = "0x000000000000000b";
@@ -211,7 +224,8 @@ TEST_CASE("calls: of a group whose kernels are of several communicators it is kn
   }
   SECTION("or that a kernel of it never began") {
     group(200, 2, 5);
-    std::erase_if(t.trace.events, [](const auto& each) { return each.first.kind == Kind::kernel && each.first.correlation == 22; });
+    std::erase_if(t.trace.events,
+                  [](const auto& each) { return each.first.kind == Kind::kernel && each.first.correlation == 22; });
     CHECK(open() == Found{{a, 2}, {b, 2}});
   }
   SECTION("or a call of which nothing was launched any more") {
@@ -265,7 +279,8 @@ TEST_CASE("calls: of a group whose start or end was lost, the calls after it are
       CHECK(lane.calls[i].gpu_start_ns == begins[i]);
       const bool is_grouped = begins[i] == begins[i - 1] || (i + 1 < begins.size() && begins[i] == begins[i + 1]);
       CHECK((lane.calls[i].group != 0) == is_grouped);
-      CHECK((lane.calls[i].group == lane.calls[i - 1].group) == (begins[i] == begins[i - 1] || (!is_grouped && lane.calls[i - 1].group == 0)));
+      CHECK((lane.calls[i].group == lane.calls[i - 1].group) ==
+            (begins[i] == begins[i - 1] || (!is_grouped && lane.calls[i - 1].group == 0)));
       CHECK(lane.calls[i].group_has_ended == is_grouped);
     }
     return lane.calls[0].gpu_start_ns;
@@ -372,7 +387,8 @@ TEST_CASE("calls: of a profile, kernels from before it are of the group that the
     const CollectiveLane& lane = t.only_lane(calls);
     CHECK(lane.numbering == Numbering::numbered);
     std::vector<std::int64_t> ordinals, positions;
-    for (const CollectiveCall& call : lane.calls) ordinals.push_back(call.position / lane.ordinal_step), positions.push_back(call.position % lane.ordinal_step);
+    for (const CollectiveCall& call : lane.calls)
+      ordinals.push_back(call.position / lane.ordinal_step), positions.push_back(call.position % lane.ordinal_step);
     CHECK(ordinals == std::vector<std::int64_t>{40, 41, 41, 42});
     CHECK(positions == std::vector<std::int64_t>{0, 0, 1, 0});
   }
@@ -381,19 +397,23 @@ TEST_CASE("calls: of a profile, kernels from before it are of the group that the
 TEST_CASE("calls: of a profile, sends and receives of a group of two are numbered, those of larger ones are not") {
   Calls t(SourceFormat::kineto);
   auto& catalog = t.trace.catalog;
-  const auto add = [&](std::int64_t at, const char* name, const char* ranks, std::int64_t size, std::int64_t source, std::int64_t destination) {
+  const auto add = [&](std::int64_t at, const char* name, const char* ranks, std::int64_t size, std::int64_t source,
+                       std::int64_t destination) {
     CollectiveOp op;
-    op.name = catalog.strings.intern(name), op.group_name = catalog.strings.intern(ranks), op.group_ranks = catalog.strings.intern(ranks);
+    op.name = catalog.strings.intern(name), op.group_name = catalog.strings.intern(ranks),
+    op.group_ranks = catalog.strings.intern(ranks);
     op.group_size = size, op.source_rank = source, op.destination_rank = destination;
     ProfiledKernelFacts facts;
     facts.collective_op = catalog.collective_ops.intern(op), facts.sequence = static_cast<std::uint64_t>(at);
-    t.kernel(t.stream, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", at, 5, static_cast<std::uint64_t>(at), facts);
+    t.kernel(t.stream, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", at, 5,
+             static_cast<std::uint64_t>(at), facts);
   };
   const auto expect = [&](std::int64_t rank, std::int32_t source, std::int32_t destination, Numbering numbering) {
     catalog.processes[t.process].rank = rank;
     const CollectiveCalls calls = t.find();
     const CollectiveLane& lane = t.only_lane(calls);
-    CHECK((lane.point_to_point && lane.source == source && lane.destination == destination && lane.numbering == numbering));
+    CHECK((lane.point_to_point && lane.source == source && lane.destination == destination &&
+           lane.numbering == numbering));
   };
   SECTION("by the rank's place in the group") {
     add(10, "send", "[4, 6]", 2, -1, 0);

@@ -70,14 +70,16 @@ class LockstepJob {
   Catalog catalog;
   CollectiveCalls calls;
 
-  LockstepJob(std::size_t ranks, std::size_t streams, Operation operation = Operation::all_reduce) : now_ns_(ranks, 1'000'000.0) {
+  LockstepJob(std::size_t ranks, std::size_t streams, Operation operation = Operation::all_reduce)
+      : now_ns_(ranks, 1'000'000.0) {
     CollectiveWhat what;
     what.operation = operation;
     what_ = calls.whats.intern(what);
     calls.communicators.push_back({});
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       Process process;
-      process.rank = static_cast<std::int64_t>(rank), process.world_size = static_cast<std::int64_t>(ranks), process.host = "node1", process.state = RecordingState::clean;
+      process.rank = static_cast<std::int64_t>(rank), process.world_size = static_cast<std::int64_t>(ranks),
+      process.host = "node1", process.state = RecordingState::clean;
       catalog.processes.push_back(process);
       calls.processes.push_back({std::vector<CollectiveLane>(streams), 0});
     }
@@ -133,7 +135,8 @@ class LockstepJob {
 LockstepJob tensor_and_data(std::size_t tensor, std::size_t data) {
   LockstepJob job(tensor * data, 2);
   std::vector<std::vector<std::size_t>> of_tensor(data), of_data(tensor);
-  for (std::size_t rank = 0; rank < tensor * data; ++rank) of_tensor[rank / tensor].push_back(rank), of_data[rank % tensor].push_back(rank);
+  for (std::size_t rank = 0; rank < tensor * data; ++rank)
+    of_tensor[rank / tensor].push_back(rank), of_data[rank % tensor].push_back(rank);
   for (int step = 0; step < 20; ++step) {
     for (int layer = 0; layer < 24; ++layer) {
       for (const auto& group : of_tensor) job.work(group, 0, 200'000, 150'000);
@@ -195,7 +198,8 @@ TEST_CASE("match: the ranks of communicators that nobody names are found from wh
     INFO("seed " << job.seed);
     CHECK(got.wrong == 0);
     CHECK(got.missed == 0);
-    for (const MatchedGroup& group : matched.groups) CHECK((group.size == -1 || group.size == std::ssize(group.members)));
+    for (const MatchedGroup& group : matched.groups)
+      CHECK((group.size == -1 || group.size == std::ssize(group.members)));
   }
 }
 
@@ -215,12 +219,14 @@ TEST_CASE("match: ranks that begin alike are refused where nobody names their co
   LockstepJob job(2, 1);
   for (int i = 0; i < 100; ++i) {
     const double start = 1e6 + i * 1e6 + job.random(300'000);
-    for (const std::size_t rank : {0u, 1u}) job.add(rank, 0, start + job.random(2000), start + 50'000 + job.random(2000));
+    for (const std::size_t rank : {0u, 1u})
+      job.add(rank, 0, start + job.random(2000), start + 50'000 + job.random(2000));
   }
   const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
   CHECK(matched.collectives.empty());
   REQUIRE(matched.refusals.size() == 2);
-  CHECK_THAT(matched.refusals[0].why, contains_text("too few starts differ to prove a match; the ranks may run in lockstep"));
+  CHECK_THAT(matched.refusals[0].why,
+             contains_text("too few starts differ to prove a match; the ranks may run in lockstep"));
 }
 
 namespace {
@@ -234,7 +240,8 @@ LockstepJob late_in_turn(std::size_t calls, std::uint64_t seed = 7) {
     const std::size_t late = i % 8 == 0 ? i / 8 % 8 : 8;
     const double done = now + (late < 8 ? 8e6 + job.random(1e6) : 0) + 400'000 + job.random(200'000);
     for (std::size_t rank = 0; rank < 8; ++rank) {
-      const double start = rank == late ? done - 350'000 : now + job.random(50'000);  // arguments of a call have no order
+      const double start =
+          rank == late ? done - 350'000 : now + job.random(50'000);  // arguments of a call have no order
       job.add(rank, 0, start, done + job.random(30'000));
     }
     now = done + 300'000 + job.random(200'000);
@@ -313,13 +320,15 @@ TEST_CASE("match: where two groupings explain the times, none is chosen and both
   for (std::size_t i = 0; i < 60; ++i) {
     const bool first = job.random(1) < 0.5;
     const double late = now + 2e6 + job.random(1e6), done = late + 100'000;
-    for (std::size_t rank = 0; rank < 4; ++rank) job.add(rank, 0, ((rank < 2) == first ? late : now) + job.random(3000), done + job.random(3000));
+    for (std::size_t rank = 0; rank < 4; ++rank)
+      job.add(rank, 0, ((rank < 2) == first ? late : now) + job.random(3000), done + job.random(3000));
     now = done + 300'000 + job.random(200'000);
   }
   const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
   CHECK(matched.collectives.empty());
   REQUIRE(matched.refusals.size() == 4);
-  CHECK_THAT(matched.refusals[0].why, contains_text("ranks 0-3 may be one communicator, or") && contains_text("the times allow both"));
+  CHECK_THAT(matched.refusals[0].why,
+             contains_text("ranks 0-3 may be one communicator, or") && contains_text("the times allow both"));
 }
 
 TEST_CASE("match: jobs of tensor, data and pipeline parallelism, with all names, some or none", "[slow]") {
@@ -399,7 +408,8 @@ TEST_CASE("match: one rank that counts from elsewhere makes no other unsure") {
   for (std::size_t rank = 0; rank < 6; ++rank) {  // only what all do together
     auto& all = job.calls.processes[rank].lanes[0].calls;
     std::vector<CollectiveCall> together;
-    for (std::size_t i = 1; i < all.size(); i += 2) together.push_back(all[i]), together.back().position = std::ssize(together) - 1;
+    for (std::size_t i = 1; i < all.size(); i += 2)
+      together.push_back(all[i]), together.back().position = std::ssize(together) - 1;
     if (rank == 0) {  // saw all, and counts from 5
       for (CollectiveCall& each : together) each.position += 5;
     } else {
@@ -421,7 +431,8 @@ TEST_CASE("match: one rank that counts from elsewhere makes no other unsure") {
   CHECK(found == std::map<std::set<ProcessId>, std::size_t>{{{0, 1, 2, 3, 4, 5}, 299}, {{2, 3}, 3}});
   const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
   REQUIRE(matched.notes.size() == 1);
-  CHECK_THAT(matched.notes[0], contains_text("rank 0 counts the collectives of communicator 0 from another start than rank"));
+  CHECK_THAT(matched.notes[0],
+             contains_text("rank 0 counts the collectives of communicator 0 from another start than rank"));
 }
 
 TEST_CASE("match: where many shifts are alike, that is found soon", "[slow]") {
@@ -473,7 +484,8 @@ TEST_CASE("match: two ranks whose calls have nothing in common are refused, and 
   const MatchedCollectives matched = match_collectives(one.calls, one.catalog);
   CHECK(matched.collectives.empty());
   REQUIRE(matched.refusals.size() >= 2);
-  CHECK_THAT(matched.refusals[0].why, contains_text("none of ") && contains_text(" shifts is possible") && contains_text("whatever the offset of the clocks"));
+  CHECK_THAT(matched.refusals[0].why, contains_text("none of ") && contains_text(" shifts is possible") &&
+                                          contains_text("whatever the offset of the clocks"));
 }
 
 TEST_CASE("match: what is wrong with a collective is named") {
@@ -481,7 +493,8 @@ TEST_CASE("match: what is wrong with a collective is named") {
   reduce.operation = Operation::all_reduce, reduce.message_bytes = 4096;
   gather.operation = Operation::all_gather, gather.message_bytes = 64;
   SmallJob job({lane({call(0, 10, 20, 1), call(1, 30, 40, 1), call(2, 50, kNoTime, 1)}),
-                lane({call(0, 11, 20, 1), call(1, 31, 40, 2), call(2, 51, kNoTime, 1)}), lane({call(0, 12, 21, 1), call(1, 32, 40, 1)})},
+                lane({call(0, 11, 20, 1), call(1, 31, 40, 2), call(2, 51, kNoTime, 1)}),
+                lane({call(0, 12, 21, 1), call(1, 32, 40, 1)})},
                4);
   REQUIRE(job.calls.whats.intern(reduce) == 1);
   REQUIRE(job.calls.whats.intern(gather) == 2);
@@ -490,7 +503,8 @@ TEST_CASE("match: what is wrong with a collective is named") {
   CHECK(matched.collectives[0].state == CollectiveState::missing_ranks);
   CHECK(job.trouble(0) == "1 of 4 ranks are not in the trace");
   CHECK(matched.collectives[1].state == CollectiveState::mismatch);
-  CHECK_THAT(job.trouble(1), contains_text("rank 1 called all_gather of 64 bytes, the others all_reduce of 4096 bytes"));
+  CHECK_THAT(job.trouble(1),
+             contains_text("rank 1 called all_gather of 64 bytes, the others all_reduce of 4096 bytes"));
   CHECK(matched.collectives[2].state == CollectiveState::open);
   CHECK_THAT(job.trouble(2), contains_text("not ended on ranks 0-1; not in the trace of rank 2"));
   REQUIRE(matched.notes.size() == 1);
@@ -506,26 +520,34 @@ TEST_CASE("match: what one rank completed was begun by all, whose newest work ma
     made.host_start_ns = 10 + 20 * position, made.host_end_ns = made.host_start_ns + 5;
     return made;
   };
-  SmallJob job({lane({call(0, 10, 20, 1), called(1), called(2), called(3)}), lane({call(0, 11, 20, 1), call(1, 30, 40, 1), call(2, 50, 60, 1)})}, 2);
+  SmallJob job({lane({call(0, 10, 20, 1), called(1), called(2), called(3)}),
+                lane({call(0, 11, 20, 1), call(1, 30, 40, 1), call(2, 50, 60, 1)})},
+               2);
   REQUIRE(job.calls.whats.intern(reduce) == 1);
-  for (Process& process : job.catalog.processes) process.state = RecordingState::recovered, process.counts[static_cast<std::size_t>(Kind::kernel)] = 3;
+  for (Process& process : job.catalog.processes)
+    process.state = RecordingState::recovered, process.counts[static_cast<std::size_t>(Kind::kernel)] = 3;
   const MatchedCollectives matched = job.match();
   std::vector<std::string> states;
   for (const MatchedCollective& each : matched.collectives) states.emplace_back(state_name(each.state));
   CHECK(states == std::vector<std::string>{"complete", "no_gpu_work", "no_gpu_work", "open"});
   REQUIRE(matched.notes.size() == 1);
-  CHECK_THAT(matched.notes[0], contains_text("all_reduce number 3 had not ended; ranks 0-1 completed number 2 last; it is not in the trace of rank 1"));
+  CHECK_THAT(
+      matched.notes[0],
+      contains_text(
+          "all_reduce number 3 had not ended; ranks 0-1 completed number 2 last; it is not in the trace of rank 1"));
 }
 
 TEST_CASE("match: ranks whose calls are refused are in the trace") {
   LockstepJob job(3, 1);
-  for (int i = 0; i < 40; ++i) job.work({0, 1}, 0, 2'000'000, 200'000), job.work({2}, 0, 2'000'000 * (1 + job.random(20)), 200'000);
+  for (int i = 0; i < 40; ++i)
+    job.work({0, 1}, 0, 2'000'000, 200'000), job.work({2}, 0, 2'000'000 * (1 + job.random(20)), 200'000);
   job.calls.communicators[0].label = "0", job.calls.communicators[0].size = 4;
   const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
   REQUIRE(matched.refusals.size() == 1);
   CHECK(matched.refusals[0].process == 2);
   REQUIRE(matched.collectives.size() == 40);
-  CHECK(trouble_text(matched, job.calls, job.catalog, matched.collectives[0]) == "could not be matched on rank 2; 1 of 4 ranks are not in the trace");
+  CHECK(trouble_text(matched, job.calls, job.catalog, matched.collectives[0]) ==
+        "could not be matched on rank 2; 1 of 4 ranks are not in the trace");
   job.calls.communicators[0].size = 3;
   const MatchedCollectives smaller = match_collectives(job.calls, job.catalog);
   CHECK(trouble_text(smaller, job.calls, job.catalog, smaller.collectives.at(0)) == "could not be matched on rank 2");
@@ -535,7 +557,8 @@ TEST_CASE("match: what was called, and did nothing on the GPU that is known, is 
   std::vector<CollectiveCall> called(2);
   for (std::size_t i = 0; i < called.size(); ++i) {
     called[i].position = static_cast<std::int64_t>(i);
-    called[i].host_start_ns = static_cast<std::int64_t>(10 + 20 * i), called[i].host_end_ns = called[i].host_start_ns + 5;
+    called[i].host_start_ns = static_cast<std::int64_t>(10 + 20 * i),
+    called[i].host_end_ns = called[i].host_start_ns + 5;
   }
   SmallJob job({lane({called[0], called[1]}), lane({called[0], call(1, 30, 40)})}, 2);
   const MatchedCollectives matched = job.match();
@@ -561,7 +584,8 @@ TEST_CASE("match: a group of one is complete, and of sends and receives two are"
   SmallJob pair({sends, receives}, 8);
   const MatchedCollectives matched = pair.match();
   REQUIRE(matched.collectives.size() == 2);
-  for (const MatchedCollective& each : matched.collectives) CHECK((each.state == CollectiveState::complete && each.calls == 2));
+  for (const MatchedCollective& each : matched.collectives)
+    CHECK((each.state == CollectiveState::complete && each.calls == 2));
 
   sends.source = -1;
   SmallJob unknown({sends}, 8);
@@ -572,7 +596,8 @@ TEST_CASE("match: a group of one is complete, and of sends and receives two are"
 TEST_CASE("match: times of a collective, and of its transfer where they are known") {
   CollectiveWhat reduce;
   reduce.operation = Operation::all_reduce;
-  SmallJob job({lane({call(0, 10, 100, 1), call(1, 200, 300, 1)}), lane({call(0, 70, 101, 1), call(1, 210, kNoTime, 1)})}, 2);
+  SmallJob job(
+      {lane({call(0, 10, 100, 1), call(1, 200, 300, 1)}), lane({call(0, 70, 101, 1), call(1, 210, kNoTime, 1)})}, 2);
   REQUIRE(job.calls.whats.intern(reduce) == 1);
   const MatchedCollectives matched = job.match();
   const CollectiveTimes times = times_of(matched, job.calls, matched.collectives[0]);

@@ -20,9 +20,12 @@ TEST_CASE("operations: by the names of NCCL, PyTorch and kernels") {
                                         {"coalesced", Operation::unknown}}) {
     CHECK(operation_of_pytorch(name) == operation);
   }
-  CHECK(operation_of_kernel("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)") == Operation::reduce_scatter);
-  CHECK(operation_of_kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)") == Operation::send_receive);
-  CHECK(operation_of_kernel("_Z42ncclDevKernel_AllGather_RING_LL24ncclDevKernelArgsStorageILm4096EE") == Operation::all_gather);
+  CHECK(operation_of_kernel("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)") ==
+        Operation::reduce_scatter);
+  CHECK(operation_of_kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)") ==
+        Operation::send_receive);
+  CHECK(operation_of_kernel("_Z42ncclDevKernel_AllGather_RING_LL24ncclDevKernelArgsStorageILm4096EE") ==
+        Operation::all_gather);
   CHECK(operation_of_kernel("ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)") == Operation::unknown);
 }
 

@@ -1,6 +1,6 @@
 // Stragglers and their causes, against jobs in which they are planted.
-#include "cli/timeline/collectives/stragglers.h"
 #include "cli/timeline/collectives/statistics.h"
+#include "cli/timeline/collectives/stragglers.h"
 #include "made_lateness.h"
 #include "made_training.h"
 #include "tests/case_step.h"
@@ -50,10 +50,12 @@ Lateness of_two(std::int64_t meetings, std::int64_t late_ns, std::vector<std::op
   for (auto& process : calls.processes) process.lanes.emplace_back();
   for (std::int64_t i = 0; i < meetings; ++i) {
     MatchedCollective collective;
-    collective.what = id, collective.first_call = static_cast<std::uint32_t>(matched.calls.size()), collective.calls = 2;
+    collective.what = id, collective.first_call = static_cast<std::uint32_t>(matched.calls.size()),
+    collective.calls = 2;
     for (ProcessId process = 0; process < 2; ++process) {
       CollectiveCall call;
-      call.what = id, call.gpu_start_ns = i * 1'000'000 + (process == 1 ? late_ns : 0), call.gpu_end_ns = i * 1'000'000 + 900'000;
+      call.what = id, call.gpu_start_ns = i * 1'000'000 + (process == 1 ? late_ns : 0),
+      call.gpu_end_ns = i * 1'000'000 + 900'000;
       call.exposed_ns = call.gpu_end_ns - call.gpu_start_ns;
       matched.calls.push_back({process, 0, static_cast<std::uint32_t>(i)});
       calls.processes[process].lanes[0].calls.push_back(call);
@@ -87,7 +89,8 @@ TEST_CASE("stragglers: what a clock may be wrong by is not late") {
 TEST_CASE("stragglers: how far times may be off is told by the estimate of their clocks, where there is one") {
   Catalog catalog;
   catalog.processes.resize(5);
-  for (Process& process : catalog.processes) process.host = "node1", process.clock = &process - catalog.processes.data();
+  for (Process& process : catalog.processes)
+    process.host = "node1", process.clock = &process - catalog.processes.data();
   catalog.processes[3].clock = catalog.processes[4].clock = -1;
   std::vector<ClockFit> fits(3);
   fits[0].method = "reference";
@@ -181,7 +184,8 @@ TEST_CASE("stragglers: ranks that are always a bit slower are none") {
 // The long form is in tests/bench.
 TEST_CASE("stragglers: of seeded jobs, 97 % right and no healthy one with a straggler", "[slow]") {
   const LateScore score = late_score(1, 150, case_step());
-  INFO(score.right << " of " << score.late << " right, " << score.silent << " of " << score.healthy << " silent; wrong seeds: " << score.wrong_seeds);
+  INFO(score.right << " of " << score.late << " right, " << score.silent << " of " << score.healthy
+                   << " silent; wrong seeds: " << score.wrong_seeds);
   CHECK(score.late * 2 > 150 / case_step());
   CHECK(score.right * 100 >= score.late * 97);
   CHECK(score.silent * 100 >= score.healthy * 99);
@@ -193,7 +197,8 @@ TEST_CASE("stragglers: two that are late together are both found, and who waits 
   const Lateness lateness = MadeEvents(job).lateness();
   CHECK(named(lateness) == job.stragglers);
   bool waits_elsewhere = false;
-  for (const RankLateness& rank : lateness.ranks) waits_elsewhere = waits_elsewhere || rank.reason.cause == LateCause::other_collective;
+  for (const RankLateness& rank : lateness.ranks)
+    waits_elsewhere = waits_elsewhere || rank.reason.cause == LateCause::other_collective;
   CHECK(waits_elsewhere);
   CHECK((lateness.set_cost_ns > 0 && lateness.set_cost_ns <= lateness.waited_ns));
 }
@@ -209,7 +214,9 @@ TEST_CASE("stragglers: of 200 jobs those that are planted, and why they are late
       right = right && one != found.end();
       if (one == found.end()) continue;
       ++score.stragglers, score.causes += one->second == cause;
-      if (one->second != cause) UNSCOPED_INFO("seed " << seed << " rank " << rank << ": " << cause_name(one->second) << " and not " << cause_name(cause));
+      if (one->second != cause)
+        UNSCOPED_INFO("seed " << seed << " rank " << rank << ": " << cause_name(one->second) << " and not "
+                              << cause_name(cause));
     }
     if (!right) {
       UNSCOPED_INFO("seed " << seed << ", lost " << job.lost << ", once " << job.once_a_step);

@@ -1,7 +1,6 @@
 // What GPU work is for, by its name: of libraries of collectives, of others, and by the user's rules.
-#include "cli/timeline/gpu/work_classes.h"
-
 #include "cli/timeline/gpu/name_rules.h"
+#include "cli/timeline/gpu/work_classes.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -28,8 +27,10 @@ WorkClass class_of_work(Catalog& catalog, WorkClasses& classes, std::string_view
 TEST_CASE("work classes: by the table of names") {
   Catalog catalog = kineto_process();
   WorkClasses classes(catalog);
-  CHECK(class_of_work(catalog, classes, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)") == WorkClass::comm);
-  CHECK(class_of_work(catalog, classes, "void dpsk::ep::internode::dispatch<false, 8, true, 8>(int4*, float*)") == WorkClass::comm);
+  CHECK(class_of_work(catalog, classes, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)") ==
+        WorkClass::comm);
+  CHECK(class_of_work(catalog, classes, "void dpsk::ep::internode::dispatch<false, 8, true, 8>(int4*, float*)") ==
+        WorkClass::comm);
   CHECK(class_of_work(catalog, classes, "EpCombineIntraNodeKernel_bf16_nop2p") == WorkClass::comm);
   CHECK(class_of_work(catalog, classes, "flash_fwd_splitkv_combine_kernel") == WorkClass::compute);
   CHECK(class_of_work(catalog, classes, "my_a2a") == WorkClass::compute);

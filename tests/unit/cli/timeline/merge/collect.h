@@ -17,12 +17,18 @@ struct FieldText {
     text += std::string(name) + '=' + std::to_string(value) + ' ';
   }
   template <typename T>
-  void delta(const char* name, const T& value, bool = true) { number(name, value); }
+  void delta(const char* name, const T& value, bool = true) {
+    number(name, value);
+  }
   template <typename T>
-  void hex(const char* name, const T& value, bool = true) { number(name, value); }
+  void hex(const char* name, const T& value, bool = true) {
+    number(name, value);
+  }
   void string(const char* name, StringId id, bool = true) { number(name, id); }
   template <typename T>
-  void id(const char* name, InternedId<T> id, bool = true) { number(name, id.value); }
+  void id(const char* name, InternedId<T> id, bool = true) {
+    number(name, id.value);
+  }
   std::string text;
 };
 
@@ -45,12 +51,18 @@ struct FillFields {
     }
   }
   template <typename T>
-  void delta(const char* name, T& value, bool = true) { number(name, value); }
+  void delta(const char* name, T& value, bool = true) {
+    number(name, value);
+  }
   template <typename T>
-  void hex(const char* name, T& value, bool = true) { number(name, value); }
+  void hex(const char* name, T& value, bool = true) {
+    number(name, value);
+  }
   void string(const char*, StringId& id, bool = true) { id = static_cast<StringId>(random() % 5); }
   template <typename T>
-  void id(const char*, InternedId<T>& id, bool = true) { id.value = static_cast<std::uint32_t>(random() % 2); }
+  void id(const char*, InternedId<T>& id, bool = true) {
+    id.value = static_cast<std::uint32_t>(random() % 2);
+  }
   std::mt19937_64& random;
 };
 
@@ -74,8 +86,8 @@ struct Collected {
   auto fields() const {
     const Event& e = event;
     return std::tuple(e.start_ns, e.duration_ns, e.correlation, e.bytes, e.track, e.name, e.category, e.kind, e.phase,
-                      e.has_bytes, e.json.args_complete, e.open_start, e.json.no_category, e.json.encloses, e.json.second_ids, e.json.scope,
-                      facts.args, payload_text(facts));
+                      e.has_bytes, e.json.args_complete, e.open_start, e.json.no_category, e.json.encloses,
+                      e.json.second_ids, e.json.scope, facts.args, payload_text(facts));
   }
   friend bool operator==(const Collected& a, const Collected& b) { return a.fields() == b.fields(); }
 };

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "cli/base/output_file.h"
+#include "cli/formats/ttrace/reader.h"
 #include "cli/formats/ttrace/writer.h"
 #include "cli/trace/operator_inputs.h"
-#include "cli/formats/ttrace/reader.h"
 #include "collect.h"
 
 namespace cli {
@@ -16,13 +16,15 @@ inline Process sample_process(std::int64_t rank) {
   p.source = "traces/rank" + std::to_string(rank), p.format = SourceFormat::kineto;
   p.rank = rank, p.local_rank = rank % 4, p.world_size = 8, p.pid = 1000 + rank, p.rank_source = RankSource::content;
   p.host = "node", p.boot_id = "b-1", p.run_id = "job.0", p.program = "train.py", p.device_name = "H100";
-  p.state = RecordingState::recovered, p.lost_unknown_kind = 3, p.first_ns = -5, p.last_ns = 77, p.explicit_flows = true;
+  p.state = RecordingState::recovered, p.lost_unknown_kind = 3, p.first_ns = -5, p.last_ns = 77,
+  p.explicit_flows = true;
   for (std::size_t kind = 0; kind < p.counts.size(); ++kind) {
     p.counts[kind] = kind * 1'000'000'007, p.overwritten[kind] = kind + 1, p.lost[kind] = kind * kind;
   }
   p.notes = {"12 blocks changed", ""};
   p.recorder.agent_version = "1.2.3", p.recorder.cupti_state = trace::SourceState::taken, p.recorder.cupti_error = -39;
-  p.recorder.heartbeat_ns = 1'760'000'000'000'000'001, p.recorder.agent_cpu_ns = 1ull << 63, p.recorder.stacks_left_out = 6;
+  p.recorder.heartbeat_ns = 1'760'000'000'000'000'001, p.recorder.agent_cpu_ns = 1ull << 63,
+  p.recorder.stacks_left_out = 6;
   p.recorder.operators_without_stack = 7, p.recorder.module_names_missed = 8;
   Device device;
   device.device = 3, device.name = "NVIDIA H100", device.memory_bytes = 80ull << 30, device.copy_engines = 7;
@@ -66,7 +68,16 @@ inline Catalog sample_catalog() {
 }
 
 inline std::vector<ClockFit> sample_fits() {
-  ClockFit known{{-123, 456, 1.25}, "node", "b-1", {0, 1}, 99, 7, -10, 20, "collectives", {{{-100, 2'000'000, 0}, 1'500'000, 1'499'900, -30, {}}}};
+  ClockFit known{{-123, 456, 1.25},
+                 "node",
+                 "b-1",
+                 {0, 1},
+                 99,
+                 7,
+                 -10,
+                 20,
+                 "collectives",
+                 {{{-100, 2'000'000, 0}, 1'500'000, 1'499'900, -30, {}}}};
   ClockFit unknown;
   unknown.method = "wall_clock";
   return {known, unknown};

@@ -83,7 +83,8 @@ TEST_CASE("columns: every field comes back, in the order asked for") {
 TEST_CASE("columns: shapes and their integers come back, beside text and payloads") {
   Shapes shapes;
   std::vector<Collected> events = random_events(5000, 7);
-  const std::int64_t extremes[] = {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), 0, -1};
+  const std::int64_t extremes[] = {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+                                   0, -1};
   for (std::size_t i = 0; i < 8; ++i) events[i].facts.args = "\"a\":" + std::to_string(extremes[i % 4]);
   for (std::size_t i = 100; i < 1000; ++i) {  // as a correlation among the arguments
     events[i].facts.args = "\"a\":" + std::to_string(static_cast<std::int64_t>(events[i].event.correlation));

@@ -52,7 +52,8 @@ std::multiset<Survivor> seen(const KeptTrace& trace) {
   std::multiset<Survivor> all;
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
     const Event& e = trace.events[i].event;
-    all.insert({e.kind, std::string(trace.name(i)), trace.events[i].facts.args, e.start_ns, e.duration_ns, e.correlation});
+    all.insert(
+        {e.kind, std::string(trace.name(i)), trace.events[i].facts.args, e.start_ns, e.duration_ns, e.correlation});
   }
   return all;
 }

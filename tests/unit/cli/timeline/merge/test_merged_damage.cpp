@@ -1,12 +1,12 @@
 // A merged file from anywhere: cut off, damaged, or made to do harm.
 #include <cstring>
 
-#include "tests/unit/cli/scratch.h"
 #include "cli/base/error.h"
 #include "cli/formats/ttrace/fields.h"
 #include "merged_sample.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/scratch.h"
 
 using namespace cli;
 using namespace cli::ttrace;

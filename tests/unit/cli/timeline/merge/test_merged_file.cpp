@@ -2,13 +2,13 @@
 #include <functional>
 #include <iterator>
 
-#include "tests/unit/cli/scratch.h"
-#include "cli/timeline/merge/merge_inputs.h"
 #include "cli/base/error.h"
 #include "cli/formats/ttrace/walk.h"
+#include "cli/timeline/merge/merge_inputs.h"
 #include "cli/trace/event_times.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/scratch.h"
 
 using namespace cli;
 using namespace cli::ttrace;
@@ -82,8 +82,9 @@ TEST_CASE("merged file: every field of the lists comes back") {
     REQUIRE(a.later.size() == b.later.size());
     for (std::size_t at = 0; at < a.later.size(); ++at) {
       const ClockPiece &one = a.later[at], &other = b.later[at];
-      CHECK((std::tie(one.from_ns, one.offset_ns, one.reference_ns, one.drift_ppm, one.least_ns, one.bound_lo_ns, one.bound_hi_ns) ==
-             std::tie(other.from_ns, other.offset_ns, other.reference_ns, other.drift_ppm, other.least_ns, other.bound_lo_ns, other.bound_hi_ns)));
+      CHECK((std::tie(one.from_ns, one.offset_ns, one.reference_ns, one.drift_ppm, one.least_ns, one.bound_lo_ns,
+                      one.bound_hi_ns) == std::tie(other.from_ns, other.offset_ns, other.reference_ns, other.drift_ppm,
+                                                   other.least_ns, other.bound_lo_ns, other.bound_hi_ns)));
     }
   }
 }
@@ -142,7 +143,8 @@ TEST_CASE("merged file: what no reader would take is not written") {
   Event event;
   event.start_ns = std::numeric_limits<std::int64_t>::max(), event.duration_ns = 1;
   CHECK_THROWS_WITH(writer.event(event, ""), contains_text("traces/rank0: ") && contains_text("largest timestamp"));
-  CHECK_THROWS_WITH(writer.event({}, std::string(17 << 20, ' ')), contains_text("traces/rank0: ") && contains_text("arguments"));
+  CHECK_THROWS_WITH(writer.event({}, std::string(17 << 20, ' ')),
+                    contains_text("traces/rank0: ") && contains_text("arguments"));
 }
 
 TEST_CASE("merged file: merged again without alignment, each process is at its own times") {
@@ -151,7 +153,8 @@ TEST_CASE("merged file: merged again without alignment, each process is at its o
   Catalog catalog = sample_catalog();
   catalog.processes[1].clock = 0;  // sample_fits()
   write_merged(scratch.path("m"), catalog, events);
-  const std::vector<TraceInput> alone{{scratch.path("m"), std::nullopt}}, two{{scratch.path("m"), std::nullopt}, {scratch.path("n"), 7}};
+  const std::vector<TraceInput> alone{{scratch.path("m"), std::nullopt}},
+      two{{scratch.path("m"), std::nullopt}, {scratch.path("n"), 7}};
   for (const bool align : {true, false}) {
     OutputFile out(scratch.path("again"));
     merge_inputs(alone, {align, kDefaultMemory, scratch.folder()}, out);
@@ -160,7 +163,8 @@ TEST_CASE("merged file: merged again without alignment, each process is at its o
     MergedReader reader(scratch.path("again"));
     reader.read_lists(back);
     CHECK(reader.fits()[0].moves() == align);
-    CHECK((reader.fits()[0].method == (align ? "collectives" : "wall_clock") && reader.fits()[0].ranks == sample_fits()[0].ranks));
+    CHECK((reader.fits()[0].method == (align ? "collectives" : "wall_clock") &&
+           reader.fits()[0].ranks == sample_fits()[0].ranks));
     Collect read;
     reader.read_events(read, {});
     CHECK((read.all == events) == !align);
@@ -169,7 +173,8 @@ TEST_CASE("merged file: merged again without alignment, each process is at its o
   MergeOptions each;
   each.clock_of_each_rank = true;
   OutputFile out(scratch.path("again"));
-  CHECK_THROWS_WITH(merge_inputs(alone, each, out), contains_text("--clock-domain rank: ") && contains_text("merge the recordings again"));
+  CHECK_THROWS_WITH(merge_inputs(alone, each, out),
+                    contains_text("--clock-domain rank: ") && contains_text("merge the recordings again"));
   MergeOptions apart;
   apart.align = false;
   CHECK_THROWS_WITH(merge_inputs(two, apart, out), contains_text("--no-align: ") && contains_text("only this file"));
@@ -190,7 +195,8 @@ std::vector<Collected> read_wanted(const std::string& path, const Wanted& wanted
 
 std::vector<Collected> only(const std::vector<Collected>& events, const std::function<bool(const Event&)>& keep) {
   std::vector<Collected> some;
-  std::copy_if(events.begin(), events.end(), std::back_inserter(some), [&](const Collected& e) { return keep(e.event); });
+  std::copy_if(events.begin(), events.end(), std::back_inserter(some),
+               [&](const Collected& e) { return keep(e.event); });
   return some;
 }
 
@@ -260,21 +266,25 @@ TEST_CASE("merged file: a process lies on the axis as its clock says, and its ow
   catalog.processes[1].clock = 0;  // sample_fits()
   const ClockFit fit = sample_fits()[0];
   std::vector<ProcessSteps> steps(2);
-  steps[1] = {"nvtx", 100, 900, {{7, 200, 300, 250, 350, 62}}, {50, 4000, 5, 400}, {62, 90, 100, true}, true, 301, 434, 3, "forward"};
+  steps[1] = {"nvtx", 100, 900,      {{7, 200, 300, 250, 350, 62}}, {50, 4000, 5, 400}, {62, 90, 100, true}, true, 301,
+              434,    3,   "forward"};
   write_merged(scratch.path("m"), catalog, events, steps);
   Catalog back;
   MergedReader reader(scratch.path("m"));
   reader.read_lists(back);
   REQUIRE(reader.steps().size() == 2);
   CHECK(reader.steps()[1].found_by == "nvtx");
-  CHECK((reader.own_steps()[1].first_ns == 100 && reader.own_steps()[1].steps == std::vector<Step>{{7, 200, 300, 250, 350, 62}}));
-  CHECK((reader.own_steps()[1].period == KernelPeriod{62, 90, 100, true} && reader.own_steps()[1].launches == LaunchShare{50, 4000, 5, 400} && reader.own_steps()[1].alike));
+  CHECK((reader.own_steps()[1].first_ns == 100 &&
+         reader.own_steps()[1].steps == std::vector<Step>{{7, 200, 300, 250, 350, 62}}));
+  CHECK((reader.own_steps()[1].period == KernelPeriod{62, 90, 100, true} &&
+         reader.own_steps()[1].launches == LaunchShare{50, 4000, 5, 400} && reader.own_steps()[1].alike));
   CHECK((reader.own_steps()[1].repeated == 301 && reader.own_steps()[1].launched == 434));
   CHECK((reader.own_steps()[1].repeats == 3 && reader.own_steps()[1].repeats_within == "forward"));
   CHECK((reader.steps()[0].first_ns == 0 && reader.steps()[0].last_ns == 0));
   CHECK(reader.steps()[1].first_ns == fit.on_axis(100));
   CHECK(reader.steps()[1].last_ns == fit.on_axis(900));
-  CHECK(reader.steps()[1].steps == std::vector<Step>{{7, fit.on_axis(200), fit.on_axis(300), fit.on_axis(250), fit.on_axis(350), 62}});
+  CHECK(reader.steps()[1].steps ==
+        std::vector<Step>{{7, fit.on_axis(200), fit.on_axis(300), fit.on_axis(250), fit.on_axis(350), 62}});
   Collect axis, own;
   reader.read_events(axis, {});
   reader.read_own_times(own, {});
@@ -285,7 +295,8 @@ TEST_CASE("merged file: a process lies on the axis as its clock says, and its ow
   std::vector<Collected> moved = only(events, second);
   for (Collected& e : moved) {
     const std::int64_t start_ns = fit.on_axis(e.event.start_ns);
-    if (is_slice(e.event) && e.event.duration_ns > 0) e.event.duration_ns = fit.on_axis(e.event.start_ns + e.event.duration_ns) - start_ns;
+    if (is_slice(e.event) && e.event.duration_ns > 0)
+      e.event.duration_ns = fit.on_axis(e.event.start_ns + e.event.duration_ns) - start_ns;
     e.event.start_ns = start_ns;
   }
   CHECK((only(axis.all, second) == moved));

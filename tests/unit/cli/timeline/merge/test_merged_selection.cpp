@@ -4,13 +4,13 @@
 #include <random>
 #include <string>
 
-#include "tests/unit/cli/scratch.h"
 #include "cli/formats/ttrace/walk.h"
 #include "cli/timeline/select/selector.h"
 #include "cli/timeline/select/step_finder.h"
 #include "merged_sample.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/scratch.h"
 
 using namespace cli;
 using namespace cli::ttrace;
@@ -54,11 +54,19 @@ struct Job {
       if (rank == 2) add(host, Kind::flow, "ac2g", at_ns, 0, call, 's');
       if (rank != 3 && random() % 10 == 0) continue;  // a call without work
       const std::int64_t early = random() % 50 == 0 ? -static_cast<std::int64_t>(random() % 4'000) : 0;
-      const std::int64_t start_ns = rank == 3 ? at_ns - 200'000 : early != 0 ? at_ns + early : std::max(free_ns, at_ns + static_cast<std::int64_t>(random() % (rank == 1 && call % 100 != 0 ? 50 : 60'000)));
-      const std::uint64_t correlation = rank != 3 && random() % 40 == 0 ? call + 100'000 : call;  // of a call that is not there
-      add(gpu, random() % 8 == 0 ? Kind::memcpy : Kind::kernel, "work", start_ns, static_cast<std::int64_t>(random() % 300), correlation);
+      const std::int64_t start_ns =
+          rank == 3 ? at_ns - 200'000
+          : early != 0
+              ? at_ns + early
+              : std::max(free_ns,
+                         at_ns + static_cast<std::int64_t>(random() % (rank == 1 && call % 100 != 0 ? 50 : 60'000)));
+      const std::uint64_t correlation =
+          rank != 3 && random() % 40 == 0 ? call + 100'000 : call;  // of a call that is not there
+      add(gpu, random() % 8 == 0 ? Kind::memcpy : Kind::kernel, "work", start_ns,
+          static_cast<std::int64_t>(random() % 300), correlation);
       if (rank == 2) add(gpu, Kind::flow, "ac2g", start_ns, 0, correlation, 'f');
-      if (call % 100 == 0) add(gpu, Kind::gpu_annotation, "layer", start_ns - static_cast<std::int64_t>(random() % 50'000), 50'000);
+      if (call % 100 == 0)
+        add(gpu, Kind::gpu_annotation, "layer", start_ns - static_cast<std::int64_t>(random() % 50'000), 50'000);
       if (random() % 20 == 0) free_ns = start_ns;
     }
   }
@@ -172,7 +180,8 @@ TEST_CASE("merged file: walks that each give some of the processes give together
     Collect some;
     CHECK(reader.read_events(some, wanted).by_process == not_read.by_process);
     std::vector<Collected> expected;
-    std::copy_if(all.all.begin(), all.all.end(), std::back_inserter(expected), [&](const Collected& e) { return catalog.tracks[e.event.track].process == id; });
+    std::copy_if(all.all.begin(), all.all.end(), std::back_inserter(expected),
+                 [&](const Collected& e) { return catalog.tracks[e.event.track].process == id; });
     CHECK((some.all == expected));
     events += some.all.size();
   }

@@ -1,11 +1,10 @@
-#include "cli/formats/ttrace/walk.h"
-
 #include <algorithm>
 
 #include "cli/base/error.h"
+#include "cli/formats/ttrace/walk.h"
 #include "collect.h"
-#include "tests/unit/cli/base/no_threads.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/base/no_threads.h"
 
 using namespace cli;
 using namespace cli::ttrace;
@@ -15,12 +14,14 @@ namespace {
 // Fails in place of the piece with this number.
 class Pieces : public PieceStream {
  public:
-  explicit Pieces(std::vector<Collected> events, std::size_t fails_at = ~std::size_t{0}) : events_(std::move(events)), fails_at_(fails_at) {}
+  explicit Pieces(std::vector<Collected> events, std::size_t fails_at = ~std::size_t{0})
+      : events_(std::move(events)), fails_at_(fails_at) {}
 
   bool take(EventBatch& out, const PieceSize&) override {
     if (piece_++ == fails_at_) throw Error(Exit::bad_content, "broken");
     out.clear();
-    for (std::size_t i = 0; i < 1 + piece_ % 7 && at_ < events_.size(); ++i, ++at_) out.add(events_[at_].event, events_[at_].facts);
+    for (std::size_t i = 0; i < 1 + piece_ % 7 && at_ < events_.size(); ++i, ++at_)
+      out.add(events_[at_].event, events_[at_].facts);
     return out.size() != 0;
   }
 
@@ -30,7 +31,8 @@ class Pieces : public PieceStream {
 };
 
 void sort(std::vector<Collected>& events) {
-  std::stable_sort(events.begin(), events.end(), [](const Collected& a, const Collected& b) { return key_of(a.event, 0) < key_of(b.event, 0); });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Collected& a, const Collected& b) { return key_of(a.event, 0) < key_of(b.event, 0); });
 }
 
 // Many begin at once, so that ties are common.
@@ -56,7 +58,8 @@ TEST_CASE("merged walk: one order, here and ahead, equal ones as the streams are
       StreamGroup group;
       std::vector<Collected> all;
       for (std::size_t i = 0; i < count; ++i) {
-        const std::vector<Collected> events = sorted(i == 2 ? 0 : 9000 / count + 300 * i, static_cast<std::uint32_t>(i));
+        const std::vector<Collected> events =
+            sorted(i == 2 ? 0 : 9000 / count + 300 * i, static_cast<std::uint32_t>(i));
         all.insert(all.end(), events.begin(), events.end());
         group.streams.push_back(std::make_unique<Pieces>(events));
       }

@@ -1,12 +1,12 @@
 #include <thread>
 
-#include "tests/unit/cli/scratch.h"
-#include "cli/timeline/merge/merge_inputs.h"
-#include "cli/formats/ttrace/writer.h"
-#include "cli/timeline/merge/ordered_trace.h"
 #include "cli/base/error.h"
+#include "cli/formats/ttrace/writer.h"
+#include "cli/timeline/merge/merge_inputs.h"
+#include "cli/timeline/merge/ordered_trace.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/scratch.h"
 
 using namespace cli;
 using namespace cli::ttrace;
@@ -79,15 +79,18 @@ TEST_CASE("ordered trace: the same on one thread as on several") {
       const auto trace = order_traces(inputs, {true, memory, scratch.folder(), {}, threads});
       struct Write : EventSink {
         void event(const Event& e, const Facts& facts) override {
-          to += std::to_string(e.start_ns) + ' ' + std::to_string(e.track) + ' ' + std::to_string(e.name) + ' ' + std::string(facts.args) + '\n';
+          to += std::to_string(e.start_ns) + ' ' + std::to_string(e.track) + ' ' + std::to_string(e.name) + ' ' +
+                std::string(facts.args) + '\n';
         }
         std::string to;
       } write;
       trace->walk(write);
       const Catalog& catalog = trace->catalog();
       for (StringId id = 0; id < catalog.strings.size(); ++id) write.to += std::string(catalog.strings[id]) + '\n';
-      for (const Track& track : catalog.tracks) write.to += std::to_string(track.process) + ' ' + std::to_string(track.id) + '\n';
-      for (const Process& process : catalog.processes) write.to += process.source + ' ' + std::to_string(process.rank) + '\n';
+      for (const Track& track : catalog.tracks)
+        write.to += std::to_string(track.process) + ' ' + std::to_string(track.id) + '\n';
+      for (const Process& process : catalog.processes)
+        write.to += process.source + ' ' + std::to_string(process.rank) + '\n';
       for (const std::string& warning : trace->warnings) write.to += warning + '\n';
       results.push_back(std::move(write.to));
     }
@@ -140,12 +143,14 @@ TEST_CASE("ordered trace: of several faults the first input's is told, on any nu
   inputs[6].path = scratch.path("missing, too");
   for (const std::size_t threads : {1, 2, 8}) {
     for (int again = 0; again < 5; ++again) {
-      CHECK_THROWS_WITH(order_traces(inputs, {true, kDefaultMemory, scratch.folder(), {}, threads}), contains_text(inputs[3].path + ":"));
+      CHECK_THROWS_WITH(order_traces(inputs, {true, kDefaultMemory, scratch.folder(), {}, threads}),
+                        contains_text(inputs[3].path + ":"));
     }
   }
   write_rank(inputs[3].path, 3, 3, 3);
   for (const std::size_t threads : {1, 2, 8}) {
-    CHECK_THROWS_WITH(order_traces(inputs, {true, kDefaultMemory, scratch.folder(), {}, threads}), contains_text("duplicate rank 2"));
+    CHECK_THROWS_WITH(order_traces(inputs, {true, kDefaultMemory, scratch.folder(), {}, threads}),
+                      contains_text("duplicate rank 2"));
   }
 }
 

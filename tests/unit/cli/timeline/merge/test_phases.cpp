@@ -34,8 +34,7 @@ TEST_CASE("phases: the part in which names differ") {
         Names{"stage1-model_init", "stage2-eval_bpb"});
   CHECK(phase_labels({"rank0-init.json", "rank0-init2.json"}) == Names{"init", "init2"});
   CHECK(phase_labels({"a_rank3.pt.trace.json", "b_rank3.pt.trace.json.zst"}) == Names{"a", "b"});
-  CHECK(phase_labels({"w.17148385.pt.trace.json.gz", "w.17148399.pt.trace.json.gz"}) ==
-        Names{"17148385", "17148399"});
+  CHECK(phase_labels({"w.17148385.pt.trace.json.gz", "w.17148399.pt.trace.json.gz"}) == Names{"17148385", "17148399"});
   CHECK(phase_labels({"step1.json", "step2.json"}) == Names{"step1", "step2"});
   CHECK(phase_labels({"stage1-x-a.json", "stage2-x-b.json"}) == Names{"stage1-x-a", "stage2-x-b"});
   CHECK(phase_labels({"stage1-x.json", "stage2-x.json"}) == Names{"stage1", "stage2"});
@@ -51,7 +50,8 @@ TEST_CASE("phases: files of one rank, in the order of time, for every rank") {
     catalog.add_process(file(rank, "t/stage3-train" + end, 20, 100 + rank));
   }
   check_ranks(catalog);
-  CHECK(phases(catalog) == "0:stage2-eval 0:stage3-train 0:stage1-model_init 1:stage2-eval 1:stage3-train 1:stage1-model_init ");
+  CHECK(phases(catalog) ==
+        "0:stage2-eval 0:stage3-train 0:stage1-model_init 1:stage2-eval 1:stage3-train 1:stage1-model_init ");
   CHECK(repeated_ranks(catalog).empty());
 }
 
@@ -101,17 +101,21 @@ TEST_CASE("phases: --rank says that files of two processes are of one rank") {
 }
 
 TEST_CASE("phases: containers have the same process id in every run") {
-  const auto fault = [](const char* a, const char* b) {
-    return phases_fault(file(0, a, 0, 75), file(0, b, 3600, 75));
-  };
-  for (const auto& [a, b] : {std::pair("exp1_rank0.json", "exp2_rank0.json"), {"attempt0.json", "attempt1.json"},
-                             {"run1/rank0.json", "run2/rank0.json"}, {"restart1/init.json", "restart2/init.json"},
-                             {"t.json", "t_20240506-1011.json"}, {"attempt_0.json", "attempt_1.json"}, {"2024-05-06/rank0.json", "2024-05-07/rank0.json"}}) {
+  const auto fault = [](const char* a, const char* b) { return phases_fault(file(0, a, 0, 75), file(0, b, 3600, 75)); };
+  for (const auto& [a, b] : {std::pair("exp1_rank0.json", "exp2_rank0.json"),
+                             {"attempt0.json", "attempt1.json"},
+                             {"run1/rank0.json", "run2/rank0.json"},
+                             {"restart1/init.json", "restart2/init.json"},
+                             {"t.json", "t_20240506-1011.json"},
+                             {"attempt_0.json", "attempt_1.json"},
+                             {"2024-05-06/rank0.json", "2024-05-07/rank0.json"}}) {
     CHECK_THAT(fault(a, b), contains_text("their names look like runs"));
   }
   CHECK(fault("t/rank0.json", "t/rank0.json") == "they have the same name");
-  for (const auto& [a, b] : {std::pair("h_1.1714838500.json", "h_1.1714848500.json"), {"rank0.100.pt.trace.json", "rank0.200.pt.trace.json"},
-                             {"rank0_step_10.json", "rank0_step_20.json"}, {"iteration_10/rank0.json", "iteration_20/rank0.json"}}) {
+  for (const auto& [a, b] : {std::pair("h_1.1714838500.json", "h_1.1714848500.json"),
+                             {"rank0.100.pt.trace.json", "rank0.200.pt.trace.json"},
+                             {"rank0_step_10.json", "rank0_step_20.json"},
+                             {"iteration_10/rank0.json", "iteration_20/rank0.json"}}) {
     CHECK(fault(a, b).empty());
   }
   CHECK(fault("init/rank0.json", "opt/rank0.json").empty());

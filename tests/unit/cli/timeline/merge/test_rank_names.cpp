@@ -23,13 +23,15 @@ Process profile(const std::string& source, std::int64_t start_ns) {
 
 Catalog profiles(const Names& sources, std::int64_t apart_ns = 1) {
   Catalog catalog;
-  for (std::size_t i = 0; i < sources.size(); ++i) catalog.add_process(profile(sources[i], 1 + static_cast<std::int64_t>(i) * apart_ns));
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    catalog.add_process(profile(sources[i], 1 + static_cast<std::int64_t>(i) * apart_ns));
   return catalog;
 }
 
 Ranks ranks_in(const Catalog& catalog) {
   Ranks ranks;
-  for (const Process& process : catalog.processes) ranks.push_back(process.rank < 0 ? std::nullopt : std::optional(process.rank));
+  for (const Process& process : catalog.processes)
+    ranks.push_back(process.rank < 0 ? std::nullopt : std::optional(process.rank));
   return ranks;
 }
 
@@ -76,7 +78,8 @@ TEST_CASE("rank names: a directory for each rank") {
   CHECK(rank_names({"t/rank_0/trace.json", "t/rank_1/trace.json"}) == Ranks{0, 1});
   CHECK(rank_names({"t/rank16/trace.json", "t/rank32/trace.json"}) == Ranks{{}, {}});  // may be those of LoRA
   CHECK(rank_names({"t/lora_rank_0/a.json", "t/lora_rank_1/a.json"}) == Ranks{{}, {}});
-  CHECK(without_rank_directories({"rank_0", "rank_1", "it10/rank0", "it10/rank1", "other"}) == Names{".", ".", "it10", "it10", "other"});
+  CHECK(without_rank_directories({"rank_0", "rank_1", "it10/rank0", "it10/rank1", "other"}) ==
+        Names{".", ".", "it10", "it10", "other"});
   CHECK(without_rank_directories({"rank16", "rank32"}) == Names{"rank16", "rank32"});
   CHECK(without_rank_directories({"rank0"}) == Names{"rank0"});
 }
@@ -88,9 +91,11 @@ TEST_CASE("rank names: names that count 0 to N-1 are ranks, if the files ran at 
   Catalog timed = profiles({"fit-0_0.1715000000000.pt.trace.json", "fit-1_0.1715000000001.pt.trace.json"});
   count_ranks(timed);
   CHECK(ranks_in(timed) == Ranks{0, 1});
-  for (const Names& names : {Names{"tp_rank_0_pp_rank_0.json", "tp_rank_1_pp_rank_1.json"}, Names{"a_1.json", "a_2.json"}, Names{"a.json", "b.json"}}) {
+  for (const Names& names : {Names{"tp_rank_0_pp_rank_0.json", "tp_rank_1_pp_rank_1.json"},
+                             Names{"a_1.json", "a_2.json"}, Names{"a.json", "b.json"}}) {
     Catalog unknown = profiles(names);
-    CHECK_THAT(count_ranks(unknown), contains_text("the ranks of 2 files are unknown") && contains_text("--rank N=FILE"));
+    CHECK_THAT(count_ranks(unknown),
+               contains_text("the ranks of 2 files are unknown") && contains_text("--rank N=FILE"));
     CHECK(ranks_in(unknown) == Ranks{{}, {}});
   }
   Catalog apart = profiles({"step_0.json", "step_1.json"}, 5000);

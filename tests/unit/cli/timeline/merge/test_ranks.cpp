@@ -1,6 +1,6 @@
+#include "cli/base/error.h"
 #include "cli/timeline/merge/align.h"
 #include "cli/timeline/merge/ranks.h"
-#include "cli/base/error.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -21,7 +21,8 @@ TEST_CASE("ranks: one that comes twice is an error that names both files") {
   catalog.add_process(process(3, "a.ring"));
   check_ranks(catalog);
   catalog.add_process(process(3, "b.ring"));
-  CHECK_THROWS_WITH(check_ranks(catalog), contains_text("rank 3") && contains_text("a.ring") && contains_text("b.ring"));
+  CHECK_THROWS_WITH(check_ranks(catalog),
+                    contains_text("rank 3") && contains_text("a.ring") && contains_text("b.ring"));
 }
 
 TEST_CASE("ranks: in order, unknown ones last, and tracks follow their process") {
@@ -50,7 +51,8 @@ TEST_CASE("ranks: run ids that differ contradict, and so do sizes of worlds") {
   catalog.processes[1].world_size = 8, catalog.processes[2].world_size = 8;
   CHECK(contradiction(catalog).empty());
   catalog.processes[2].world_size = 16;
-  CHECK_THAT(contradiction(catalog), contains_text("b is from a run of 8 ranks") && contains_text("c from a run of 16 ranks"));
+  CHECK_THAT(contradiction(catalog),
+             contains_text("b is from a run of 8 ranks") && contains_text("c from a run of 16 ranks"));
 }
 
 TEST_CASE("ranks: what does not overlap in time is said with the largest gap, but phases of a rank follow each other") {
@@ -158,7 +160,8 @@ TEST_CASE("clocks: the first time of a clock at a time of the axis") {
   fit.offset_ns = -50'000'000, fit.reference_ns = 1'760'000'000'000'000'000;
   for (const double drift_ppm : {-50.0, 0.0, 50.0}) {
     fit.drift_ppm = drift_ppm;
-    for (std::int64_t axis_ns = fit.reference_ns + 3'000'000'000; axis_ns < fit.reference_ns + 3'000'100'000; axis_ns += 17) {
+    for (std::int64_t axis_ns = fit.reference_ns + 3'000'000'000; axis_ns < fit.reference_ns + 3'000'100'000;
+         axis_ns += 17) {
       const std::int64_t own_ns = fit.first_at(axis_ns);
       CHECK((fit.on_axis(own_ns) >= axis_ns && fit.on_axis(own_ns - 1) < axis_ns));
     }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/timeline/merge/catalogs.h"
 #include "cli/formats/kineto/reader.h"
 #include "cli/formats/reading/reader.h"
+#include "cli/timeline/merge/catalogs.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
@@ -19,14 +19,22 @@ namespace {
 struct TellFields {
   std::string& text;
   template <typename V>
-  void number(const char*, const V& value, bool = true) { text += std::to_string(value) + " "; }
+  void number(const char*, const V& value, bool = true) {
+    text += std::to_string(value) + " ";
+  }
   template <typename V>
-  void delta(const char*, const V& value, bool = true) { text += std::to_string(value) + " "; }
+  void delta(const char*, const V& value, bool = true) {
+    text += std::to_string(value) + " ";
+  }
   template <typename V>
-  void hex(const char*, const V& value, bool = true) { text += std::to_string(value) + " "; }
+  void hex(const char*, const V& value, bool = true) {
+    text += std::to_string(value) + " ";
+  }
   void string(const char*, StringId id, bool = true) { text += std::to_string(id) + " "; }
   template <typename T>
-  void id(const char*, InternedId<T> id, bool = true) { text += std::to_string(id) + " "; }
+  void id(const char*, InternedId<T> id, bool = true) {
+    text += std::to_string(id) + " ";
+  }
 };
 
 // The events of one file, whose ids are still those of its own catalogue.
@@ -61,9 +69,10 @@ std::string told_in(FileEvents& file, Catalog& trace) {
     Event& e = one.event;
     REQUIRE(ids.translate(e));
     for (const std::int64_t number :
-         {e.start_ns, e.duration_ns, static_cast<std::int64_t>(e.correlation), static_cast<std::int64_t>(e.bytes), std::int64_t{e.track},
-          static_cast<std::int64_t>(e.kind), std::int64_t{e.has_bytes}, std::int64_t{e.name}, std::int64_t{e.category}, std::int64_t{e.json.no_category},
-          std::int64_t{e.json.second_ids}, static_cast<std::int64_t>(e.json.scope), std::int64_t{e.phase}, std::int64_t{one.has_shape}}) {
+         {e.start_ns, e.duration_ns, static_cast<std::int64_t>(e.correlation), static_cast<std::int64_t>(e.bytes),
+          std::int64_t{e.track}, static_cast<std::int64_t>(e.kind), std::int64_t{e.has_bytes}, std::int64_t{e.name},
+          std::int64_t{e.category}, std::int64_t{e.json.no_category}, std::int64_t{e.json.second_ids},
+          static_cast<std::int64_t>(e.json.scope), std::int64_t{e.phase}, std::int64_t{one.has_shape}}) {
       text += std::to_string(number) + " ";
     }
     visit_payload(one.tag, static_cast<void*>(one.payload), [&](auto& payload) {
@@ -83,7 +92,9 @@ std::string told_tables(const Catalog& trace) {
   for (const Track& track : trace.tracks) text += track.kineto_ids + " " + std::to_string(track.id) + "\n";
   for (const Process& process : trace.processes) {
     for (const std::uint64_t count : process.counts) text += std::to_string(count) + " ";
-    for (const std::int64_t number : {process.first_ns, process.last_ns, process.first_unclamped_ns, process.pid, std::int64_t{process.explicit_flows}}) text += std::to_string(number) + " ";
+    for (const std::int64_t number : {process.first_ns, process.last_ns, process.first_unclamped_ns, process.pid,
+                                      std::int64_t{process.explicit_flows}})
+      text += std::to_string(number) + " ";
     for (const std::string& note : process.notes) text += note + "\n";
     text += process.device_name + "\n";
   }
@@ -101,7 +112,8 @@ struct Foreign {
 };
 
 // All files in their order; `memory`: null for each by itself.
-std::string told_run(const std::vector<std::string>& files, std::size_t shape_text, ReaderMemory* memory, Foreign foreign = {}) {
+std::string told_run(const std::vector<std::string>& files, std::size_t shape_text, ReaderMemory* memory,
+                     Foreign foreign = {}) {
   const TestFolder folder;
   Catalog trace;
   std::string text;
@@ -132,7 +144,8 @@ void check_same(const std::vector<std::string>& files, std::size_t shape_text = 
   ReaderMemory memory;
   CHECK(difference(told_run(files, shape_text, &memory), told_run(files, shape_text, nullptr)) == "");
   ReaderMemory without_foreign;
-  CHECK(difference(told_run(files, shape_text, &without_foreign, {false, false}), told_run(files, shape_text, nullptr, {true, false})) == "");
+  CHECK(difference(told_run(files, shape_text, &without_foreign, {false, false}),
+                   told_run(files, shape_text, nullptr, {true, false})) == "");
 }
 
 class RankFiles {
@@ -151,38 +164,54 @@ class RankFiles {
  private:
   std::string n(int below) { return std::to_string(random_() % static_cast<unsigned>(below)); }
   std::string event() {
-    const std::string pid = std::to_string(100 + rank_), at = "\"pid\": " + pid + ", \"tid\": " + n(3) + ", \"ts\": " + n(1000) + "." + n(1000) + ", \"dur\": " + n(50);
-    const std::string gpu = "\"pid\": " + std::to_string(rank_) + ", \"tid\": 7, \"ts\": " + n(1000) + ", \"dur\": " + n(9) + ".5";
+    const std::string pid = std::to_string(100 + rank_), at = "\"pid\": " + pid + ", \"tid\": " + n(3) +
+                                                              ", \"ts\": " + n(1000) + "." + n(1000) +
+                                                              ", \"dur\": " + n(50);
+    const std::string gpu =
+        "\"pid\": " + std::to_string(rank_) + ", \"tid\": 7, \"ts\": " + n(1000) + ", \"dur\": " + n(9) + ".5";
     switch (random_() % 12) {
       case 0:
-        return R"({"ph": "X", "cat": "cpu_op", "name": "aten::op)" + n(9) + "\", " + at + R"(, "args": {"External id": )" + n(99) + R"(, "Input Dims": [[)" + n(4) +
-               R"(, 8], [[1], [)" + n(3) + R"(]], []], "Input type": ["float", "TensorList", "Scalar"], "Concrete Inputs": ["", "", ")" + n(5) + "\"]}}";
+        return R"({"ph": "X", "cat": "cpu_op", "name": "aten::op)" + n(9) + "\", " + at +
+               R"(, "args": {"External id": )" + n(99) + R"(, "Input Dims": [[)" + n(4) + R"(, 8], [[1], [)" + n(3) +
+               R"(]], []], "Input type": ["float", "TensorList", "Scalar"], "Concrete Inputs": ["", "", ")" + n(5) +
+               "\"]}}";
       case 1:
-        return R"({"ph": "X", "cat": "kernel", "name": "k)" + n(5) + "\", " + gpu + R"(, "args": {"device": )" + std::to_string(rank_) + R"(, "correlation": )" + n(99) +
-               R"(, "blocks per SM": )" + n(3) + R"(.5, "warps per SM": 4, "grid": [)" + n(4) + R"(, 1, 1], "block": [128, 1, 1]}})";
+        return R"({"ph": "X", "cat": "kernel", "name": "k)" + n(5) + "\", " + gpu + R"(, "args": {"device": )" +
+               std::to_string(rank_) + R"(, "correlation": )" + n(99) + R"(, "blocks per SM": )" + n(3) +
+               R"(.5, "warps per SM": 4, "grid": [)" + n(4) + R"(, 1, 1], "block": [128, 1, 1]}})";
       case 2:
-        return R"J({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", )J" + gpu + R"J(, "args": {"device": 0, "bytes": )J" + n(999) +
-               R"J(, "memory bandwidth (GB/s)": )J" + n(3) + "." + n(999'999) + "}}";
+        return R"J({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", )J" + gpu +
+               R"J(, "args": {"device": 0, "bytes": )J" + n(999) + R"J(, "memory bandwidth (GB/s)": )J" + n(3) + "." +
+               n(999'999) + "}}";
       case 3:
-        return R"J({"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", )J" + gpu + R"J(, "args": {"bytes": )J" + n(99) +
-               R"J(, "memory bandwidth (GB/s)": )J" + (random_() % 2 == 0 ? n(9) : n(9) + "e-" + n(5)) + " } } ";
+        return R"J({"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", )J" + gpu + R"J(, "args": {"bytes": )J" +
+               n(99) + R"J(, "memory bandwidth (GB/s)": )J" + (random_() % 2 == 0 ? n(9) : n(9) + "e-" + n(5)) +
+               " } } ";
       case 4:
-        return R"({"ph": "X", "cat": "kernel", "name": "allreduce", )" + gpu + R"(, "args": {"Collective name": "allreduce", "Process Group Ranks": "[0, )" + n(4) +
+        return R"({"ph": "X", "cat": "kernel", "name": "allreduce", )" + gpu +
+               R"(, "args": {"Collective name": "allreduce", "Process Group Ranks": "[0, )" + n(4) +
                R"(]", "In msg nelems": )" + n(64) + R"(, "External id": )" + n(99) + "}}";
       case 5:
-        return R"({"ph": "s", "id": )" + n(99) + R"(, "pid": )" + pid + R"(, "tid": )" + n(3) + R"(, "ts": )" + n(99) + R"(, "cat": "ac2g", "name": "ac2g"})";
+        return R"({"ph": "s", "id": )" + n(99) + R"(, "pid": )" + pid + R"(, "tid": )" + n(3) + R"(, "ts": )" + n(99) +
+               R"(, "cat": "ac2g", "name": "ac2g"})";
       case 6:
-        return R"({"ph": "X", "cat": "cpu_op", "name": "of text ids", "pid": "Spans", "tid": "rank )" + std::to_string(rank_) + R"(", "ts": )" + n(99) + R"(, "dur": 1})";
+        return R"({"ph": "X", "cat": "cpu_op", "name": "of text ids", "pid": "Spans", "tid": "rank )" +
+               std::to_string(rank_) + R"(", "ts": )" + n(99) + R"(, "dur": 1})";
       case 7:
-        return R"({"ph": "X", "cat": "cpu_op", "name": "in quotes", "pid": ")" + pid + R"(", "tid": )" + n(3) + R"(, "ts": )" + n(99) + R"(, "dur": 1})";
+        return R"({"ph": "X", "cat": "cpu_op", "name": "in quotes", "pid": ")" + pid + R"(", "tid": )" + n(3) +
+               R"(, "ts": )" + n(99) + R"(, "dur": 1})";
       case 8:
-        return R"J({"ph": "X", "cat": "gpu_memcpy", "name": "\"args\": {", )J" + gpu + R"J(, "other": {"args": {"a": 1}}, "args": {"memory bandwidth (GB/s)": 1.)J" + n(99) + "}}";
+        return R"J({"ph": "X", "cat": "gpu_memcpy", "name": "\"args\": {", )J" + gpu +
+               R"J(, "other": {"args": {"a": 1}}, "args": {"memory bandwidth (GB/s)": 1.)J" + n(99) + "}}";
       case 9:
-        return R"({"ph": "C", "name": "GPU", "pid": )" + std::to_string(rank_) + R"(, "ts": )" + n(99) + R"(, "args": {"MHz": )" + n(9) + "}}";
+        return R"({"ph": "C", "name": "GPU", "pid": )" + std::to_string(rank_) + R"(, "ts": )" + n(99) +
+               R"(, "args": {"MHz": )" + n(9) + "}}";
       case 10:
-        return R"({"ph": "X", "cat": "user_annotation", "name": "only here )" + n(1'000'000) + "\", " + at + R"(, "args": {"once": ")" + n(1'000'000) + "\"}}";
+        return R"({"ph": "X", "cat": "user_annotation", "name": "only here )" + n(1'000'000) + "\", " + at +
+               R"(, "args": {"once": ")" + n(1'000'000) + "\"}}";
       default:
-        return R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", )" + at + R"(, "args": {"cbid": 211, "correlation": )" + n(99) + "}}";
+        return R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", )" + at +
+               R"(, "args": {"cbid": 211, "correlation": )" + n(99) + "}}";
     }
   }
 
@@ -204,7 +233,8 @@ TEST_CASE("files of a run are read with what was learnt as without") {
 
 TEST_CASE("a file that cannot be read does not spoil those behind it") {
   RankFiles run(7);
-  check_same({run.file(0, 100), "{\"traceEvents\": [", run.file(1, 100).substr(0, 9'000), run.file(2, 100), "no JSON", run.file(3, 100)});
+  check_same({run.file(0, 100), "{\"traceEvents\": [", run.file(1, 100).substr(0, 9'000), run.file(2, 100), "no JSON",
+              run.file(3, 100)});
 }
 
 TEST_CASE("what is learnt from files with little in common is forgotten") {
@@ -215,10 +245,12 @@ TEST_CASE("what is learnt from files with little in common is forgotten") {
     std::string text;
     for (int i = 0; i < 1'000; ++i) {
       const std::string unique = std::to_string(file * 1'000 + i);
-      text += (i == 0 ? "" : ",") + (R"({"ph": "X", "cat": "cpu_op", "name": "n)" + unique + R"(", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"a": "b)" + unique + "\"}}");
+      text += (i == 0 ? "" : ",") + (R"({"ph": "X", "cat": "cpu_op", "name": "n)" + unique +
+                                     R"(", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"a": "b)" + unique + "\"}}");
     }
     FileEvents events;
-    open_trace(folder.write("trace.json", "{\"traceEvents\": [" + text + "]}"), {1, &memory})->read(events.catalog, events);
+    open_trace(folder.write("trace.json", "{\"traceEvents\": [" + text + "]}"), {1, &memory})
+        ->read(events.catalog, events);
     CHECK(events.events.size() == 1'000);
     most = std::max(most, events.catalog.strings.size());
   }

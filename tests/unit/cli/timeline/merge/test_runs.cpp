@@ -1,10 +1,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/cli/scratch.h"
-#include "cli/timeline/merge/runs.h"
 #include "cli/formats/kineto/header.h"
+#include "cli/timeline/merge/runs.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/scratch.h"
 
 using namespace cli;
 using namespace cli::kineto;

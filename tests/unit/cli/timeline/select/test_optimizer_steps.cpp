@@ -31,11 +31,13 @@ TEST_CASE("steps by optimizers: which names are marks") {
 
 TEST_CASE("steps by optimizers: each ends with the last one before the next forward pass") {
   Marks marks;
-  for (std::int64_t at = 0; at < 3'000; at += 1'000) marks.begin(at).begin(at + 100).optimizer(kMuon, at + 700, at + 750).optimizer(kAdam, at + 800, at + 900);
+  for (std::int64_t at = 0; at < 3'000; at += 1'000)
+    marks.begin(at).begin(at + 100).optimizer(kMuon, at + 700, at + 750).optimizer(kAdam, at + 800, at + 900);
   CHECK(marks.steps.steps() == std::vector<Step>{{0, 0, 900}, {1, 900, 1'900}, {2, 1'900, 2'900}});
 }
 
-TEST_CASE("steps by optimizers: without forward passes, two that follow each other are one end, and the first has no begin") {
+TEST_CASE(
+    "steps by optimizers: without forward passes, two that follow each other are one end, and the first has no begin") {
   Marks marks;
   for (std::int64_t at = 0; at < 4'000; at += 1'000) {
     if (at % 2'000 == 1'000) marks.optimizer(kAdam, at + 600, at + 650);

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "cli/base/error.h"
-#include "cli/trace/event.h"
-#include "cli/timeline/select/selector.h"
 #include "cli/timeline/select/ranges.h"
+#include "cli/timeline/select/selector.h"
+#include "cli/trace/event.h"
 #include "refusal.h"
 #include "tests/unit/catch.h"
 

@@ -50,7 +50,7 @@ TEST_CASE("steps: only ranges of the host are steps") {
   t.point(thread, Kind::nvtx, 'i', "step 4", 11);
   CHECK(find(t) == Steps{{}});
   t.add(thread, Kind::cpu_op, "ProfilerStep#2", 12, 5);  // older torch.profiler
-  CHECK(find(t) == Steps{{{2, 12, 17, 15, 15, 0}}});  // the kernel was launched before
+  CHECK(find(t) == Steps{{{2, 12, 17, 15, 15, 0}}});     // the kernel was launched before
 }
 
 TEST_CASE("steps: the first family of names that a process has") {

@@ -1,5 +1,4 @@
 #include "cli/timeline/select/step_name.h"
-
 #include "tests/unit/catch.h"
 
 using namespace cli;

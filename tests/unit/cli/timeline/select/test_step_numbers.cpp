@@ -7,7 +7,8 @@ namespace {
 
 ProcessSteps counted(std::int64_t from_ns, std::int64_t length_ns, std::int64_t count) {
   ProcessSteps steps;
-  for (std::int64_t i = 0; i < count; ++i) steps.steps.push_back({i, from_ns + i * length_ns, from_ns + (i + 1) * length_ns});
+  for (std::int64_t i = 0; i < count; ++i)
+    steps.steps.push_back({i, from_ns + i * length_ns, from_ns + (i + 1) * length_ns});
   steps.found_by = kPeriodOfKernels;
   return steps;
 }
@@ -23,7 +24,8 @@ TEST_CASE("step numbers: of what runs at the same time, on one axis; others, and
   ClockFit fit;
   fit.offset_ns = -1'000'000;
   const std::vector<ClockFit> fits{fit};
-  std::vector<ProcessSteps> steps{counted(300, 100, 5), counted(1'000'010, 100, 7), counted(90'000, 100, 2), counted(100, 100, 3), counted(350, 100, 2)};
+  std::vector<ProcessSteps> steps{counted(300, 100, 5), counted(1'000'010, 100, 7), counted(90'000, 100, 2),
+                                  counted(100, 100, 3), counted(350, 100, 2)};
   steps[3].found_by = "step N";  // its program numbered them
   number_alike(steps, catalog, ProcessClocks(catalog, fits));
   CHECK((steps[1].steps[0].number == 0 && steps[1].alike));
@@ -36,12 +38,14 @@ TEST_CASE("step numbers: of what runs at the same time, on one axis; others, and
 TEST_CASE("step numbers: of a run that names steps on some ranks, those of the others are its numbers") {
   Catalog catalog;
   for (int i = 0; i < 4; ++i) catalog.add_process({});
-  std::vector<ProcessSteps> steps{counted(1000, 100, 9), counted(1230, 100, 5), counted(90'000, 100, 2), counted(1010, 200, 4)};
+  std::vector<ProcessSteps> steps{counted(1000, 100, 9), counted(1230, 100, 5), counted(90'000, 100, 2),
+                                  counted(1010, 200, 4)};
   steps[0].found_by = "step N";
   for (Step& step : steps[0].steps) step.number += 7;
   number_alike(steps, catalog, ProcessClocks(catalog, {}));
   CHECK((steps[0].steps[0].number == 7 && steps[0].steps[8].number == 15));
   CHECK((steps[1].steps[0].number == 9 && steps[1].steps[4].number == 13 && steps[1].alike));
   CHECK((steps[2].steps[0].number == 0 && !steps[2].alike));
-  CHECK((steps[3].steps[0].number == 0 && steps[3].steps[3].number == 3 && !steps[3].alike));  // two of the others in each
+  CHECK((steps[3].steps[0].number == 0 && steps[3].steps[3].number == 3 &&
+         !steps[3].alike));  // two of the others in each
 }

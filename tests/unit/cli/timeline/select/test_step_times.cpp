@@ -1,11 +1,10 @@
 // When the work of each step ran: by a walk in the order of time, against a look at all work.
-#include "cli/timeline/select/step_numbers.h"
-
 #include <algorithm>
 #include <limits>
 #include <random>
 #include <vector>
 
+#include "cli/timeline/select/step_numbers.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -22,9 +21,11 @@ std::vector<Step> slowly(std::vector<Step> steps, const std::vector<TimedWork>& 
     std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
     for (const TimedWork& work : all) {
       if (work.launched_ns < step.start_ns) before_ns = std::max(before_ns, work.end_ns);
-      if (step.start_ns <= work.launched_ns && work.launched_ns < step.end_ns) end_ns = std::max(end_ns, work.end_ns), ++step.kernels;
+      if (step.start_ns <= work.launched_ns && work.launched_ns < step.end_ns)
+        end_ns = std::max(end_ns, work.end_ns), ++step.kernels;
     }
-    step.gpu_start_ns = std::max(before_ns, before_ns == std::numeric_limits<std::int64_t>::min() ? step.start_ns : before_ns);
+    step.gpu_start_ns =
+        std::max(before_ns, before_ns == std::numeric_limits<std::int64_t>::min() ? step.start_ns : before_ns);
     step.gpu_end_ns = std::max(step.gpu_start_ns, end_ns);
     before_ns = step.gpu_end_ns;
   }
@@ -46,14 +47,16 @@ TEST_CASE("step times: from the end of the work before to the end of its own, on
       steps.push_back({number, start_ns, now_ns});
     }
     for (int i = 0; i < 60; ++i) {
-      const auto launched_ns = static_cast<std::int64_t>(1'000 + random() % 1'200), start_ns = launched_ns + static_cast<std::int64_t>(random() % 300);
+      const auto launched_ns = static_cast<std::int64_t>(1'000 + random() % 1'200),
+                 start_ns = launched_ns + static_cast<std::int64_t>(random() % 300);
       all.push_back({launched_ns, start_ns, start_ns + static_cast<std::int64_t>(random() % 80)});
     }
     std::sort(all.begin(), all.end(), [](const TimedWork& a, const TimedWork& b) { return a.start_ns < b.start_ns; });
     StepTimes times;
     auto work = all.begin();
     for (const Step& step : steps) {
-      for (; work != all.end() && work->start_ns < step.start_ns; ++work) times.add(work->launched_ns, work->end_ns, true);
+      for (; work != all.end() && work->start_ns < step.start_ns; ++work)
+        times.add(work->launched_ns, work->end_ns, true);
       times.bound(step.start_ns);
       times.bound(step.end_ns);
     }
@@ -64,7 +67,8 @@ TEST_CASE("step times: from the end of the work before to the end of its own, on
   }
 }
 
-TEST_CASE("step times: without work unknown, without own work empty, and what was launched before the trace comes before") {
+TEST_CASE(
+    "step times: without work unknown, without own work empty, and what was launched before the trace comes before") {
   std::vector<Step> steps{{0, 100, 200}, {1, 200, 300}};
   StepTimes none;
   none.finish(steps);

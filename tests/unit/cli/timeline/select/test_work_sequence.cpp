@@ -1,10 +1,9 @@
 // Steps by the period of kernels: how it is found, where steps begin, and that a long recording needs no more memory.
-#include "cli/timeline/select/step_period.h"
-
 #include <algorithm>
 #include <random>
 #include <vector>
 
+#include "cli/timeline/select/step_period.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -33,7 +32,9 @@ class MadeSequence {
   // As the GPU might start them.
   void mix(std::size_t far) {
     std::mt19937 random(1);
-    for (std::size_t i = 0; i + far < made.size(); i += far) std::shuffle(made.begin() + static_cast<std::ptrdiff_t>(i), made.begin() + static_cast<std::ptrdiff_t>(i + far), random);
+    for (std::size_t i = 0; i + far < made.size(); i += far)
+      std::shuffle(made.begin() + static_cast<std::ptrdiff_t>(i), made.begin() + static_cast<std::ptrdiff_t>(i + far),
+                   random);
   }
   ProcessSteps found(std::size_t most) const {
     WorkSequence sequence(most);
@@ -57,10 +58,15 @@ TEST_CASE("work sequence: the period, and steps that begin when the kernel befor
   for (int i = 0; i < 5; ++i) made.step();
   const ProcessSteps steps = made.found(1 << 12);
   CHECK(steps.period == KernelPeriod{40, 160, 160, false});
-  CHECK(steps.steps == std::vector<Step>{{0, 51, 130, 51, 140, 40}, {1, 130, 260, 140, 270, 40}, {2, 260, 390, 270, 400, 40}, {3, 390, 520, 400, 530, 40}, {4, 520, 650, 530, 660, 40}});
+  CHECK(steps.steps == std::vector<Step>{{0, 51, 130, 51, 140, 40},
+                                         {1, 130, 260, 140, 270, 40},
+                                         {2, 260, 390, 270, 400, 40},
+                                         {3, 390, 520, 400, 530, 40},
+                                         {4, 520, 650, 530, 660, 40}});
 }
 
-TEST_CASE("work sequence: kernels start in another order than they were launched in, and longer than they are all held") {
+TEST_CASE(
+    "work sequence: kernels start in another order than they were launched in, and longer than they are all held") {
   MadeSequence made(40);
   for (int i = 0; i < 100; ++i) made.step();
   const ProcessSteps all = made.found(1 << 14);

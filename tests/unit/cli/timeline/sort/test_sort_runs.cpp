@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "tests/unit/cli/scratch.h"
+#include "cli/formats/ttrace/walk.h"
 #include "cli/timeline/merge/catalogs.h"
 #include "cli/timeline/sort/sort_runs.h"
-#include "cli/formats/ttrace/walk.h"
-#include "tests/unit/cli/timeline/merge/collect.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/scratch.h"
+#include "tests/unit/cli/timeline/merge/collect.h"
 
 using namespace cli;
 using namespace cli::ttrace;
@@ -128,13 +128,31 @@ TEST_CASE("sorting: ids become those of the whole trace, in memory and in the sc
     for (const char* name : {"one", "two", "three", "four"}) own.strings.intern(name);
     const ProcessId process = own.add_process({});
     for (std::int64_t tid : {1, 2, 3}) own.track(process, TrackKind::thread, 1, tid);
-    own.launches.intern([] { Launch l; return l.grid[0] = 7, l; }());
-    own.launches.intern([] { Launch l; return l.grid[0] = 8, l; }());
-    own.captures.intern([] { Capture c; return c.known = true, c; }());
-    own.collective_ops.intern([] { CollectiveOp o; return o.in_elements = 4, o; }());
+    own.launches.intern([] {
+      Launch l;
+      return l.grid[0] = 7, l;
+    }());
+    own.launches.intern([] {
+      Launch l;
+      return l.grid[0] = 8, l;
+    }());
+    own.captures.intern([] {
+      Capture c;
+      return c.known = true, c;
+    }());
+    own.collective_ops.intern([] {
+      CollectiveOp o;
+      return o.in_elements = 4, o;
+    }());
     own.dims.intern({0, 5, 1});
-    own.operator_inputs.intern([] { OperatorInput i; return i.type = 3, i.dims = 1, i; }());
-    own.stacks.intern([] { StackFrame f; return f.name = 2, f.line = 9, f; }());
+    own.operator_inputs.intern([] {
+      OperatorInput i;
+      return i.type = 3, i.dims = 1, i;
+    }());
+    own.stacks.intern([] {
+      StackFrame f;
+      return f.name = 2, f.line = 9, f;
+    }());
     const std::vector<Collected> events = sorted(random_events(2'000, 3));
     EventSorter sorter(room, false);
     std::int64_t integer = 0;

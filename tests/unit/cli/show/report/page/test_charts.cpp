@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/show/report/chart.h"
 #include "cli/show/report/bar_chart.h"
+#include "cli/show/report/chart.h"
 #include "cli/show/report/fills.h"
 #include "cli/show/report/page.h"
 #include "cli/show/report/step_times.h"
@@ -60,7 +60,9 @@ TEST_CASE("report: groups that are not of ascending ranks are named by their bar
   CHECK(groups[43].label == "rank 0 GPU 129");
 
   std::vector<Bar> of_some;
-  for (int gpu = 0; gpu < 128; ++gpu) of_some.push_back({"rank " + std::to_string((gpu + 1) / 4) + " GPU " + std::to_string((gpu + 1) % 4), {1}, (gpu + 1) / 4});
+  for (int gpu = 0; gpu < 128; ++gpu)
+    of_some.push_back(
+        {"rank " + std::to_string((gpu + 1) / 4) + " GPU " + std::to_string((gpu + 1) % 4), {1}, (gpu + 1) / 4});
   CHECK(grouped(of_some)[0].label == "rank 0 GPU 1 to 2");
   CHECK(grouped(of_some)[1].label == "rank 0 GPU 3 to rank 1 GPU 0");
 
@@ -82,8 +84,11 @@ TEST_CASE("report: bars are as long as their values, and the chart says so in wo
   CHECK(page.all().find("<title>a &lt;title&gt;</title><desc>what it shows</desc>") != std::string::npos);
   CHECK(page.all().find("<title>rank 0: compute 3.000 ms, idle 1.000 ms</title>") != std::string::npos);
   CHECK(page.all().find("time, ms") != std::string::npos);
-  const auto width_after = [&](std::size_t from) { return std::stod(page.all().substr(page.all().find("width=\"", from) + 7)); };
-  const std::size_t bar = page.all().find("rank 0: compute"), first = page.all().find("<rect", bar), second = page.all().find("<rect", first + 1);
+  const auto width_after = [&](std::size_t from) {
+    return std::stod(page.all().substr(page.all().find("width=\"", from) + 7));
+  };
+  const std::size_t bar = page.all().find("rank 0: compute"), first = page.all().find("<rect", bar),
+                    second = page.all().find("<rect", first + 1);
   CHECK(std::abs(width_after(first) - 3 * width_after(second)) < 0.05);
 }
 
@@ -117,14 +122,16 @@ TEST_CASE("report: fills of one chart have patterns that differ without colour",
     return mark.erase(color, mark.find("\"/>", color) - color);
   };
   const std::vector<std::vector<Fill>> charts{
-      {Fill::compute, Fill::exposed, Fill::memory, Fill::idle},                       // time of each GPU
-      {Fill::communication, Fill::exposed},                                           // overlap
-      {Fill::communication, Fill::idle},                                              // bandwidth
-      {Fill::compute, Fill::matmul, Fill::communication, Fill::memory},               // kernels, classes
-      {Fill::waiting, Fill::blocking_copy, Fill::after_wait, Fill::host_late, Fill::launching, Fill::queued, Fill::unexplained},  // idle time
+      {Fill::compute, Fill::exposed, Fill::memory, Fill::idle},          // time of each GPU
+      {Fill::communication, Fill::exposed},                              // overlap
+      {Fill::communication, Fill::idle},                                 // bandwidth
+      {Fill::compute, Fill::matmul, Fill::communication, Fill::memory},  // kernels, classes
+      {Fill::waiting, Fill::blocking_copy, Fill::after_wait, Fill::host_late, Fill::launching, Fill::queued,
+       Fill::unexplained},                                                            // idle time
       {Fill::compute, Fill::communication, Fill::exposed, Fill::memory, Fill::idle},  // the timeline
-      {Fill::compute, Fill::late_most, Fill::late_next, Fill::late_third, Fill::late_others, Fill::exposed, Fill::memory, Fill::waiting, Fill::blocking_copy, Fill::after_wait, Fill::host_late,
-       Fill::launching, Fill::queued, Fill::unexplained},                                    // the mean step
+      {Fill::compute, Fill::late_most, Fill::late_next, Fill::late_third, Fill::late_others, Fill::exposed,
+       Fill::memory, Fill::waiting, Fill::blocking_copy, Fill::after_wait, Fill::host_late, Fill::launching,
+       Fill::queued, Fill::unexplained},                                                   // the mean step
       {Fill::forward, Fill::backward, Fill::optimizer, Fill::communication, Fill::other},  // phases
   };
   for (const std::vector<Fill>& chart : charts) {
@@ -138,18 +145,32 @@ TEST_CASE("report: fills of one chart have patterns that differ without colour",
 }
 
 TEST_CASE("report: each step over its ranks", "[report]") {
-  const ResultTable steps{"steps",
-                          {{"step", Unit::number, ""}, {"rank", Unit::number, ""}, {"duration_ns", Unit::ns, ""}, {"warm_up", Unit::yes_no, ""}},
-                          {{4, 0, 100, true}, {4, 1, 130, false}, {4, 2, 90, false}, {3, 0, 7, false}, {5, 1, Cell(), false}},
-                          {}};
+  const ResultTable steps{
+      "steps",
+      {{"step", Unit::number, ""},
+       {"rank", Unit::number, ""},
+       {"duration_ns", Unit::ns, ""},
+       {"warm_up", Unit::yes_no, ""}},
+      {{4, 0, 100, true}, {4, 1, 130, false}, {4, 2, 90, false}, {3, 0, 7, false}, {5, 1, Cell(), false}},
+      {}};
   const ResultTable over_ranks = step_times({steps});
   REQUIRE(over_ranks.rows.size() == 2);
-  CHECK(over_ranks.rows[0] == std::vector<Cell>{std::int64_t{3}, std::int64_t{1}, std::int64_t{7}, std::int64_t{7}, std::int64_t{7}, std::int64_t{0}, false});
-  CHECK(over_ranks.rows[1] == std::vector<Cell>{std::int64_t{4}, std::int64_t{3}, std::int64_t{90}, std::int64_t{100}, std::int64_t{130}, std::int64_t{1}, true});
+  CHECK(over_ranks.rows[0] == std::vector<Cell>{std::int64_t{3}, std::int64_t{1}, std::int64_t{7}, std::int64_t{7},
+                                                std::int64_t{7}, std::int64_t{0}, false});
+  CHECK(over_ranks.rows[1] == std::vector<Cell>{std::int64_t{4}, std::int64_t{3}, std::int64_t{90}, std::int64_t{100},
+                                                std::int64_t{130}, std::int64_t{1}, true});
 }
 
-TEST_CASE("report: fields of a heat map are the darker the more, blue for what is less, and have text if columns are wide enough", "[report]") {
-  HeatMap map{"a <title>", "what it shows", "columns", {"x", "y"}, {1}, {{"rank 0", {HeatField{1, "much", "rank 0, x: much"}, HeatField{-0.5, "less", "less"}}}, {"rank 1", {std::nullopt, HeatField{0.01, "same", "same"}}, true}}};
+TEST_CASE(
+    "report: fields of a heat map are the darker the more, blue for what is less, and have text if columns are wide enough",
+    "[report]") {
+  HeatMap map{"a <title>",
+              "what it shows",
+              "columns",
+              {"x", "y"},
+              {1},
+              {{"rank 0", {HeatField{1, "much", "rank 0, x: much"}, HeatField{-0.5, "less", "less"}}},
+               {"rank 1", {std::nullopt, HeatField{0.01, "same", "same"}}, true}}};
   Html page;
   write_heat_map(page, map);
   INFO(page.all());

@@ -14,14 +14,17 @@ using namespace cli::report;
 
 namespace {
 
-void analyze_made(const std::vector<const MadeProfile*>& ranks, const TablesObserverEntry& observer, const Selection& selection = {}) {
+void analyze_made(const std::vector<const MadeProfile*>& ranks, const TablesObserverEntry& observer,
+                  const Selection& selection = {}) {
   AnalysisRequest analysis;
   analysis.selection = selection;
   analysis.observers.push_back(observer);
   const TestFolder folder;
   std::vector<TraceInput> inputs;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    inputs.push_back({folder.write("rank" + std::to_string(rank) + ".json", ranks[rank]->text(static_cast<std::int64_t>(rank))), std::nullopt});
+    inputs.push_back(
+        {folder.write("rank" + std::to_string(rank) + ".json", ranks[rank]->text(static_cast<std::int64_t>(rank))),
+         std::nullopt});
   }
   MergeOptions options;
   options.choice = analyzed_events({}, analysis.observers.front().needs.kinds);
@@ -32,7 +35,8 @@ void analyze_made(const std::vector<const MadeProfile*>& ranks, const TablesObse
   analyze(*trace, facts.facts, facts.steps_found, analysis);
 }
 
-TimelineSection timeline_of(const std::vector<const MadeProfile*>& ranks, const TimelineRequest& request = {}, const Selection& selection = {}) {
+TimelineSection timeline_of(const std::vector<const MadeProfile*>& ranks, const TimelineRequest& request = {},
+                            const Selection& selection = {}) {
   TimelineSection section;
   analyze_made(ranks, timeline_observer(request, section), selection);
   return section;
@@ -44,7 +48,8 @@ class NoObserver : public TablesObserver {
 
 // What stands behind this key of the section's data, up to the next key or the end of the list.
 std::string data_of(const TimelineSection& section, std::string_view key) {
-  const std::size_t data = section.html.find("timeline-data"), at = section.html.find('"' + std::string(key) + "\":", data);
+  const std::size_t data = section.html.find("timeline-data"),
+                    at = section.html.find('"' + std::string(key) + "\":", data);
   if (at == std::string::npos) return "none";
   const std::size_t from = at + key.size() + 3;
   int depth = 0;
@@ -97,7 +102,8 @@ TEST_CASE("a step lasts from its first start to its last end on the GPU of any r
 
 TEST_CASE("a step without length lasts a nanosecond in the timeline", "[timeline]") {
   MadeProfile made;
-  for (std::int64_t number = 1; number <= 4; ++number) made.step(number, 1000.0 * static_cast<double>(number), 1000.0 * static_cast<double>(number));
+  for (std::int64_t number = 1; number <= 4; ++number)
+    made.step(number, 1000.0 * static_cast<double>(number), 1000.0 * static_cast<double>(number));
   made.kernel("work", 900, 5000);
   const TimelineSection section = timeline_of({&made}, {3, {}, {}});
   CHECK(data_of(section, "length") == "1");
@@ -109,8 +115,10 @@ TEST_CASE("the timeline says which ranks it shows", "[timeline]") {
   CHECK(timeline_of({&made, &made, &made}, {6, {}, {}}).html.find("Step 6 on all ranks,") != std::string::npos);
   Selection selection;
   selection.ranks = NumberRanges("--ranks", "1-2");
-  CHECK(timeline_of({&made, &made, &made}, {6, {}, {}}, selection).html.find("Step 6 on ranks 1-2,") != std::string::npos);
-  const TimelineSection many = timeline_of(std::vector<const MadeProfile*>(18, &made), {6, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, "a 'b c'"});
+  CHECK(timeline_of({&made, &made, &made}, {6, {}, {}}, selection).html.find("Step 6 on ranks 1-2,") !=
+        std::string::npos);
+  const TimelineSection many = timeline_of(std::vector<const MadeProfile*>(18, &made),
+                                           {6, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, "a 'b c'"});
   REQUIRE(many.notes.size() == 1);
   CHECK(many.notes.front().starts_with("the timeline shows slices of 16 of the 17 ranks in --timeline-ranks"));
   CHECK(data_of(many, "inputs") == "\"a 'b c'\"");
@@ -134,11 +142,11 @@ TEST_CASE("of a long time without steps the timeline shows the first part", "[ti
   std::vector<std::string> notes;
   ShownTime all, part;
   analyze_made({&made}, {{}, [&](const AnalysisContext& context) {
-    all = shown_time(context, {}, std::nullopt, {0}, kinds_of({Kind::kernel}), 100, notes);
-    CHECK(notes.empty());
-    part = shown_time(context, {}, std::nullopt, {0}, kinds_of({Kind::kernel}), 25, notes);
-    return std::make_unique<NoObserver>();
-  }});
+                           all = shown_time(context, {}, std::nullopt, {0}, kinds_of({Kind::kernel}), 100, notes);
+                           CHECK(notes.empty());
+                           part = shown_time(context, {}, std::nullopt, {0}, kinds_of({Kind::kernel}), 25, notes);
+                           return std::make_unique<NoObserver>();
+                         }});
   CHECK(all.length_ns() == 9'801'500);
   CHECK(part.from_ns == all.from_ns);
   CHECK(part.length_ns() == all.length_ns() / 4);
@@ -160,7 +168,9 @@ TEST_CASE("slices are written by lane, with the distance to the one before, leng
   CHECK(section.events == 8);
   CHECK((data_of(section, "start") == "501000" && data_of(section, "length") == "500000"));
   // "cudaLaunchKernel" comes most often: it is 0. Overlapping kernels are on two lanes; those of the host nest.
-  CHECK(data_of(section, "tracks").find(R"("name":"stream 7","gpu":1,"lanes":[[199000,200000,1,300000,1000,1],[299000,200000,)") != std::string::npos);
+  CHECK(data_of(section, "tracks")
+            .find(R"("name":"stream 7","gpu":1,"lanes":[[199000,200000,1,300000,1000,1],[299000,200000,)") !=
+        std::string::npos);
   CHECK(data_of(section, "tracks").find(R"(,"gpu":0,"lanes":[[-1000,1000000,)") != std::string::npos);
 }
 
@@ -210,7 +220,8 @@ TEST_CASE("of too many slices of one length an even part is kept, and told", "[t
     CAPTURE(length);
     TimelineSlices slices(1000);
     // Ranks in step take turns.
-    for (std::int64_t i = 0; i < 100'000; ++i) slices.add({i, i + length, static_cast<TrackId>(i % 2), 0, Kind::kernel, WorkClass::compute});
+    for (std::int64_t i = 0; i < 100'000; ++i)
+      slices.add({i, i + length, static_cast<TrackId>(i % 2), 0, Kind::kernel, WorkClass::compute});
     const auto left_out = slices.left_out();
     const auto kept = slices.take();
     CHECK(kept.size() <= 1000);
@@ -225,7 +236,8 @@ TEST_CASE("of too many slices of one length an even part is kept, and told", "[t
     CHECK(*std::min_element(tenths.begin(), tenths.end()) * 20 > kept.size());
     CHECK(*std::min_element(tracks.begin(), tracks.end()) * 3 > kept.size());
     REQUIRE(left_out.size() == 1);
-    CHECK(left_out.front().starts_with(std::to_string(100'000 - kept.size()) + " kernels and copies of length " + (length == 0 ? "0 ns" : "10.00 us") + " (about 1 in "));
+    CHECK(left_out.front().starts_with(std::to_string(100'000 - kept.size()) + " kernels and copies of length " +
+                                       (length == 0 ? "0 ns" : "10.00 us") + " (about 1 in "));
   }
 }
 
@@ -237,7 +249,8 @@ TEST_CASE("slices as long as the floor are shorter than the next", "[timeline]")
   const auto left_out = slices.left_out();
   const auto kept = slices.take();
   CHECK(kept.size() <= 100);
-  CHECK(std::all_of(kept.begin(), kept.end(), [](const TimelineSlice& slice) { return slice.end_ns - slice.start_ns == 20; }));
+  CHECK(std::all_of(kept.begin(), kept.end(),
+                    [](const TimelineSlice& slice) { return slice.end_ns - slice.start_ns == 20; }));
   REQUIRE(left_out.size() == 2);
   CHECK(left_out[0] == "5001 kernels and copies shorter than 20 ns");
   CHECK(left_out[1].starts_with(std::to_string(5000 - kept.size()) + " kernels and copies of length 20 ns"));
@@ -259,7 +272,8 @@ TEST_CASE("a device's usage is that of a count by moments", "[timeline]") {
     std::vector<Usage> slow(static_cast<std::size_t>((to - from + part - 1) / part));
     for (std::int64_t now = from; now < to; ++now) {
       bool runs[3] = {};
-      for (const auto& [start, end, work_class] : works) runs[static_cast<std::size_t>(work_class)] |= start <= now && now < end;
+      for (const auto& [start, end, work_class] : works)
+        runs[static_cast<std::size_t>(work_class)] |= start <= now && now < end;
       Usage& sum = slow[static_cast<std::size_t>((now - from) / part)];
       sum.compute_ns += runs[0];
       sum.comm_ns += runs[1];
