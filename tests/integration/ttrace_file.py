@@ -43,10 +43,10 @@ def payload_columns():
         body = re.search(rf"constexpr void {name}_fields\(F& f, T& \w\) \{{(.*?)\n\}}", code, re.S)[1]
         shared[name] = [entry for how, what, other in field.findall(body) for entry in (shared[other] if other else [(how, what)])]
     lists = {}
-    for struct_name, body in re.findall(r"std::remove_const_t<T>, (\w+)>\n\{(.*?)\n\}", code, re.S):
+    for struct_name, body in re.findall(r"std::remove_const_t<T>, (\w+)> \{(.*?)\n\}", code, re.S):
         lists[struct_name] = [entry for how, what, other in field.findall(body)
                               for entry in (shared[other] if other else [(how, what)])]
-    order = re.search(r"using AllPayloads = std::tuple<(.*?)>;", code, re.S)[1]
+    order = re.search(r"using AllPayloads =\s*std::tuple<(.*?)>;", code, re.S)[1]
     return [(name, lists[name]) for name in re.findall(r"\w+", order)]
 
 
