@@ -1,23 +1,14 @@
-"""Reads a merged file by its description alone (docs/ttrace.md), with nothing of tracetool's.
-
-The fields of payloads are named, in their order, by payload_fields() in cli/trace/payload.h; they are read from there, so that
-a column has the name that it has in `tracetool dump`.
-"""
+"""Reads a merged file by its description alone (docs/ttrace.md), with nothing of tracetool's."""
 import collections
 import ctypes
 import ctypes.util
-import os
-import re
 import struct
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-COMMON = ("start", "duration", "correlation", "bytes", "track", "name", "category", "kind", "phase", "flags", "payload",
-          "args", "text_bytes", "text")
 EVENTS, KINDS, STRINGS, PROCESSES, TRACKS, CLOCKS, INDEX, LAUNCHES, CAPTURES, STEPS, SHAPES = range(1, 12)
+SCHEMA = 16
+SPECIAL, NUMBER, SIGNED, REAL32, REAL64, DIFFERENCE, STRING, ID = range(8)
 SLOTS = 1024
 SHAPE_SLOTS = 256
-SIGNED = {"peer", "occupancy_percent", "device_type", "module_id"}  # zigzag in a column of kind `number`
-REAL = {"series_value"}  # 64 bits of a real number in one
 
 
 def zstd():
@@ -32,22 +23,6 @@ def inflate(library, packed, size):
     got = library.ZSTD_decompress(out, size, packed, len(packed))
     assert got == size, (got, size)
     return out.raw[:size]
-
-
-def payload_columns():
-    """[(payload, [(how, name)])] in the order of AllPayloads."""
-    code = open(f"{ROOT}/cli/trace/payload.h", encoding="utf-8").read()
-    field = re.compile(r'f\.(number|delta|hex|string|id)\("(\w+)"|(\w+)_fields\(f,')
-    shared = {}
-    for name in ("collective", "graph", "kernel"):
-        body = re.search(rf"constexpr void {name}_fields\(F& f, T& \w\) \{{(.*?)\n\}}", code, re.S)[1]
-        shared[name] = [entry for how, what, other in field.findall(body) for entry in (shared[other] if other else [(how, what)])]
-    lists = {}
-    for struct_name, body in re.findall(r"std::remove_const_t<T>, (\w+)> \{(.*?)\n\}", code, re.S):
-        lists[struct_name] = [entry for how, what, other in field.findall(body)
-                              for entry in (shared[other] if other else [(how, what)])]
-    order = re.search(r"using AllPayloads =\s*std::tuple<(.*?)>;", code, re.S)[1]
-    return [(name, lists[name]) for name in re.findall(r"\w+", order)]
 
 
 class Bytes:
@@ -102,6 +77,7 @@ class Shape:
         return self.parts[0] + b"".join(b"%d" % n + part for n, part in zip(integers, self.parts[1:]))
 
 
+Described = collections.namedtuple("Described", "of payload name encoding list")
 IndexEntry = collections.namedtuple("IndexEntry", "offset first_ns last_ns first_launch_ns late_launch_ns kinds process sort "
                                     "kind count raw stored")
 
@@ -121,6 +97,7 @@ class MergedFile:
         self.index = [IndexEntry._make(struct.unpack_from("<QqqqqQIIIIII", raw, 72 * i)) for i in range(entries)]
         self.kinds = [entry.decode() for entry in self.entries(KINDS)]
         self.strings = [entry.decode("utf-8", "surrogateescape") for entry in self.entries(STRINGS)]
+        self.columns = [each for each in map(self.described, self.entries(SCHEMA)) if each.of == EVENTS]
         self.shapes = [Shape(entry) for entry in self.entries(SHAPES)]
         self.tracks = [self.track(entry) for entry in self.entries(TRACKS)]
 
@@ -138,6 +115,13 @@ class MergedFile:
             assert data.ended()
 
     @staticmethod
+    def described(entry):
+        data = Bytes(entry)
+        of, payload = data.signed(), data.signed()
+        name = data.take(data.signed()).decode()
+        return Described(of, payload, name, data.signed(), data.signed())
+
+    @staticmethod
     def track(entry):
         data = Bytes(entry)
         process, kind, group, number = (data.signed() for _ in range(4))
@@ -150,19 +134,14 @@ class MergedFile:
                 yield entry, self.decoded(self.chunk(entry.offset), entry.count)
 
     def decoded(self, raw, count):
-        payloads = payload_columns()
-        names = [(None, name) for name in COMMON] + [(p, field) for p, (_, fields) in enumerate(payloads, 1) for field in fields]
         data = Bytes(raw)
-        assert struct.unpack("<I", data.take(4))[0] == len(names) + SHAPE_SLOTS, "the number of columns"
+        assert struct.unpack("<I", data.take(4))[0] == len(self.columns) + SHAPE_SLOTS, "the number of columns"
         sizes = [(data.varint(), data.varint()) for _ in range(data.varint())]
         columns = {number: Bytes(data.take(size)) for number, size in sizes}
         assert data.ended()
         column = lambda number: columns.setdefault(number, Bytes(b""))
-        first = {}
-        for number, (payload, _) in enumerate(names):
-            first.setdefault(payload, number)
-        common = {name: column(number) for number, name in enumerate(COMMON)}
-        integers = [[column(len(names) + slot), 0, False] for slot in range(SHAPE_SLOTS)]  # column, last, whether it follows
+        common = {each.name: column(number) for number, each in enumerate(self.columns) if each.payload == 0}
+        integers = [[column(len(self.columns) + slot), 0, False] for slot in range(SHAPE_SLOTS)]  # column, last, whether it follows
         start, last, slots, texts, lasts, events = 0, 0, [0] * SLOTS, [], {}, []
         for _ in range(count):
             start = wrapped(start + common["start"].signed())
@@ -178,7 +157,7 @@ class MergedFile:
             event["flags"] = common["flags"].take(1)[0]
             event["bytes"] = common["bytes"].varint() if event["flags"] & 1 else None
             tag = common["payload"].take(1)[0]
-            event["payload"] = self.payload(payloads, tag, first, column, lasts) if tag else {}
+            event["payload"] = self.payload(tag, column, lasts) if tag else {}
             reference = common["args"].varint()
             if reference == 1:
                 texts.append(common["text"].take(common["text_bytes"].varint()))
@@ -198,17 +177,21 @@ class MergedFile:
         slot[1:] = value, value == correlation != 0
         return wrapped(value)
 
-    def payload(self, payloads, tag, first, column, lasts):
+    def payload(self, tag, column, lasts):
         fields = {}
-        for number, (how, name) in enumerate(payloads[tag - 1][1], first[tag]):
+        for number, described in enumerate(self.columns):
+            if described.payload != tag:
+                continue
             value = column(number).varint()
-            if how == "delta":
+            if described.encoding == DIFFERENCE:
                 value = lasts[number] = (lasts.get(number, 0) + unzigzag(value)) & (1 << 64) - 1
-            elif how == "string":
+            elif described.encoding == STRING:
                 value = self.strings[value]
-            elif name in SIGNED:
+            elif described.encoding == SIGNED:
                 value = unzigzag(value)
-            elif name in REAL:
+            elif described.encoding == REAL32:
+                value = struct.unpack("<f", struct.pack("<I", value))[0]
+            elif described.encoding == REAL64:
                 value = struct.unpack("<d", struct.pack("<Q", value))[0]
-            fields[name] = value
+            fields[described.name] = value
         return fields

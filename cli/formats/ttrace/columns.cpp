@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -148,6 +149,37 @@ struct PutFields {
   NumberColumns& columns;
   Lasts& lasts;
   std::size_t column;
+};
+
+// A visitor of fields.
+struct DescribeFields {
+  template <typename T>
+  void number(const char* name, const T&, bool = true) {
+    add(name, std::is_same_v<T, float>    ? Encoding::real32
+              : std::is_same_v<T, double> ? Encoding::real64
+              : std::is_signed_v<T>       ? Encoding::signed_number
+                                          : Encoding::number);
+  }
+  template <typename T>
+  void hex(const char* name, const T&, bool = true) {
+    add(name, Encoding::number);
+  }
+  template <typename T>
+  void delta(const char* name, const T&, bool = true) {
+    add(name, Encoding::difference);
+  }
+  void string(const char* name, StringId, bool = true) { add(name, Encoding::string); }
+  template <typename T>
+  void id(const char* name, InternedId<T>, bool = true) {
+    add(name, Encoding::id, list_of<T>());
+  }
+  void add(std::string_view name, Encoding encoding, ChunkKind list = {}) {
+    entries.push_back({of, payload, name, encoding, list});
+  }
+
+  std::vector<SchemaEntry>& entries;
+  ChunkKind of = ChunkKind::events;
+  std::uint8_t payload = 0;
 };
 
 class Encoder {
@@ -468,6 +500,24 @@ void ColumnDecoder::Columns::shape(EventBatch& out, std::uint64_t id, std::uint6
     slot.state.note(value, correlation);
     *integers++ = value;
   }
+}
+
+std::vector<SchemaEntry> schema() {
+  static_assert(std::size(kColumnNames) == kCommonColumns);
+  std::vector<SchemaEntry> entries;
+  for (const std::string_view name : kColumnNames)
+    entries.push_back({ChunkKind::events, 0, name, Encoding::special, {}});
+  for_each_payload([&]<typename P>(P*) {
+    DescribeFields fields{entries, ChunkKind::events, payload_tag<P>()};
+    const P payload{};
+    payload_fields(fields, payload);
+  });
+  for_each_interned([&]<typename T>(const T*) {
+    DescribeFields fields{entries, list_of<T>()};
+    const T value{};
+    payload_fields(fields, value);
+  });
+  return entries;
 }
 
 void encode_events(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end,

@@ -19,8 +19,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/formats/ttrace/batch.h"
+#include "cli/formats/ttrace/file.h"
 
 namespace cli::ttrace {
 
@@ -41,6 +43,10 @@ enum class Column : std::uint32_t {
   text,
   count_
 };
+// Their names, in the same order.
+inline constexpr std::string_view kColumnNames[] = {"start",   "duration", "correlation", "bytes", "track",
+                                                    "name",    "category", "kind",        "phase", "flags",
+                                                    "payload", "args",     "text_bytes",  "text"};
 inline constexpr std::size_t kCommonColumns = static_cast<std::size_t>(Column::count_);
 
 // Counts the fields of a payload.
@@ -102,6 +108,9 @@ enum EventFlag : std::uint8_t {
   kSecondIds = 128,
 };
 inline constexpr char kScopes[4] = {0, 't', 'p', 'g'};
+
+// Returns the columns of events except those of slots, in their order, then the fields of the lists of interned types.
+std::vector<SchemaEntry> schema();
 
 // Encodes the events batch[order[begin]] ... batch[order[end - 1]] in this order; if `order` is null, batch[begin], ...
 void encode_events(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end,

@@ -64,7 +64,8 @@ enum class ChunkKind : std::uint32_t {
   collective_ops = 12,
   dims = 13,
   operator_inputs = 14,
-  stacks = 15
+  stacks = 15,
+  schema = 16  // the columns of events and the fields of lists (SchemaEntry)
 };
 
 // Returns the list of a type of AllInterned.
@@ -76,6 +77,27 @@ constexpr ChunkKind list_of() {
   if (std::is_same_v<T, Dims>) return ChunkKind::dims;
   return std::is_same_v<T, OperatorInput> ? ChunkKind::operator_inputs : ChunkKind::stacks;
 }
+
+// How a value is encoded, in a column of events or in an entry of a list (docs/ttrace.md).
+enum class Encoding : std::uint8_t {
+  special,        // a column that all events have; the page describes it
+  number,         // varint
+  signed_number,  // zigzag varint
+  real32,         // varint of the bits
+  real64,
+  difference,  // zigzag varint: minus the entry before it
+  string,      // varint: number in the list of strings
+  id           // varint: number in another list
+};
+
+// Describes a column of the events or a field of an entry, so that a file names what it contains.
+struct SchemaEntry {
+  ChunkKind of = ChunkKind::events;  // which chunks contain it
+  std::uint8_t payload = 0;          // tag of the payload that has the column; 0 for all events and for lists
+  std::string_view name;
+  Encoding encoding = Encoding::special;
+  ChunkKind list = ChunkKind{};  // the list that an id refers to
+};
 
 struct MergedHeader {
   char magic[8];
@@ -331,6 +353,15 @@ void track_fields(F& f, T& t) {
   f.optional(t.priority);
   f.text(t.kineto_ids);
   f.number(t.launcher);
+}
+
+template <typename F, typename T>
+void schema_fields(F& f, T& entry) {
+  f.number(static_cast<std::uint32_t>(entry.of));
+  f.number(entry.payload);
+  f.text(entry.name);
+  f.number(static_cast<std::uint8_t>(entry.encoding));
+  f.number(static_cast<std::uint32_t>(entry.list));
 }
 
 template <typename F, typename C>

@@ -282,6 +282,10 @@ void MergedOutput::finish(const Catalog& catalog, const std::vector<ClockFit>& f
   std::vector<std::string_view> strings(catalog.strings.size());
   for (std::size_t id = 0; id < strings.size(); ++id) strings[id] = catalog.strings[static_cast<StringId>(id)];
   write_list(ChunkKind::kinds, kKinds, [](std::string& entry, const KindInfo& kind) { entry = kind.name; });
+  write_list(ChunkKind::schema, schema(), [](std::string& entry, const SchemaEntry& described) {
+    FieldWriter fields(entry);
+    schema_fields(fields, described);
+  });
   write_list(ChunkKind::strings, strings, [](std::string& entry, std::string_view text) { entry = text; });
   std::vector<std::string_view> shapes(catalog.shapes.size() > 1 ? catalog.shapes.size() : 0);
   for (ShapeId id = 0; id < shapes.size(); ++id) shapes[id] = catalog.shapes[id].text;
