@@ -14,6 +14,12 @@
 
 namespace cli {
 
+// Passes each field of `value` to the visitor `f`, by the list T::fields().
+template <typename F, typename T>
+constexpr void visit_fields(F& f, T& value) {
+  std::remove_const_t<T>::fields(f, value);
+}
+
 // Memory for many small arrays that are never moved and are freed all at once. `T` is trivially copyable.
 template <typename T>
 class Arena {
@@ -102,7 +108,7 @@ struct InternedId {
   constexpr operator std::uint32_t() const { return value; }
 };
 
-// `T` is comparable and has its fields in payload_fields() (payload.h).
+// `T` is comparable and lists its fields in T::fields().
 template <typename T>
 class Interned {
  public:
@@ -151,7 +157,7 @@ class Interned {
   };
   static std::uint32_t hash_of(const T& value) {
     Mix mix;
-    payload_fields(mix, value);
+    visit_fields(mix, value);
     return static_cast<std::uint32_t>(mix.hash);
   }
 

@@ -52,7 +52,7 @@ struct SayFields {
   }
   template <typename T>
   void id(const char*, InternedId<T> id, bool = true) {
-    if (id != 0) payload_fields(*this, catalog.interned<T>()[id]);
+    if (id != 0) visit_fields(*this, catalog.interned<T>()[id]);
   }
   void id(const char*, OperatorInputId id, bool = true) {
     if (id == 0) return;
@@ -95,7 +95,7 @@ void DumpEvents::event(const Event& event, const Facts& facts) {
   if (event.open_start) fmt::format_to(out, " open_start=true");
   if (track.priority && is_gpu_work(event.kind)) fmt::format_to(out, " priority={}", *track.priority);
   SayFields say{catalog_, line_};
-  visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
+  visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { visit_fields(say, payload); });
   if (facts.has_foreign()) fmt::format_to(out, " args={{{}}}", one_line(facts.foreign(scratch_)));
   add_line(text_, line_);
   if (text_.size() >= kPiece) flush();

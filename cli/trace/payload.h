@@ -12,9 +12,9 @@
 // Foreign arguments (Kineto, Chrome JSON) are kept verbatim: as a shape with integers (shapes.h), or as text if no
 // other event has this shape. The payload next to them contains the values that computations use.
 //
-// payload_fields() lists the fields of each struct once. Columns, equality in tests, `dump` and the translation of ids
-// follow from that list. A new payload needs a struct, its list and its name in AllPayloads; the compiler then requires
-// its words (args_text.cpp).
+// fields() of a struct lists its fields once: name, value, and if it is shown. Columns, equality in tests, `dump` and the
+// translation of ids follow from that list. A new payload needs a struct with its list, and its name in AllPayloads; the
+// compiler then requires its words (args_text.cpp).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -71,28 +71,27 @@ struct Launch {
 
   bool has_cluster() const { return cluster[0] != 0 && cluster[1] != 0 && cluster[2] != 0; }
   bool operator==(const Launch&) const = default;
-};
 
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& l) requires std::is_same_v<std::remove_const_t<T>, Launch> {
-  f.number("grid_x", l.grid[0]);
-  f.number("grid_y", l.grid[1]);
-  f.number("grid_z", l.grid[2]);
-  f.number("block_x", l.block[0]);
-  f.number("block_y", l.block[1]);
-  f.number("block_z", l.block[2]);
-  f.number("registers_per_thread", l.registers_per_thread);
-  f.number("shared_bytes", l.shared_bytes);
-  f.number("local_bytes_per_thread", l.local_bytes_per_thread, l.local_bytes_per_thread != 0);
-  f.number("cluster_x", l.cluster[0], l.has_cluster());
-  f.number("cluster_y", l.cluster[1], l.has_cluster());
-  f.number("cluster_z", l.cluster[2], l.has_cluster());
-  f.number("launch_type", l.launch_type, l.launch_type != 0);
-  f.number("estimated", l.estimated, false);
-  f.number("blocks_per_multiprocessor", l.blocks_per_multiprocessor, l.estimated);
-  f.number("warps_per_multiprocessor", l.warps_per_multiprocessor, l.estimated);
-  f.number("occupancy_percent", l.occupancy_percent, l.occupancy_percent >= 0);
-}
+  static constexpr void fields(auto& f, auto& l) {
+    f.number("grid_x", l.grid[0]);
+    f.number("grid_y", l.grid[1]);
+    f.number("grid_z", l.grid[2]);
+    f.number("block_x", l.block[0]);
+    f.number("block_y", l.block[1]);
+    f.number("block_z", l.block[2]);
+    f.number("registers_per_thread", l.registers_per_thread);
+    f.number("shared_bytes", l.shared_bytes);
+    f.number("local_bytes_per_thread", l.local_bytes_per_thread, l.local_bytes_per_thread != 0);
+    f.number("cluster_x", l.cluster[0], l.has_cluster());
+    f.number("cluster_y", l.cluster[1], l.has_cluster());
+    f.number("cluster_z", l.cluster[2], l.has_cluster());
+    f.number("launch_type", l.launch_type, l.launch_type != 0);
+    f.number("estimated", l.estimated, false);
+    f.number("blocks_per_multiprocessor", l.blocks_per_multiprocessor, l.estimated);
+    f.number("warps_per_multiprocessor", l.warps_per_multiprocessor, l.estimated);
+    f.number("occupancy_percent", l.occupancy_percent, l.occupancy_percent >= 0);
+  }
+};
 
 // An NCCL call. `has` contains which fields are valid.
 struct Collective {
@@ -116,21 +115,20 @@ struct Collective {
   std::uint8_t has = 0;
 
   bool operator==(const Collective&) const = default;
-};
 
-template <typename F, typename T>
-constexpr void collective_fields(F& f, T& c) {
-  f.hex("communicator", c.communicator, (c.has & Collective::kCommunicator) != 0);
-  f.number("epoch", c.epoch, c.epoch != 0);
-  f.number("class", c.nccl_class, c.nccl_class != 0);
-  f.delta("ordinal", c.ordinal, c.ordinal != kNoOrdinal);
-  f.number("reduction", c.reduction, (c.has & Collective::kReduction) != 0);
-  f.number("peer", c.peer, (c.has & Collective::kPeer) != 0);
-  f.number("data_type", c.data_type, (c.has & Collective::kTypeAndCount) != 0);
-  f.number("count", c.count, (c.has & Collective::kTypeAndCount) != 0);
-  f.hex("stream_handle", c.stream, (c.has & Collective::kStream) != 0);
-  f.number("has", c.has, false);
-}
+  static constexpr void fields(auto& f, auto& c) {
+    f.hex("communicator", c.communicator, (c.has & Collective::kCommunicator) != 0);
+    f.number("epoch", c.epoch, c.epoch != 0);
+    f.number("class", c.nccl_class, c.nccl_class != 0);
+    f.delta("ordinal", c.ordinal, c.ordinal != kNoOrdinal);
+    f.number("reduction", c.reduction, (c.has & Collective::kReduction) != 0);
+    f.number("peer", c.peer, (c.has & Collective::kPeer) != 0);
+    f.number("data_type", c.data_type, (c.has & Collective::kTypeAndCount) != 0);
+    f.number("count", c.count, (c.has & Collective::kTypeAndCount) != 0);
+    f.hex("stream_handle", c.stream, (c.has & Collective::kStream) != 0);
+    f.number("has", c.has, false);
+  }
+};
 
 // What was open on the capturing thread when a CUDA graph node was created.
 struct Capture {
@@ -145,22 +143,21 @@ struct Capture {
   Collective collective;
 
   bool operator==(const Capture&) const = default;
-};
 
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& c) requires std::is_same_v<std::remove_const_t<T>, Capture> {
-  f.number("captured", c.known, c.known);
-  f.number("has_range", c.has_range, false);
-  f.number("has_domain", c.has_domain, false);
-  f.string("range", c.range, c.has_range);
-  f.string("range_domain", c.domain, c.has_domain);
-  f.number("in_call", c.in_call, false);
-  f.number("has_call", c.has_call, false);
-  f.string("call", c.call, c.has_call);
-  f.number("first_of_group", c.first_of_group, c.first_of_group);
-  f.number("call_bytes", c.bytes, (c.collective.has & Collective::kBytes) != 0);
-  collective_fields(f, c.collective);
-}
+  static constexpr void fields(auto& f, auto& c) {
+    f.number("captured", c.known, c.known);
+    f.number("has_range", c.has_range, false);
+    f.number("has_domain", c.has_domain, false);
+    f.string("range", c.range, c.has_range);
+    f.string("range_domain", c.domain, c.has_domain);
+    f.number("in_call", c.in_call, false);
+    f.number("has_call", c.has_call, false);
+    f.string("call", c.call, c.has_call);
+    f.number("first_of_group", c.first_of_group, c.first_of_group);
+    f.number("call_bytes", c.bytes, (c.collective.has & Collective::kBytes) != 0);
+    Collective::fields(f, c.collective);
+  }
+};
 
 // A collective as PyTorch describes it, on the operator that records it and on the kernels that the operator launched.
 // Source of the members: libkineto/src/output_json.cpp, torch/csrc/distributed/c10d/ParamCommsUtils.hpp.
@@ -175,23 +172,22 @@ struct CollectiveOp {
   std::int64_t source_rank = -1, destination_rank = -1;  // peer in the group, of a receive or a send
 
   bool operator==(const CollectiveOp&) const = default;
-};
 
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& c) requires std::is_same_v<std::remove_const_t<T>, CollectiveOp> {
-  f.string("collective", c.name, c.name != 0);
-  f.string("data_type_name", c.data_type, c.data_type != 0);
-  f.string("group_name", c.group_name, c.group_name != 0);
-  f.string("group_description", c.group_description, c.group_description != 0);
-  f.string("group_ranks", c.group_ranks, c.group_ranks != 0);
-  f.number("in_elements", c.in_elements, c.in_elements >= 0);
-  f.number("out_elements", c.out_elements, c.out_elements >= 0);
-  f.number("group_size", c.group_size, c.group_size >= 0);
-  f.number("group_first_rank", c.group_first_rank, c.group_first_rank >= 0);
-  f.number("group_rank_stride", c.group_rank_stride, c.group_rank_stride >= 0);
-  f.number("source_rank", c.source_rank, c.source_rank >= 0);
-  f.number("destination_rank", c.destination_rank, c.destination_rank >= 0);
-}
+  static constexpr void fields(auto& f, auto& c) {
+    f.string("collective", c.name, c.name != 0);
+    f.string("data_type_name", c.data_type, c.data_type != 0);
+    f.string("group_name", c.group_name, c.group_name != 0);
+    f.string("group_description", c.group_description, c.group_description != 0);
+    f.string("group_ranks", c.group_ranks, c.group_ranks != 0);
+    f.number("in_elements", c.in_elements, c.in_elements >= 0);
+    f.number("out_elements", c.out_elements, c.out_elements >= 0);
+    f.number("group_size", c.group_size, c.group_size >= 0);
+    f.number("group_first_rank", c.group_first_rank, c.group_first_rank >= 0);
+    f.number("group_rank_stride", c.group_rank_stride, c.group_rank_stride >= 0);
+    f.number("source_rank", c.source_rank, c.source_rank >= 0);
+    f.number("destination_rank", c.destination_rank, c.destination_rank >= 0);
+  }
+};
 
 // A list of a tensor's dimensions or strides, in elements. Each entry refers to the entry before it, so all entries
 // have one size. The id of the last entry represents the list; 0 is the empty list.
@@ -201,14 +197,13 @@ struct Dims {
   std::uint32_t count = 0;  // number of entries up to this one
 
   bool operator==(const Dims&) const = default;
-};
 
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& d) requires std::is_same_v<std::remove_const_t<T>, Dims> {
-  f.id("before", d.before);
-  f.number("last", d.last, false);
-  f.number("count", d.count, false);
-}
+  static constexpr void fields(auto& f, auto& d) {
+    f.id("before", d.before);
+    f.number("last", d.last, false);
+    f.number("count", d.count, false);
+  }
+};
 
 // A list of an operator's inputs (tensors and scalars), as PyTorch's profiler records them. Linked like Dims.
 struct OperatorInput {
@@ -220,18 +215,17 @@ struct OperatorInput {
   StringId value = 0;        // of a scalar, verbatim: "0.5", "[2, 3]"
 
   bool operator==(const OperatorInput&) const = default;
-};
 
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& i) requires std::is_same_v<std::remove_const_t<T>, OperatorInput> {
-  f.id("before", i.before);
-  f.number("count", i.count, false);
-  f.string("type", i.type, false);
-  f.id("dims", i.dims);
-  f.id("strides", i.strides);
-  f.id("elements", i.elements);
-  f.string("value", i.value, false);
-}
+  static constexpr void fields(auto& f, auto& i) {
+    f.id("before", i.before);
+    f.number("count", i.count, false);
+    f.string("type", i.type, false);
+    f.id("dims", i.dims);
+    f.id("strides", i.strides);
+    f.id("elements", i.elements);
+    f.string("value", i.value, false);
+  }
+};
 
 // A stack frame of a host thread. It refers to its caller's frame, and the id of the innermost frame represents the
 // stack. Stacks thus share their common frames and form the call tree.
@@ -250,18 +244,17 @@ struct StackFrame {
   std::uint8_t what = 0;
 
   bool operator==(const StackFrame&) const = default;
-};
 
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& s) requires std::is_same_v<std::remove_const_t<T>, StackFrame> {
-  f.id("outer", s.outer);
-  f.string("function", s.name, false);
-  f.string("file", s.file, false);
-  f.string("module_path", s.path, false);
-  f.number("line", s.line, false);
-  f.number("instance", s.instance, false);
-  f.number("what", s.what, false);
-}
+  static constexpr void fields(auto& f, auto& s) {
+    f.id("outer", s.outer);
+    f.string("function", s.name, false);
+    f.string("file", s.file, false);
+    f.string("module_path", s.path, false);
+    f.number("line", s.line, false);
+    f.number("instance", s.instance, false);
+    f.number("what", s.what, false);
+  }
+};
 
 using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInput, StackFrame>;
 
@@ -280,15 +273,14 @@ struct GraphNode {
   CaptureId capture = 0;
 
   bool any() const { return graph != 0 || node != 0; }
-};
 
-template <typename F, typename T>
-constexpr void graph_fields(F& f, T& g) {
-  const bool any = g.graph != 0 || g.node != 0;
-  f.number("graph", g.graph, any);
-  f.delta("graph_node", g.node, any);
-  f.id("capture", g.capture, any);
-}
+  static constexpr void fields(auto& f, auto& g) {
+    const bool any = g.graph != 0 || g.node != 0;
+    f.number("graph", g.graph, any);
+    f.delta("graph_node", g.node, any);
+    f.id("capture", g.capture, any);
+  }
+};
 
 // The payloads. The device and stream of GPU work are in its track.
 
@@ -296,6 +288,12 @@ struct KernelFacts {
   LaunchId launch = 0;
   std::uint32_t context = 0;
   GraphNode graph;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.id("launch", p.launch);
+    f.number("context", p.context);
+    GraphNode::fields(f, p.graph);
+  }
 };
 
 // A kernel of a profile: the facts of a recorded kernel, and the ids that join it with operators.
@@ -304,6 +302,13 @@ struct ProfiledKernelFacts : KernelFacts {
   // Index of its collective in the process group, from the kernel or its operator
   std::uint64_t sequence = kNoOrdinal;
   CollectiveOpId collective_op = 0;
+
+  static constexpr void fields(auto& f, auto& p) {
+    KernelFacts::fields(f, p);
+    f.delta("external_id", p.external_id, p.external_id != 0);
+    f.id("collective_op", p.collective_op);
+    f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
+  }
 };
 
 struct CopyFacts {
@@ -314,6 +319,20 @@ struct CopyFacts {
   std::uint32_t from_device = 0, to_device = 0, from_context = 0, to_context = 0;
   std::uint32_t context = 0;
   GraphNode graph;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("direction", p.direction);
+    f.number("from_memory", p.from_memory);
+    f.number("to_memory", p.to_memory);
+    f.number("flags", p.flags, p.flags != kNoFlags);
+    f.number("between_devices", p.between_devices, false);
+    f.number("from_device", p.from_device, p.between_devices);
+    f.number("to_device", p.to_device, p.between_devices);
+    f.number("from_context", p.from_context, p.between_devices);
+    f.number("to_context", p.to_context, p.between_devices);
+    f.number("context", p.context);
+    GraphNode::fields(f, p.graph);
+  }
 };
 
 struct SetFacts {
@@ -323,17 +342,36 @@ struct SetFacts {
   std::uint32_t value = 0;
   std::uint32_t context = 0;
   GraphNode graph;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("memory", p.memory);
+    f.number("flags", p.flags, p.flags != kNoFlags);
+    f.number("value_is_known", p.value_is_known, false);
+    f.number("value", p.value, p.value_is_known);
+    f.number("context", p.context);
+    GraphNode::fields(f, p.graph);
+  }
 };
 
 struct GraphLaunchFacts {
   std::uint32_t graph = 0;
   std::uint32_t context = 0;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("graph", p.graph);
+    f.number("context", p.context);
+  }
 };
 
 // A CUDA runtime or driver call. The event's kind is the domain.
 struct CallFacts {
   std::uint32_t cbid = 0;          // CUPTI callback id within the domain
   std::uint32_t return_value = 0;  // cudaError_t or CUresult
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("cbid", p.cbid);
+    f.number("return_value", p.return_value, p.return_value != 0);
+  }
 };
 
 // A successful call that recorded a CUDA event.
@@ -341,6 +379,12 @@ struct EventRecordFacts {
   std::uint32_t cbid = 0;
   std::uint32_t event = 0;  // CUPTI's number of the event
   std::uint32_t stream = 0;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("cbid", p.cbid);
+    f.number("event", p.event);
+    f.number("stream", p.stream);
+  }
 };
 
 struct SyncFacts {
@@ -352,6 +396,18 @@ struct SyncFacts {
   bool producer_is_known = false;          // true if the next two are set; only for a wait for an event
   std::uint32_t producer_stream = 0;       // stream on which the event was recorded
   std::uint32_t producer_correlation = 0;  // correlation of the call that recorded it
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("type", p.type);
+    f.number("device", p.device);
+    f.number("context", p.context);
+    f.number("stream", p.stream, p.stream != kNoNumber);
+    f.number("event", p.event, p.event != kNoNumber);
+    f.number("return_value", p.return_value, p.return_value != 0);
+    f.number("producer_is_known", p.producer_is_known, false);
+    f.number("producer_stream", p.producer_stream, p.producer_is_known);
+    f.delta("producer_correlation", p.producer_correlation, p.producer_is_known);
+  }
 };
 
 struct OverheadFacts {
@@ -359,6 +415,15 @@ struct OverheadFacts {
   std::uint16_t object = 0;                           // CUpti_ActivityObjectKind
   std::uint32_t tid = 0;                              // for objects 1 and 2; 0 if unknown
   std::uint32_t device = 0, context = 0, stream = 0;  // for objects 3 to 5
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("overhead", p.overhead);
+    f.number("object", p.object);
+    f.number("tid", p.tid, p.object <= 2 && p.tid != 0);
+    f.number("device", p.device, p.object >= 3);
+    f.number("context", p.context, p.object >= 4);
+    f.number("stream", p.stream, p.object >= 5);
+  }
 };
 
 // Device memory that the driver allocated or released; its size is in Event::bytes.
@@ -372,6 +437,17 @@ struct MemoryFacts {
 
   bool is_release() const { return operation == 2; }
   bool is_known() const { return operation == 1 || operation == 2; }
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("operation", p.operation);
+    f.number("memory", p.memory);
+    f.number("asynchronous", p.asynchronous, p.asynchronous);
+    f.number("device", p.device);
+    f.number("context", p.context);
+    f.number("stream", p.stream, p.stream != kNoNumber);
+    f.hex("address", p.address);
+    f.hex("pool_address", p.pool_address, p.pool_address != 0);
+  }
 };
 
 // A pool of device memory; its size is in Event::bytes.
@@ -380,6 +456,15 @@ struct PoolFacts {
   std::uint8_t pool = 0;       // CUpti_ActivityMemoryPoolType: 1 local, 2 imported
   std::uint32_t device = 0;
   std::uint64_t address = 0, used_bytes = 0, release_threshold_bytes = 0;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("operation", p.operation);
+    f.number("pool", p.pool);
+    f.number("device", p.device);
+    f.hex("pool_address", p.address);
+    f.number("used_bytes", p.used_bytes);
+    f.number("release_threshold_bytes", p.release_threshold_bytes);
+  }
 };
 
 // An NVTX range or mark.
@@ -391,17 +476,35 @@ struct RangeFacts {
   StringId category_name = 0;
   std::uint32_t color_argb = 0;  // 0 if none
   std::uint64_t payload = 0;     // bytes of the value, in its own type
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("has_domain", p.has_domain, false);
+    f.string("domain", p.domain, p.has_domain);
+    f.number("category", p.category, p.category != 0);
+    f.string("category_name", p.category_name, p.category_name != 0);
+    f.hex("color_argb", p.color_argb, p.color_argb != 0);
+    f.number("payload_type", p.payload_type, p.payload_type != 0);
+    f.hex("payload", p.payload, p.payload_type != 0);
+  }
 };
 
 // A host call of NCCL. Event::bytes, if set, is the size of one message.
 struct NcclFacts {
   Collective collective;
+
+  static constexpr void fields(auto& f, auto& p) { Collective::fields(f, p.collective); }
 };
 
 struct NoticeFacts {
   std::uint8_t code = 0;  // trace::NoticeCode
   std::uint32_t value = 0;
   StringId text = 0;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("code", p.code);
+    f.number("value", p.value);
+    f.string("text", p.text, p.text != 0);
+  }
 };
 
 // The counters of PyTorch's allocator after an allocation or release (Kineto's "[memory]").
@@ -411,6 +514,14 @@ struct AllocatorFacts {
   std::int64_t device = 0;
   std::int64_t allocated_bytes = 0, reserved_bytes = 0;  // totals
   std::uint8_t has = 0;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("device_type", p.device_type);
+    f.number("device", p.device, (p.has & AllocatorFacts::kDeviceId) != 0);
+    f.delta("total_allocated_bytes", p.allocated_bytes, (p.has & AllocatorFacts::kAllocated) != 0);
+    f.delta("total_reserved_bytes", p.reserved_bytes, (p.has & AllocatorFacts::kReserved) != 0);
+    f.number("has", p.has, false);
+  }
 };
 
 // An operator or annotation of a profile.
@@ -427,6 +538,20 @@ struct OperatorFacts {
   std::uint32_t thread = 0;  // PyTorch's thread number, as in forward_thread; 0 if unknown
   StringId module = 0;       // call site of a TorchScript operator: "TOP(Net)::forward.SELF(Net)::conv"; 0 if unknown
   std::uint8_t has = 0;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.delta("external_id", p.external_id, p.external_id != 0);
+    f.id("collective_op", p.collective_op);
+    f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
+    f.delta("sequence_number", p.sequence_number, (p.has & OperatorFacts::kSequenceNumber) != 0);
+    f.number("forward_thread", p.forward_thread, (p.has & OperatorFacts::kForwardThread) != 0);
+    f.delta("record_function", p.record_function, (p.has & OperatorFacts::kRecordFunction) != 0);
+    f.id("inputs", p.inputs);
+    f.id("stack", p.stack);
+    f.number("torch_thread", p.thread, p.thread != 0);
+    f.string("module", p.module, p.module != 0);
+    f.number("has", p.has, false);
+  }
 };
 
 // A Python frame in a profile: a function or a module call.
@@ -434,207 +559,47 @@ struct FrameFacts {
   static constexpr std::int64_t kNone = -1;
   std::int64_t id = kNone, parent_id = kNone;  // kNone if absent
   std::int64_t module_id = kNone;              // instance; module calls only
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.delta("frame", p.id, p.id != FrameFacts::kNone);
+    f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
+    f.number("module_id", p.module_id, p.module_id != FrameFacts::kNone);
+  }
 };
 
 // A run of Python's garbage collector.
 struct GarbageCollectionFacts {
   std::uint32_t generation = 0;
   std::uint32_t collected = 0, uncollectable = 0;  // objects
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.number("generation", p.generation);
+    f.number("collected", p.collected);
+    f.number("uncollectable", p.uncollectable);
+  }
 };
 
 // The stack of a thread at a moment.
 struct StackFacts {
   StackId stack = 0;
   std::uint8_t reason = 0;  // trace::StackReason
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.id("stack", p.stack);
+    f.number("reason", p.reason);
+  }
 };
 
 // A value of a counter with one series. Counters with several series have only foreign arguments.
 struct CounterFacts {
   StringId series = 0;  // "bytes"
   double value = 0;
+
+  static constexpr void fields(auto& f, auto& p) {
+    f.string("series", p.series);
+    f.number("series_value", p.value);
+  }
 };
-
-template <typename F, typename T>
-constexpr void kernel_fields(F& f, T& p) {
-  f.id("launch", p.launch);
-  f.number("context", p.context);
-  graph_fields(f, p.graph);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, KernelFacts> {
-  kernel_fields(f, p);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, ProfiledKernelFacts> {
-  kernel_fields(f, p);
-  f.delta("external_id", p.external_id, p.external_id != 0);
-  f.id("collective_op", p.collective_op);
-  f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, OperatorFacts> {
-  f.delta("external_id", p.external_id, p.external_id != 0);
-  f.id("collective_op", p.collective_op);
-  f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
-  f.delta("sequence_number", p.sequence_number, (p.has & OperatorFacts::kSequenceNumber) != 0);
-  f.number("forward_thread", p.forward_thread, (p.has & OperatorFacts::kForwardThread) != 0);
-  f.delta("record_function", p.record_function, (p.has & OperatorFacts::kRecordFunction) != 0);
-  f.id("inputs", p.inputs);
-  f.id("stack", p.stack);
-  f.number("torch_thread", p.thread, p.thread != 0);
-  f.string("module", p.module, p.module != 0);
-  f.number("has", p.has, false);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, FrameFacts> {
-  f.delta("frame", p.id, p.id != FrameFacts::kNone);
-  f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
-  f.number("module_id", p.module_id, p.module_id != FrameFacts::kNone);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, StackFacts> {
-  f.id("stack", p.stack);
-  f.number("reason", p.reason);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, GarbageCollectionFacts> {
-  f.number("generation", p.generation);
-  f.number("collected", p.collected);
-  f.number("uncollectable", p.uncollectable);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, CopyFacts> {
-  f.number("direction", p.direction);
-  f.number("from_memory", p.from_memory);
-  f.number("to_memory", p.to_memory);
-  f.number("flags", p.flags, p.flags != kNoFlags);
-  f.number("between_devices", p.between_devices, false);
-  f.number("from_device", p.from_device, p.between_devices);
-  f.number("to_device", p.to_device, p.between_devices);
-  f.number("from_context", p.from_context, p.between_devices);
-  f.number("to_context", p.to_context, p.between_devices);
-  f.number("context", p.context);
-  graph_fields(f, p.graph);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, SetFacts> {
-  f.number("memory", p.memory);
-  f.number("flags", p.flags, p.flags != kNoFlags);
-  f.number("value_is_known", p.value_is_known, false);
-  f.number("value", p.value, p.value_is_known);
-  f.number("context", p.context);
-  graph_fields(f, p.graph);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, GraphLaunchFacts> {
-  f.number("graph", p.graph);
-  f.number("context", p.context);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, CallFacts> {
-  f.number("cbid", p.cbid);
-  f.number("return_value", p.return_value, p.return_value != 0);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, EventRecordFacts> {
-  f.number("cbid", p.cbid);
-  f.number("event", p.event);
-  f.number("stream", p.stream);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, SyncFacts> {
-  f.number("type", p.type);
-  f.number("device", p.device);
-  f.number("context", p.context);
-  f.number("stream", p.stream, p.stream != kNoNumber);
-  f.number("event", p.event, p.event != kNoNumber);
-  f.number("return_value", p.return_value, p.return_value != 0);
-  f.number("producer_is_known", p.producer_is_known, false);
-  f.number("producer_stream", p.producer_stream, p.producer_is_known);
-  f.delta("producer_correlation", p.producer_correlation, p.producer_is_known);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, OverheadFacts> {
-  f.number("overhead", p.overhead);
-  f.number("object", p.object);
-  f.number("tid", p.tid, p.object <= 2 && p.tid != 0);
-  f.number("device", p.device, p.object >= 3);
-  f.number("context", p.context, p.object >= 4);
-  f.number("stream", p.stream, p.object >= 5);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, MemoryFacts> {
-  f.number("operation", p.operation);
-  f.number("memory", p.memory);
-  f.number("asynchronous", p.asynchronous, p.asynchronous);
-  f.number("device", p.device);
-  f.number("context", p.context);
-  f.number("stream", p.stream, p.stream != kNoNumber);
-  f.hex("address", p.address);
-  f.hex("pool_address", p.pool_address, p.pool_address != 0);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, PoolFacts> {
-  f.number("operation", p.operation);
-  f.number("pool", p.pool);
-  f.number("device", p.device);
-  f.hex("pool_address", p.address);
-  f.number("used_bytes", p.used_bytes);
-  f.number("release_threshold_bytes", p.release_threshold_bytes);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, RangeFacts> {
-  f.number("has_domain", p.has_domain, false);
-  f.string("domain", p.domain, p.has_domain);
-  f.number("category", p.category, p.category != 0);
-  f.string("category_name", p.category_name, p.category_name != 0);
-  f.hex("color_argb", p.color_argb, p.color_argb != 0);
-  f.number("payload_type", p.payload_type, p.payload_type != 0);
-  f.hex("payload", p.payload, p.payload_type != 0);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, NcclFacts> {
-  collective_fields(f, p.collective);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, NoticeFacts> {
-  f.number("code", p.code);
-  f.number("value", p.value);
-  f.string("text", p.text, p.text != 0);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, AllocatorFacts> {
-  f.number("device_type", p.device_type);
-  f.number("device", p.device, (p.has & AllocatorFacts::kDeviceId) != 0);
-  f.delta("total_allocated_bytes", p.allocated_bytes, (p.has & AllocatorFacts::kAllocated) != 0);
-  f.delta("total_reserved_bytes", p.reserved_bytes, (p.has & AllocatorFacts::kReserved) != 0);
-  f.number("has", p.has, false);
-}
-
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& p) requires std::is_same_v<std::remove_const_t<T>, CounterFacts> {
-  f.string("series", p.series);
-  f.number("series_value", p.value);
-}
 
 // Frequent ones first. The tag of a payload is its index here + 1; tag 0 is no payload.
 using AllPayloads =

@@ -175,7 +175,7 @@ class IdMap {
   template <typename Fields>  // a payload or an interned type
   [[nodiscard]] bool translate_fields(Fields& fields) const {
     Translate translate{*this};
-    payload_fields(translate, fields);
+    visit_fields(translate, fields);
     return translate.good;
   }
   [[nodiscard]] bool translate(Event& event) const {

@@ -206,7 +206,7 @@ class Encoder {
     columns_.put_byte(Column::payload, facts.tag());
     visit_payload(facts.tag(), facts.data(), [&]<typename P>(const P& payload) {
       PutFields put{columns_, *lasts_, kFirstColumn[payload_tag<P>()]};
-      payload_fields(put, payload);
+      visit_fields(put, payload);
     });
     facts.shape == nullptr ? args(facts.args) : shape(*facts.shape, facts.integers, event.correlation);
   }
@@ -457,7 +457,7 @@ void ColumnDecoder::Columns::payload(EventBatch& out) {
       bad_ |= first == kNone;
       if (bad_) return;
       TakeFields take{*this, &fields_[first]};
-      payload_fields(take, to);
+      visit_fields(take, to);
     }
   });
   if (known) return;
@@ -510,12 +510,12 @@ std::vector<SchemaEntry> schema() {
   for_each_payload([&]<typename P>(P*) {
     DescribeFields fields{entries, ChunkKind::events, payload_tag<P>()};
     const P payload{};
-    payload_fields(fields, payload);
+    visit_fields(fields, payload);
   });
   for_each_interned([&]<typename T>(const T*) {
     DescribeFields fields{entries, list_of<T>()};
     const T value{};
-    payload_fields(fields, value);
+    visit_fields(fields, value);
   });
   return entries;
 }

@@ -3,7 +3,7 @@
 //
 //   u32 kColumns, a varint: number of columns that are not empty; then for each of these its number and its size in
 //   bytes (varints), in order; then the columns themselves: those of `Column`, then one for each field of each payload,
-//   in the order of AllPayloads and payload_fields() (cli/trace/payload.h). Numbers are varints; `zigzag` ones are
+//   in the order of AllPayloads and visit_fields() (cli/trace/payload.h). Numbers are varints; `zigzag` ones are
 //   signed differences. A payload's column has an entry only for events with this payload:
 //     number, string, id, hex   the value itself (signed ones zigzag, reals as their bits)
 //     delta                     zigzag: minus the previous entry in the column (first: minus 0)
@@ -74,7 +74,7 @@ template <typename P>
 constexpr std::size_t fields_of() {
   FieldCount count;
   P payload{};
-  payload_fields(count, payload);
+  visit_fields(count, payload);
   return count.fields;
 }
 

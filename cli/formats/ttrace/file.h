@@ -339,7 +339,7 @@ struct EntryFields {
 template <typename F, typename T>
 void interned_fields(F& f, T& value) {
   EntryFields<F> fields{f};
-  payload_fields(fields, value);
+  visit_fields(fields, value);
 }
 
 template <typename F, typename T>

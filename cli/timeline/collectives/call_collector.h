@@ -43,17 +43,16 @@ struct CollectiveWhat {
   std::int64_t data_type = -1;      // ncclDataType_t
 
   bool operator==(const CollectiveWhat&) const = default;
-};
 
-template <typename F, typename T>
-constexpr void payload_fields(F& f, T& w) requires std::is_same_v<std::remove_const_t<T>, CollectiveWhat> {
-  f.number("operation", w.operation);
-  f.number("message_bytes", w.message_bytes);
-  f.number("buffer_bytes", w.buffer_bytes);
-  f.number("reduction", w.reduction);
-  f.number("root", w.root);
-  f.number("data_type", w.data_type);
-}
+  static constexpr void fields(auto& f, auto& w) {
+    f.number("operation", w.operation);
+    f.number("message_bytes", w.message_bytes);
+    f.number("buffer_bytes", w.buffer_bytes);
+    f.number("reduction", w.reduction);
+    f.number("root", w.root);
+    f.number("data_type", w.data_type);
+  }
+};
 
 // Returns true if no property that is known of both differs.
 bool can_be_same(const CollectiveWhat& one, const CollectiveWhat& other);

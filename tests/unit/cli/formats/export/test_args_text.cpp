@@ -62,16 +62,16 @@ struct Trace : SmallTrace {
     for (std::uint64_t value = 1; value <= 5; ++value) {
       Launch launch;
       SetField all{value};
-      payload_fields(all, launch);
+      visit_fields(all, launch);
       catalog.launches.intern(launch);
       Capture capture;
       SetField of_capture{value};
-      payload_fields(of_capture, capture);
+      visit_fields(of_capture, capture);
       capture.known = capture.in_call = capture.has_call = capture.has_range = true;
       catalog.captures.intern(capture);
       CollectiveOp op;
       SetField each{value};
-      payload_fields(each, op);
+      visit_fields(each, op);
       catalog.collective_ops.intern(op);
       OperatorInput input;
       input.type = input.value = static_cast<StringId>(value);
@@ -100,7 +100,7 @@ template <typename P>
 P filled(std::uint64_t value = 1) {
   P payload;
   SetField all{value};
-  payload_fields(all, payload);
+  visit_fields(all, payload);
   return payload;
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("args: a field that changes changes the words") {
         const std::string before(args(event, filled<P>(value)));
         P changed = filled<P>(value);
         SetField set{value == 1 ? 2u : 4u, field};  // such launches and captures there are
-        payload_fields(set, changed);
+        visit_fields(set, changed);
         name = set.changed, texts += before + "; ";
         is_said = is_said || args(event, changed).text != before;
       }
@@ -145,14 +145,14 @@ TEST_CASE("args: a field of a launch or a capture that changes changes the words
   for (std::size_t field = 0; field < fields_of<Launch>(); ++field) {
     Launch changed = launch;
     SetField set{2, field};
-    payload_fields(set, changed);
+    visit_fields(set, changed);
     INFO("field " << set.changed << ": " << before);
     CHECK(text(changed, capture) != before);
   }
   for (std::size_t field = 0; field < fields_of<Capture>(); ++field) {
     Capture changed = capture;
     SetField set{2, field};
-    payload_fields(set, changed);
+    visit_fields(set, changed);
     INFO("field " << set.changed << ": " << before);
     if (!is_said_elsewhere(set.changed)) CHECK(text(launch, changed) != before);
   }
@@ -171,7 +171,7 @@ TEST_CASE("args: a field of a collective operator that changes changes the words
   for (std::size_t field = 0; field < fields_of<CollectiveOp>(); ++field) {
     CollectiveOp changed = op;
     SetField set{2, field};
-    payload_fields(set, changed);
+    visit_fields(set, changed);
     INFO("field " << set.changed << ": " << text(op));
     CHECK(text(changed) != text(op));
   }

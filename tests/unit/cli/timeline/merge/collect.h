@@ -34,7 +34,7 @@ struct FieldText {
 
 inline std::string payload_text(const Facts& facts) {
   FieldText out;
-  visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(out, payload); });
+  visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { visit_fields(out, payload); });
   return std::to_string(facts.tag()) + ": " + out.text;
 }
 
@@ -73,7 +73,7 @@ inline KeptFacts random_facts(std::uint8_t tag, std::mt19937_64& random) {
     if (payload_tag<P>() != tag) return;
     P payload;
     FillFields fill{random};
-    payload_fields(fill, payload);
+    visit_fields(fill, payload);
     facts = payload;
   });
   return facts;

@@ -78,7 +78,7 @@ std::string told_in(FileEvents& file, Catalog& trace) {
     visit_payload(one.tag, static_cast<void*>(one.payload), [&](auto& payload) {
       REQUIRE(ids.translate_fields(payload));
       TellFields tell{text};
-      payload_fields(tell, payload);
+      visit_fields(tell, payload);
     });
     text += one.args + "\n";
   }
@@ -100,7 +100,7 @@ std::string told_tables(const Catalog& trace) {
   }
   TellFields tell{text};
   for_each_interned([&]<typename T>(const T*) {
-    for (const T& value : trace.interned<T>().all()) payload_fields(tell, value);
+    for (const T& value : trace.interned<T>().all()) visit_fields(tell, value);
     text += "\n";
   });
   return text;
