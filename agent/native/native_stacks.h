@@ -55,10 +55,6 @@ class LoadedCodes {
   List lists_[2]{};
 };
 
-}  // namespace agent
-
-namespace agent {
-
 class NativeStack {
  public:
   static constexpr std::size_t kMost = 128;  // frames, except Python's

@@ -182,10 +182,6 @@ std::uint32_t HostWriter::stack(const std::uint32_t* frames, std::size_t count) 
   return ref;
 }
 
-}  // namespace agent
-
-namespace agent {
-
 void write_notice(const Guard& guard, trace::NoticeCode code, std::uint32_t value, std::uint64_t start_mono_ns,
                   std::uint64_t end_mono_ns, std::string_view text) noexcept {
   if (recording() != Recording::open) return;

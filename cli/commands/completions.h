@@ -19,27 +19,12 @@ std::vector<OptionWords> option_words(const CLI::App& command);
 // Returns the positional arguments in usage form, like "[PATH...]".
 std::string argument_words(const CLI::App& command);
 
-}  // namespace cli
-
 // Completion scripts for shells. They complete commands, options and listed values; other words are file names.
-namespace CLI {
-class App;
-}
-
-namespace cli {
-
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
 std::string fish_completion(const CLI::App& app);
 
-}  // namespace cli
-
 // Manual pages in roff (man(7)).
-namespace CLI {
-class App;
-}
-
-namespace cli {
 
 // Returns the page of one command. `app` is the program, `command` one of its subcommands.
 std::string man_page(const CLI::App& app, const CLI::App& command);

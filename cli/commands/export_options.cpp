@@ -111,9 +111,6 @@ std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
   return options;
 }
 
-}  // namespace cli
-
-namespace cli {
 namespace {
 
 namespace fs = std::filesystem;

@@ -6,10 +6,8 @@
 #include <vector>
 
 namespace CLI {
-
-// Separates the options of `record` from the program's command line.
 class App;
-}  // namespace CLI
+}
 
 namespace cli {
 
@@ -17,10 +15,6 @@ namespace cli {
 // of `app` nor the value of one. The words after it belong to the program, as with env(1) and nohup(1). Command lines
 // of other commands are unchanged.
 std::vector<std::string> mark_command(const CLI::App& app, std::vector<std::string> words);
-
-}  // namespace cli
-
-namespace cli {
 
 // Replaces this process by the program. Throws Error (cannot_open) if the program cannot be run.
 [[noreturn]] void become_program(const std::vector<std::string>& command);
@@ -31,10 +25,6 @@ int run_program(const std::vector<std::string>& command);
 
 // Ends this process with the same exit status or signal.
 [[noreturn]] void end_like(int wait_status);
-
-}  // namespace cli
-
-namespace cli {
 
 // Returns the lines that `record` prints on stderr after the program: the number of recordings begun in `directory` at
 // or after `start_ns` (wall clock), their location, records and losses, and the next command. If there is none, returns

@@ -87,9 +87,6 @@ ProcessView view_process(int pid) {
   return view;
 }
 
-}  // namespace cli::doctor
-
-namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;

@@ -67,9 +67,6 @@ std::string wrong_with_agent(const std::string& path) {
   return {};
 }
 
-}  // namespace cli::doctor
-
-namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,9 +131,6 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
   return plan;
 }
 
-}  // namespace cli::doctor
-
-namespace cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;

@@ -36,10 +36,6 @@ constexpr std::string_view word(RecordingState state) { return words::of(words::
 constexpr std::string_view word(RankSource source) { return words::of(words::kRankSources, source); }
 constexpr std::string_view word(RecordingMode mode) { return words::of(words::kModes, mode); }
 
-}  // namespace cli
-
-namespace cli {
-
 // Codes of CUPTI, NVTX and NCCL, spelled as Kineto and NCCL's users do.
 constexpr bool is_host_memory(std::uint8_t memory) { return memory == 1 || memory == 2; }  // CUpti_ActivityMemoryKind
 constexpr bool is_device_memory(std::uint8_t memory) { return memory == 3 || memory == 4 || memory == 6; }

@@ -95,10 +95,6 @@ bool check_value(od::value& value, int depth, const char* end) {
   return !value.get_object().get(object) && check_object(object, depth + 1, end);
 }
 
-}  // namespace cli
-
-namespace cli {
-
 namespace {
 
 constexpr std::uint32_t kReplacement = 0xfffd;

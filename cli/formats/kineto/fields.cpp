@@ -121,10 +121,6 @@ bool EventParser::parse(std::string_view text, RawEvent& event) {
   return document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS;
 }
 
-}  // namespace cli::kineto
-
-namespace cli::kineto {
-
 namespace {
 
 enum class OnTrack { stream, thread, any };

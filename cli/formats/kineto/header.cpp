@@ -168,10 +168,6 @@ Header scan_header(const std::string& path) {
   return header;
 }
 
-}  // namespace cli::kineto
-
-namespace cli::kineto {
-
 namespace {
 
 constexpr std::int64_t kIntervalNs = 7'889'238'000'000'000;

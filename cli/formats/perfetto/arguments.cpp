@@ -81,9 +81,6 @@ const char* JsonMembers::behind_nested(const char* at) const {
   return at;
 }
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
 namespace {
 
 constexpr std::size_t kLongestInterned = 1 << 12;  // longer values rarely repeat

@@ -47,10 +47,6 @@ class JsonMembers {
   const char* end_;
 };
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
-
 // Debug annotations of track events and arguments of render stages differ only in their field numbers.
 struct ArgumentSchema {
   Field argument;  // in the event

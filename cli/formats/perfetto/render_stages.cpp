@@ -158,10 +158,6 @@ void RenderStages::launch(const Event& event, std::string_view args, Sequence& s
   Writer(packets_.event()).add_message(stage::launch, launch_.view().data(), launch_.size());
 }
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
-
 void StageEnds::prepare(const Event& event) {
   if (event.start_ns != now_ns_) moment_.clear();
   now_ns_ = event.start_ns;

@@ -64,12 +64,8 @@ class RenderStages {
   std::uint64_t lonely_ = 0;  // stages without a flow
 };
 
-}  // namespace cli::perfetto
-
 // Determines which flow events of the input can be written at GPU work if render stages are used. A stage is one packet
 // with one id, so it can be the end of one flow, at its start. No flow can begin at a stage or end in its middle.
-namespace cli::perfetto {
-
 class StageEnds {
  public:
   StageEnds(const Catalog& catalog, const FlowPlan& flows, const RenderStages& stages, Moment& moment)

@@ -118,10 +118,6 @@ void PacketStream::finish() {
   land();
 }
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
-
 void EventPackets::open(Sequence& sequence, std::uint64_t track_uuid, std::int64_t origin_ns) {
   head_.clear();
   Writer out(head_);

@@ -44,11 +44,7 @@ class PacketStream {
   std::optional<Background> background_;           // last member, because its thread uses the others
 };
 
-}  // namespace cli::perfetto
-
 // The ids that a sequence has defined: one bit each, in pages allocated on demand.
-namespace cli::perfetto {
-
 class IdSet {
  public:
   // Returns false if the id was already in the set.
@@ -68,10 +64,6 @@ class IdSet {
   using Page = std::array<std::uint64_t, kPageBits / 64>;
   std::vector<std::unique_ptr<Page>> pages_;
 };
-
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
 
 // An open slice, and the flows found to touch it so far.
 struct OpenSlice {

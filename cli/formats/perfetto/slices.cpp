@@ -67,9 +67,6 @@ void Counters::write(double value, std::int64_t ns, Sequence& sequence) {
   packets_.finish(sequence, ns);
 }
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
 namespace {
 
 constexpr std::size_t kSearched = 256;  // limit of slices with equal start searched for that of a flow
@@ -87,10 +84,6 @@ Moment::Held* Moment::find(const Event& flow, TrackId track) {
   }
   return found;
 }
-
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
 
 void Slices::begin(const Event& event, std::int64_t end_ns, SaidArgs args, const FlowIds& flows, const FlowIds& at_end,
                    Sequence& sequence) {

@@ -43,10 +43,6 @@ class Counters {
   std::int64_t origin_ns_ = 0;
 };
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
-
 // The events of one instant. They are held until all flow events of the instant are known, because only then it is
 // known which slices have flows. Memory: one instant.
 class Moment {
@@ -90,10 +86,6 @@ class Moment {
   std::size_t used_ = 0;
   std::string args_;
 };
-
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
 
 class Slices {
  public:

@@ -172,10 +172,6 @@ void Tracks::describe(Field field, const Buffer& content) {
   stream_.packet(body.view());
 }
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
-
 void TrackBook::begin(const Census& census, std::int64_t origin_ns) {
   origin_ns_ = origin_ns;
   processes_ = process_layouts(catalog_, census);

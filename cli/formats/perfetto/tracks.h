@@ -64,11 +64,7 @@ class Tracks {
   Uuid last_ = 0;
 };
 
-}  // namespace cli::perfetto
-
 // The tracks of slices: those of the input and derived ones. A track and its sequence are created at their first use.
-namespace cli::perfetto {
-
 class TrackBook {
  public:
   TrackBook(const Catalog& catalog, EventPackets& packets, Tracks& tracks, std::deque<Sequence>& sequences)

@@ -36,10 +36,6 @@ void TextIds::grow() {
   }
 }
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
-
 std::uint32_t Vocabulary::number(std::vector<std::uint32_t>& ids, std::size_t of, std::uint32_t& last) {
   if (of >= ids.size()) ids.resize(std::max(of + 1, ids.size() * 2));
   if (ids[of] == 0) ids[of] = ++last;

@@ -37,10 +37,6 @@ class TextIds {
   std::deque<std::string> texts_;
 };
 
-}  // namespace cli::perfetto
-
-namespace cli::perfetto {
-
 class Vocabulary {
  public:
   Vocabulary(const Catalog& catalog, EventPackets& packets)

@@ -73,9 +73,6 @@ std::vector<std::string> process_file_names(const Catalog& catalog, std::string_
   return names;
 }
 
-}  // namespace cli
-
-namespace cli {
 namespace {
 
 namespace fs = std::filesystem;

@@ -188,10 +188,6 @@ class RunLister {
 
 RunList list_runs(const std::vector<FoundFile>& files) { return RunLister(files).take(); }
 
-}  // namespace cli
-
-namespace cli {
-
 namespace {
 
 constexpr std::int64_t kClockError_ns = 300'000'000'000, kRanksApart_ns = 3'600'000'000'000,
