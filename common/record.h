@@ -15,8 +15,8 @@
 // the record that refers to the stack.
 //
 // A new kind is a struct in the file of its family and its name in AllRecords. CUPTI's records are converted by a
-// function and a row in agent/translate, and become events by a function in cli/formats/ring/ring_*_events.cpp. Then
-// run scripts/format_tables.py. The compiler or a test reports anything that is missing.
+// function and a row in agent/translate, and become events by a function in cli/formats/ring/*_events.cpp. Then
+// run scripts/format_tables.py. CONTRIBUTING.md lists the other places.
 #pragma once
 #include <tuple>
 #include <type_traits>
@@ -77,6 +77,15 @@ inline std::string_view record_name(std::uint8_t kind) {
     if (static_cast<std::uint8_t>(R::kKind) == kind) name = R::kName;
   });
   return name;
+}
+
+// Returns true for kinds that only the agent's own thread writes (kByAgent).
+constexpr bool is_by_agent(std::uint8_t kind) {
+  bool found = false;
+  for_each_record([&]<typename R>(R*) {
+    if constexpr (requires { R::kByAgent; }) found = found || static_cast<std::uint8_t>(R::kKind) == kind;
+  });
+  return found;
 }
 
 static_assert(sizeof(KernelRecord) == 32 && sizeof(RuntimeRecord) == 24, "the budgets of bytes per record");

@@ -118,8 +118,6 @@ using Form = ExportTarget::Form;
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(Exit::usage, message); }
 
-bool is_native(const ExportFormat& format) { return format.flag == "pftrace"; }
-
 bool wants_manifest(const ExportOptions& options) {
   const bool tar = options.output.ends_with(".tar") || options.output.ends_with(".tar.gz");
   return options.manifest || (options.format == nullptr && tar);
@@ -142,9 +140,9 @@ const ExportFormat& wanted_format(const ExportOptions& options) {
 }
 
 Form form_of(const ExportOptions& options, const ExportFormat& format) {
-  if (wants_manifest(options) && format.per_rank) {
-    refuse(fmt::format("--manifest: it holds only files for Perfetto; --{} writes a directory of files instead",
-                       format.flag));
+  if (wants_manifest(options) && !format.in_manifest) {
+    refuse(fmt::format("--manifest: it holds only files for Perfetto; --{} writes {} instead", format.flag,
+                       format.per_rank ? "a directory of files" : "one file"));
   }
   return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::directory : Form::file;
 }
@@ -153,7 +151,7 @@ std::string path_of(const ExportOptions& options, const std::vector<TraceInput>&
                     const ExportFormat& format) {
   if (!options.output.empty()) return options.output;
   return default_output(*options.inputs, inputs,
-                        form == Form::manifest    ? is_native(format) ? ".tar" : ".tar.gz"
+                        form == Form::manifest    ? format.is_native ? ".tar" : ".tar.gz"
                         : form == Form::directory ? fmt::format(".{}", format.flag)
                                                   : std::string(format.extension));
 }
@@ -190,7 +188,7 @@ void check_max_size(const ExportOptions& options, const ExportTarget& target) {
 
 // Rejects options of the native format for other formats.
 void check_native(const ExportOptions& options, const ExportTarget& target) {
-  if (is_native(*target.format)) return;
+  if (target.format->is_native) return;
   const FormatOptions standard;
   if (options.format_options.gpu_tracks) refuse("--gpu-tracks: only Perfetto's native format has them; use --pftrace");
   if (options.format_options.compression == standard.compression) return;
@@ -201,14 +199,14 @@ void check_native(const ExportOptions& options, const ExportTarget& target) {
 void check_name(const ExportTarget& target) {
   if (target.form == Form::directory || !target.path.ends_with(".zst")) return;
   refuse(fmt::format("{}: whole files are not compressed with zstd; use the ending .gz or none{}", target.path,
-                     is_native(*target.format) ? "; --compress zstd compresses the packets" : ""));
+                     target.format->is_native ? "; --compress zstd compresses the packets" : ""));
 }
 
 void check_options(const ExportOptions& options, const ExportTarget& target) {
   check_name(target);
   check_max_size(options, target);
   check_native(options, target);
-  const bool native_tar = target.form == Form::manifest && is_native(*target.format);
+  const bool native_tar = target.form == Form::manifest && target.format->is_native;
   if (native_tar && target.path.ends_with(".gz")) {
     refuse(fmt::format("{}: the files in the TAR are already compressed; use the ending .tar", target.path));
   }

@@ -6,8 +6,8 @@
 
 namespace trace {
 
-// The numbers are in the structs (records/*.h), as kKind, and are never reused. 1 to 15 are definitions, 16 to 47 are
-// events.
+// The numbers are in the structs (records/*.h), as kKind, and are never reused; FORMAT.md lists the used ones. 1 to 15 are
+// definitions (all used), 16 to 47 are events.
 enum class RecordKind : std::uint8_t {
   none = 0  // no record: the end of the contents of a block or the region
 };
@@ -16,6 +16,7 @@ enum class RecordKind : std::uint8_t {
 //   kName      the name in dump and FORMAT.md
 //   kCountsAs  the kind of event that they count as, named as in cli/trace/event.h. Absent if they are no event
 //              (definitions, ends of ranges, clocks, CUDA events)
+//   kByAgent   true if only the agent's own thread writes them (clocks, notices)
 //   kChoice    the word of TRACETOOL_EVENTS that requests them, and the smallest set that contains it (event_choice.h)
 enum class FirstSet : std::uint8_t { light, standard, all, none };
 struct Choice {

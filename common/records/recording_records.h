@@ -8,6 +8,7 @@ namespace trace {
 struct ClockRecord {
   static constexpr RecordKind kKind{31};
   static constexpr std::string_view kName = "clock";
+  static constexpr bool kByAgent = true;
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
   std::uint32_t uncertainty_ns;  // distance of the two readings of CLOCK_MONOTONIC
@@ -34,6 +35,7 @@ enum class NoticeCode : std::uint8_t {
 struct NoticeRecord {
   static constexpr RecordKind kKind{37};
   static constexpr std::string_view kName = "notice";
+  static constexpr bool kByAgent = true;
   static constexpr std::string_view kCountsAs = "notice";
   std::uint8_t kind, size_words;
   std::uint8_t code;  // NoticeCode

@@ -273,9 +273,8 @@ std::vector<trace::ClockSample> RingFile::clock_records() const {
     bool& skips = has_others.try_emplace(tid, tid == 0).first->second;
     if (skips || !copy_block(position, block)) continue;
     walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
-      const auto is = [&](trace::RecordKind other) { return kind == static_cast<std::uint8_t>(other); };
-      skips = skips || (trace::is_event(kind) && !is(trace::ClockRecord::kKind) && !is(trace::NoticeRecord::kKind));
-      if (!is(trace::ClockRecord::kKind)) return;
+      skips = skips || (trace::is_event(kind) && !trace::is_by_agent(kind));
+      if (kind != static_cast<std::uint8_t>(trace::ClockRecord::kKind)) return;
       const auto record = record_at<trace::ClockRecord>(block.payload, at, size);
       samples.push_back({record.cupti_ns, record.mono_ns, record.real_ns, record.uncertainty_ns});
     });

@@ -23,33 +23,54 @@ std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return kin
 
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
-      {"perfetto", "Chrome trace JSON for ui.perfetto.dev", "ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
-      {"chrome", "Chrome trace JSON for chrome://tracing", "chrome://tracing or ui.perfetto.dev", ".json.gz",
-       chrome_json, kMaxJsonBytes},
-      {"pftrace", "Perfetto's native format, for ui.perfetto.dev and trace_processor",
-       "ui.perfetto.dev or trace_processor", ".pftrace", pftrace},
-      {"kineto", "One Kineto file per rank, for HTA, TensorBoard and TraceLens", "HTA, TensorBoard or TraceLens",
-       ".pt.trace.json.gz", kineto_json, 0, true,
-       "ProfilerStep#N for the steps found, and Python calls from the operators' stacks", false},
+      {.flag = "perfetto",
+       .help = "Chrome trace JSON for ui.perfetto.dev",
+       .viewers = "ui.perfetto.dev",
+       .extension = ".json.gz",
+       .make = chrome_json,
+       .max_bytes = kMaxJsonBytes,
+       .in_manifest = true},
+      {.flag = "chrome",
+       .help = "Chrome trace JSON for chrome://tracing",
+       .viewers = "chrome://tracing or ui.perfetto.dev",
+       .extension = ".json.gz",
+       .make = chrome_json,
+       .max_bytes = kMaxJsonBytes,
+       .in_manifest = true},
+      {.flag = "pftrace",
+       .help = "Perfetto's native format, for ui.perfetto.dev and trace_processor",
+       .viewers = "ui.perfetto.dev or trace_processor",
+       .extension = ".pftrace",
+       .make = pftrace,
+       .in_manifest = true,
+       .is_native = true},
+      {.flag = "kineto",
+       .help = "One Kineto file per rank, for HTA, TensorBoard and TraceLens",
+       .viewers = "HTA, TensorBoard or TraceLens",
+       .extension = ".pt.trace.json.gz",
+       .make = kineto_json,
+       .per_rank = true,
+       .computed = "ProfilerStep#N for the steps found, and Python calls from the operators' stacks",
+       .joins_ranks = false},
   };
   return formats;
 }
 
+std::string_view ending_of(const ExportFormat& format) {
+  return format.extension.substr(0, format.extension.size() - (format.extension.ends_with(".gz") ? 3 : 0));
+}
+
 const ExportFormat* format_by_name(std::string_view output) {
   if (output.ends_with(".gz")) output.remove_suffix(3);
-  const bool native = output.ends_with(".pftrace");
-  if (!native && !output.ends_with(".json")) return nullptr;
   const auto& formats = export_formats();
-  const auto found = std::find_if(formats.begin(), formats.end(),
-                                  [&](const auto& f) { return f.flag == (native ? "pftrace" : "perfetto"); });
+  const auto found =
+      std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return output.ends_with(ending_of(f)); });
   return found == formats.end() ? nullptr : &*found;
 }
 
 const ExportFormat& format_for(const ExportFormat& format, std::string_view output) {
-  if (format.flag != "perfetto" || !(output.ends_with(".pftrace") || output.ends_with(".pftrace.gz"))) return format;
-  const auto& formats = export_formats();
-  const auto native = std::find_if(formats.begin(), formats.end(), [](const auto& f) { return f.flag == "pftrace"; });
-  return native == formats.end() ? format : *native;
+  const ExportFormat* named = format_by_name(output);
+  return format.flag == "perfetto" && named != nullptr && named->is_native ? *named : format;
 }
 
 PacketCompression compression_for(PacketCompression wanted, std::string_view output) {

@@ -28,13 +28,17 @@ struct ExportFormat {
   bool per_rank = false;        // one file per process, in a directory; each exporter sees the events of one process
   // Derived slices that it writes in addition to events
   std::string_view computed = "idle, exposed communication, collectives, losses";
-  bool joins_ranks = true;  // writes collectives over ranks
+  bool joins_ranks = true;   // writes collectives over ranks
+  bool in_manifest = false;  // files of Perfetto's manifest may have this format
+  bool is_native = false;    // Perfetto's own format: takes --gpu-tracks and --compress
 };
+
+// Returns the extension without ".gz".
+std::string_view ending_of(const ExportFormat& format);
 
 const std::vector<ExportFormat>& export_formats();
 
-// Returns the format for an output name whose format was not given: .pftrace and .json, both also with .gz; nullptr for
-// others.
+// Returns the first format whose ending an output name has, with or without .gz; nullptr if there is none.
 const ExportFormat* format_by_name(std::string_view output);
 
 // Returns the format to write for `format`; the extension of `output` may select Perfetto's native format.

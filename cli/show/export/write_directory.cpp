@@ -17,12 +17,17 @@ namespace {
 
 // Returns the position of the extension (".json.gz", ".pftrace", ...); the end if there is none.
 std::size_t ending(const std::string& path) {
-  for (const std::string_view known :
-       {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", ".pftrace.gz", ".pftrace", ".gz", ".tar"}) {
-    const std::size_t at = path.size() - std::min(known.size(), path.size());
-    if (at > 0 && path[at - 1] != '/' && std::string_view(path).substr(at) == known) return at;
+  std::vector<std::string> known{".gz", ".tar"};
+  for (const ExportFormat& format : export_formats()) {
+    known.emplace_back(ending_of(format));
+    known.push_back(known.back() + ".gz");
   }
-  return path.size();
+  std::size_t first = path.size();
+  for (const std::string& each : known) {
+    const std::size_t at = path.size() - std::min(each.size(), path.size());
+    if (at > 0 && at < first && path[at - 1] != '/' && path.ends_with(each)) first = at;
+  }
+  return first;
 }
 
 // Replaces characters that are not portable in file names.
