@@ -601,7 +601,8 @@ struct CounterFacts {
   }
 };
 
-// Frequent ones first. The tag of a payload is its index here + 1; tag 0 is no payload.
+// The tag of a payload is its index here + 1; tag 0 is no payload. Merged files contain tags: append new payloads. Frequent
+// ones are first, because tags are compared in this order.
 using AllPayloads =
     std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts, GraphLaunchFacts,
                OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts, EventRecordFacts,

@@ -15,6 +15,8 @@ def read(path):
 README = read("README.md")
 
 SUITES = ("scripts/rooms",)  # tests of meson, whose names look like paths
+FOREIGN = re.compile(r"^(torch|libkineto|c10|ATen|src|include|native)/|^(cupti|cuda|ucontext|signal|limits)\w*\.h$|^libunwind|"
+                     r"^(\w*output_json|ActivityType|CuptiActivity|GenericActivityProfiler|DeviceProperties|transformer|sdp_utils_cpp|MHA)\.(h|cpp)$")
 HIDDEN = ("look", "pages")  # no rows: tracetool PATH, and what packages call
 
 
@@ -40,7 +42,7 @@ class Readme(unittest.TestCase):
 
     def test_contributing(self):
         text = read("CONTRIBUTING.md")
-        self.assertLessEqual(len(text.splitlines()), 60)
+        self.assertLessEqual(len(text.splitlines()), 100)
         named = re.findall(r"\]\(([^)#]+)", text) + re.findall(r"`((?:cli|common|docs|scripts|tests|examples|\.github)/[\w./]+)`", text)
         self.assertGreater(len(named), 15)
         self.assertEqual([path for path in named if not os.path.exists(f"{ROOT}/{path}") and path not in SUITES], [])
@@ -60,6 +62,21 @@ class Readme(unittest.TestCase):
         self.assertEqual(steps[::2], list("12345678"))
         last = steps[-1].split("\n\n")[0]
         self.assertEqual([len(re.findall(r"\]\(", step)) for step in [*steps[1:-1:2], last]], [1] * 8)
+
+    def test_files_in_comments(self):
+        known, wrong = {"version.h", "record_fields.h", "commit.h", "page_files.cpp"}, []  # generated
+        for _, _, names in os.walk(ROOT):
+            known.update(names)
+        for top in ("agent", "cli", "common"):
+            for at, _, names in os.walk(f"{ROOT}/{top}"):
+                for path in (f"{at}/{name}" for name in names if name.endswith((".h", ".cpp"))):
+                    with open(path, encoding="utf-8") as file:
+                        comments = re.findall(r"^(?!#).*?(//.*)$", file.read(), re.M)
+                    for found in re.findall(r"(?<![\w*<./-])((?:[\w-]+/)*[\w-]+\.(?:h|cpp))\b", "\n".join(comments)):
+                        if not FOREIGN.search(found) and (os.path.basename(found) not in known or (
+                                found.split("/")[0] in ("agent", "cli", "common", "tests") and not os.path.exists(f"{ROOT}/{found}"))):
+                            wrong.append(f"{os.path.relpath(path, ROOT)}: {found}")
+        self.assertEqual(wrong, [])
 
     def test_commands_are_the_programs(self):
         code = read("cli/commands/commands.cpp")

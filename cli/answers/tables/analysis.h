@@ -36,8 +36,10 @@ struct GpuWork {
   StringId name = 0;
   Kind kind = Kind::kernel;
   WorkClass work_class = WorkClass::compute;
-  LaunchId launch = 0;           // of a kernel: id in the catalogue's launches; 0 if unknown
-  const Event* event = nullptr;  // with facts, as read (no clock conversion); valid during the call
+  LaunchId launch = 0;  // of a kernel: id in the catalogue's launches; 0 if unknown
+  // With facts, as read (no clock conversion); valid during the call. Its track is the stream: Track::group is the
+  // device, Track::id the stream.
+  const Event* event = nullptr;
   const Facts* facts = nullptr;
   // The call that launched it, valid during the call; null if unknown or if ObserverNeeds::kinds has no calls
   const LaunchCall* call = nullptr;
@@ -156,7 +158,9 @@ std::unique_ptr<Analysis> make_analysis(const AnalysisContext& context) {
 struct AnalysisEntry {
   std::string_view name;
   std::string_view meaning;
-  std::vector<GroupBy> by;  // supported values; the first is the default
+  // Supported values; the first is the default. `none` if rows do not stand for ranks without --by; `rank` if they always
+  // do.
+  std::vector<GroupBy> by;
   std::vector<Column> (*columns)(RowKeys keys);
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context must outlive the analysis
   bool on_request = false;  // runs only if chosen by name, because it is expensive or has many rows
