@@ -22,7 +22,6 @@
 #include "agent/nvtx/injection_paths.h"
 #include "agent/nvtx/nvtx_events.h"
 #include "agent/ring/recorder.h"
-#include "agent/ring/ring_header.h"
 #include "agent/ring/trace_file.h"
 #include "agent/torch/operators.h"
 

@@ -4,6 +4,12 @@
 
 namespace agent {
 
+// Hang detection: no GPU work ended and no PyTorch operator began for TRACETOOL_HANG_STACKS seconds, although they did
+// before. The stacks of the Python threads are then recorded once, until the process continues.
+
+// A periodic task of our own thread, about once a second.
+void watch_hang() noexcept;
+
 // Starts the thread once per process; later calls do nothing. Thread-safe.
 void start_flusher() noexcept;
 // Wakes the thread, which collects all of CUPTI's records, finished or not, and ends. Waits at most five seconds, and

@@ -13,7 +13,7 @@
 #include "agent/nvtx/live_ranges.h"
 #include "agent/nvtx/nvtx_events.h"
 #include "agent/ring/recorder.h"
-#include "agent/ring/ring_header.h"
+#include "agent/ring/trace_file.h"
 
 namespace agent {
 

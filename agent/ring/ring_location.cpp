@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "agent/clocks/clocks.h"
-#include "agent/ring/own_descriptor.h"
+#include "agent/ring/run_directory.h"
 #include "agent/ring/storage.h"
 #include "agent/ring/whole_block.h"
 #include "common/filesystems.h"

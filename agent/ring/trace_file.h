@@ -3,11 +3,33 @@
 // another filesystem, the ring is on local storage, its header contains the path (local_path), and it is copied
 // (storage.h).
 #pragma once
+#include <cstdint>
+
 #include "agent/ring/disk_cap.h"
-#include "agent/ring/own_descriptor.h"
+#include "agent/ring/run_directory.h"
+#include "common/layout.h"
 #include "common/ring.h"
 
 namespace agent {
+
+// The first page of a ring: identity of the process and layout of the file.
+
+// The identity of this process, recorded as it becomes known; the last record in the file counts.
+
+// Records RANK, LOCAL_RANK, WORLD_SIZE as set by torchrun, otherwise those of Open MPI, Slurm or PMI. Does nothing if
+// none is set, or if they were inherited from a rank that is recorded itself and started this process, for example as a
+// data loader worker.
+void record_environment_identity() noexcept;
+
+// Records the identity in NCCL's init payload, which is the only source for a program without a launcher. Ignores
+// communicators with fewer ranks than the largest known, so that the last identity in the file is that of the whole
+// job.
+void record_nccl_identity(std::uint64_t communicator, std::int32_t rank, std::int32_t ranks,
+                          std::int32_t device) noexcept;
+
+// Fills in a zeroed header. The magic is stored last, so a file without it is incomplete.
+void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run,
+                       const char* local_path) noexcept;
 
 // Creates `dir`/RUN/HOST-BOOT-PID-START.ring with space for ring_bytes, and writes its header. Returns false if there
 // is no recording; a line has reported the reason. The lock is held until the process ends; a forked child must call

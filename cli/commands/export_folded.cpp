@@ -10,7 +10,7 @@
 
 #include "cli/answers/tables/analyze.h"
 #include "cli/answers/tables/call_paths.h"
-#include "cli/answers/tables/notes.h"
+#include "cli/answers/tables/cells.h"
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"

@@ -18,7 +18,7 @@ std::string of_rank(std::int64_t rank);
 std::string number_list(std::vector<std::int64_t> numbers);
 
 // Processes of a run that are not ranks: torchrun, a data loader worker, a script that starts the training. A recording
-// without GPU use is one of these if it has no rank (or a rank started it, agent/ring/ring_header.h) and the launcher
+// without GPU use is one of these if it has no rank (or a rank started it, agent/ring/trace_file.h) and the launcher
 // gave other recordings of the run a rank. A profile without a rank and GPU work is one if other profiles have both,
 // for example the front end of a server next to its workers (vLLM's async_llm). By ProcessId: true if the process is
 // not a rank.

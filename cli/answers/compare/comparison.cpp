@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/answers/compare/align_sequences.h"
+#include "cli/answers/compare/step_profile.h"
 #include "cli/answers/tables/percentile.h"
 
 namespace cli::comparison {

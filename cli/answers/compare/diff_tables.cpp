@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "cli/answers/compare/align_sequences.h"
+#include "cli/answers/compare/step_profile.h"
 #include "cli/answers/tables/cells.h"
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/answers/tables/notes.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 #include "cli/base/threads.h"

@@ -27,7 +27,6 @@
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/key_averages.h"
 #include "cli/answers/tables/launch_ranges.h"
-#include "cli/answers/tables/notes.h"
 #include "cli/base/text.h"
 #include "cli/trace/operator_inputs.h"
 #include "common/hash.h"

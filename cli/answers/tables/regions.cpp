@@ -17,7 +17,6 @@
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/launch_ranges.h"
-#include "cli/answers/tables/notes.h"
 #include "cli/answers/tables/percentile.h"
 #include "cli/base/text.h"
 

@@ -10,7 +10,6 @@
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/notes.h"
 #include "cli/base/text.h"
 
 namespace cli {

@@ -9,8 +9,8 @@
 #include "cli/base/error.h"
 #include "cli/base/text.h"
 #include "cli/formats/json/file_kind.h"
+#include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_damage.h"
-#include "cli/formats/json/json_split.h"
 
 namespace cli {
 

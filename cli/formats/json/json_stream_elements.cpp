@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_damage.h"
-#include "cli/formats/json/json_split.h"
 #include "cli/formats/json/json_stream.h"
 
 namespace cli {

@@ -10,7 +10,6 @@
 
 #include "cli/base/text.h"
 #include "cli/formats/json/json_check.h"
-#include "cli/formats/json/json_split.h"
 
 namespace cli {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "cli/base/text.h"
 #include "cli/formats/json/byte_source.h"
-#include "cli/formats/json/json_split.h"
+#include "cli/formats/json/json_check.h"
 #include "cli/formats/json/json_values.h"
 #include "cli/formats/kineto/shapes.h"
 #include "cli/trace/operator_inputs.h"

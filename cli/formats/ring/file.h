@@ -28,7 +28,7 @@ struct RingBlock {
 class RingFile {
  public:
   // Reads and checks the header. Throws Error: cannot open; not a recording, another version, unknown feature,
-  // inconsistent sizes. If the page of the header was destroyed, the header is what agent/ring/ring_header.h finds. A
+  // inconsistent sizes. If the page of the header was destroyed, the header is what agent/ring/trace_file.h finds. A
   // file that is shorter than written (an interrupted copy, a full disk) is read as far as possible; is_cut() is then
   // true.
   explicit RingFile(const std::string& path);

@@ -3,7 +3,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/formats/ring/open_ranges.h"
 #include "cli/formats/ring/translator.h"
 #include "cli/trace/words.h"
 

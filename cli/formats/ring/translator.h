@@ -4,22 +4,100 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "cli/formats/ring/clock_axis.h"
-#include "cli/formats/ring/cuda_events.h"
 #include "cli/formats/ring/definitions.h"
 #include "cli/formats/ring/file.h"
 #include "cli/formats/ring/names.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
+#include "cli/trace/payload.h"
+#include "common/record.h"
 
 namespace cli::ring {
+
+// Finds what a synchronization with a CUDA event waits for; CudaEventRecord in common/records/host_calls.h contains the
+// rule. A wait may be earlier in the file than the recorded event, because CUPTI's buffers are per thread. Therefore
+// waits, and the calls that record events, are held until the file is read. Memory: 32 bytes, and 100 for its index
+// entry, per recorded event; about 150 per wait or recording call.
+class RingCudaEvents {
+ public:
+  void add(const trace::CudaEventRecord& record) { records_.push_back(record); }
+  // Holds a wait for an event, or a call that records one (is_record_call).
+  void hold_wait(const Event& event, const SyncFacts& facts, std::uint64_t event_sync_id) {
+    waits_.push_back({event, facts, event_sync_id});
+  }
+  void hold_call(const Event& event, std::uint32_t cbid) { calls_.push_back({event, cbid}); }
+  static bool is_record_call(std::string_view name) { return name.starts_with("cudaEventRecord"); }
+
+  // Emits each held event with the facts that are known. `is_complete` is true if no record of an event was lost or
+  // dropped.
+  using Emit = std::function<void(const Event&, const Facts& facts)>;
+  void finish(bool is_complete, const Emit& emit);
+
+ private:
+  struct Wait {
+    Event event;
+    SyncFacts facts;
+    std::uint64_t event_sync_id;
+  };
+  struct Call {
+    Event event;
+    std::uint32_t cbid;
+  };
+  void index();
+  const trace::CudaEventRecord* awaited(const Wait& wait, bool is_complete) const;
+
+  std::vector<trace::CudaEventRecord> records_;
+  std::vector<Wait> waits_;
+  std::vector<Call> calls_;
+  std::unordered_map<std::uint64_t, const trace::CudaEventRecord*> by_sync_id_;
+  std::unordered_map<std::uint32_t, const trace::CudaEventRecord*> by_correlation_;
+  // By context and event, sorted by correlation.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const trace::CudaEventRecord*>> by_event_;
+};
+
+// Joins begins and ends of ranges: pushes and pops by (thread, domain), starts and ends by id.
+struct OpenRange {
+  Event event;  // all members except the duration
+  KeptFacts facts;
+};
+
+class OpenRanges {
+ public:
+  using Emit = std::function<void(const OpenRange&)>;
+  explicit OpenRanges(Emit emit) : emit_(std::move(emit)) {}
+
+  void push(std::uint32_t tid, StringId domain, OpenRange range);
+  void pop(std::uint32_t tid, StringId domain, std::int64_t end_ns);
+  void start(std::uint64_t range_id, OpenRange range);
+  void end(std::uint64_t range_id, std::int64_t end_ns);
+  // Emits open ranges with an unknown duration.
+  void finish();
+
+  // Valid after finish(): number of ranges without an end, and of ends without a range.
+  std::uint64_t endless() const { return endless_; }
+  std::uint64_t unmatched_ends() const { return unmatched_ends_; }
+
+ private:
+  void close(OpenRange& range, std::int64_t end_ns);
+
+  Emit emit_;
+  std::unordered_map<std::uint64_t, std::vector<OpenRange>> stacks_;  // by tid << 32 | domain
+  std::unordered_map<std::uint64_t, OpenRange> started_;
+  // Ends by id. A range may end on a thread whose block was claimed, and is therefore read, before the block of its
+  // start.
+  std::unordered_map<std::uint64_t, std::int64_t> ended_ns_;
+  std::uint64_t unmatched_ends_ = 0, endless_ = 0;
+};
 
 // Data shared by the translators: the sink of events, their tracks, and the conversion of times.
 struct RingOutput {

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "agent/ring/own_descriptor.h"
 #include "agent/ring/run_directory.h"
 #include "tests/unit/catch.h"
 

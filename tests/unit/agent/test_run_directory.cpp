@@ -8,7 +8,6 @@
 #include <fstream>
 #include <string>
 
-#include "agent/ring/own_descriptor.h"
 #include "agent/ring/run_directory.h"
 #include "tests/unit/catch.h"
 

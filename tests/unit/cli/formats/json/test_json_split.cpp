@@ -2,7 +2,7 @@
 #include <string>
 
 #include "cli/formats/json/json_blocks.h"
-#include "cli/formats/json/json_split.h"
+#include "cli/formats/json/json_check.h"
 #include "tests/unit/catch.h"
 
 namespace {

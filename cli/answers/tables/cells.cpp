@@ -1,4 +1,4 @@
-#include "cli/answers/tables/notes.h"
+#include "cli/answers/tables/cells.h"
 
 #include <fmt/format.h>
 
