@@ -14,7 +14,7 @@ namespace agent {
 
 namespace {
 
-constexpr std::size_t kChunk = 256u << 10;
+constexpr std::size_t kTextChunk = 256u << 10;
 constexpr std::size_t kPage = 1024;  // strings
 
 // Text that is valid as long as the process, in chunks that are never freed.
@@ -37,8 +37,8 @@ void* map_bytes(std::size_t bytes) {
 const char* TextStore::keep(std::string_view text) noexcept {
   if (total_ + text.size() > kTextBytes) return nullptr;
   if (text.size() > left_) {
-    at_ = static_cast<char*>(map_bytes(kChunk));
-    left_ = at_ != nullptr ? kChunk : 0;
+    at_ = static_cast<char*>(map_bytes(kTextChunk));
+    left_ = at_ != nullptr ? kTextChunk : 0;
     if (at_ == nullptr) return nullptr;
   }
   char* kept = at_;
