@@ -139,10 +139,11 @@ std::string list_text() {
     const GroupBy most = can(entry, GroupBy::step)   ? GroupBy::step
                          : can(entry, GroupBy::rank) ? GroupBy::rank
                                                      : GroupBy::none;
-    const auto columns = entry.columns({most, true});
+    const auto columns = entry.columns({most, true}), always = entry.columns({entry.by[0], true});
     for (const Column& column : columns) {
       const bool sometimes =
-          entry.by.size() > 1 && (column.key == "step" || (column.key == "rank" && !can(entry, GroupBy::step)));
+          std::none_of(always.begin(), always.end(), [&](const Column& each) { return each.key == column.key; }) &&
+          (column.key == "step" || column.key == "rank");
       table.add({"  " + std::string(column.key),
                  std::string(column.meaning) + (sometimes ? fmt::format(" (with --by {})", column.key) : "")});
     }

@@ -204,6 +204,15 @@ void MergedReader::read_lists(Catalog& catalog) {
     kinds_.push_back(kind_of(entry));
     return true;
   });
+  // The entries have to be those that this version writes.
+  std::size_t described = 0;
+  for_each_entry(ChunkKind::schema, [&, known = schema()](std::string_view entry) {
+    if (described == known.size()) return false;
+    std::string own;
+    FieldWriter fields(own);
+    schema_fields(fields, known[described++]);
+    return entry == own;
+  });
   for_each_entry(ChunkKind::strings, [&](std::string_view entry) {
     ids_.strings.push_back(catalog.strings.intern(entry));
     return true;
