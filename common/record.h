@@ -15,7 +15,7 @@
 // the record that refers to the stack.
 //
 // A new kind is a struct in the file of its family and its name in AllRecords. CUPTI's records are converted by a
-// function and a row in agent/translate, and become events by a function in cli/formats/ring/ring_*_events.cpp. Then
+// function and a row in agent/translate, and become events by a function in cli/formats/ring/*_events.cpp. Then
 // run scripts/format_tables.py. The compiler or a test reports anything that is missing.
 #pragma once
 #include <tuple>

@@ -44,7 +44,7 @@ struct RecordFunction;
 class OperatorContext {
  public:
   OperatorContext() noexcept = default;  // no context: the begin was not recorded
-  // Ownership is passed to PyTorch (operator_contexts.h).
+  // Ownership is passed to PyTorch (operators.h).
   explicit OperatorContext(const void* context) noexcept : context_(context) {}
   OperatorContext(const OperatorContext&) = delete;
   OperatorContext& operator=(const OperatorContext&) = delete;

@@ -13,12 +13,6 @@
 #include "cli/show/report/report.h"
 #include "cli/timeline/select/selector.h"
 
-// The options that several commands share. The run of the command owns the returned objects.
-namespace CLI {
-class App;
-class Validator;
-}  // namespace CLI
-
 namespace cli {
 
 // Rejects an empty value, which usually comes from an unset variable in a script.
@@ -39,15 +33,7 @@ void add_terminal_options(CLI::App& app);
 // Disables colors and the width limit if `output` is a file and not stdout ("-"). Call it before the text is created.
 void make_text_for(const std::string& output);
 
-}  // namespace cli
-
 // --ranks, --steps, --time, --kinds: the part of a trace that a command works on. The same in all commands.
-namespace CLI {
-class App;
-}
-
-namespace cli {
-
 struct SelectionOptions {
   std::string ranks, steps, time, kinds, min_dur;  // as given; "" if not given
 
@@ -65,10 +51,6 @@ std::string selection_text(const SelectionOptions& options);
 
 // Throws Error (usage) with the name of the option: "--" + prefix + "ranks".
 Selection selection_of(const SelectionOptions& options, const std::string& prefix = "");
-
-}  // namespace cli
-
-namespace cli {
 
 // --peak-tflops and --peak-gb-per-s: peaks of GPUs that are missing in the table (cli/answers/tables/gpu_peaks.h) or
 // replace its values.

@@ -65,7 +65,7 @@ class LaunchRanges {
   struct Open {
     std::int64_t start_ns = 0, end_ns = 0;  // kLatest_ns if the end is unknown
     Range range;
-    std::int64_t first_end_ns = 0, last_end_ns = 0;  // open_slices.h
+    std::int64_t first_end_ns = 0, last_end_ns = 0;  // set by note_ends()
   };
 
   // The context must outlive this object.

@@ -1,5 +1,5 @@
 // A source of events. Opening reads only the identity of the trace; read() streams every event once. A new input format
-// is one file with a function of the type Probe and one line in kFormats (input_formats.cpp).
+// is a Reader in a room of its own and one line in input_formats() (input_formats.cpp).
 #pragma once
 #include <cstddef>
 #include <memory>

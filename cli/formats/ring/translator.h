@@ -123,8 +123,8 @@ struct RingOutput {
 // time and whose data is in the wait and in the recording call.
 Kind event_kind(std::uint8_t record_kind);
 
-// Converts the records of a family into events. Each family is a class in its own file (*_events.cpp,
-// host_events.cpp) with a function
+// Converts the records of a family into events. Each family is a class in its own file (device_events.cpp,
+// host_events.cpp, program_events.cpp) with a function
 //
 //   void translate(const trace::XRecord& record, std::size_t at)
 //

@@ -1,4 +1,4 @@
-// Merges streams of events into one that is ordered as in event_order.h. A few events of each stream are decoded at a
+// Merges streams of events into one that is ordered by EventKey. A few events of each stream are decoded at a
 // time, so that they stay in the caches of a core. If a core is free, a separate thread decodes them ahead of the
 // consumer.
 //

@@ -1,4 +1,4 @@
-// A recording in the schema of PyTorch's profiler, as bytes: tests/golden/kineto_*.json. Events are as cli/read/ring_*
+// A recording in the schema of PyTorch's profiler, as bytes: tests/golden/kineto_*.json. Events are as cli/formats/ring
 // makes them. What Kineto writes: libkineto/src/output_json.cpp and CuptiActivity.cpp in github.com/pytorch/kineto.
 #include "cli/formats/kineto/exporter.h"
 #include "tests/unit/catch.h"
