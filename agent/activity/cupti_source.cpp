@@ -32,7 +32,7 @@ constinit bool s_per_thread = false;
 constinit bool s_canary = false;
 constinit char s_current_subscriber[64] = "";
 
-// Results of cuptiSubscribe in a process whose driver finds no device: the first for CUPTI 12, the second for CUPTI 13.
+// If the driver finds no device, cuptiSubscribe returns the first of these in CUPTI 12 and the second in CUPTI 13.
 bool as_without_gpu(CUptiResult result) {
   return result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_UNKNOWN;
 }

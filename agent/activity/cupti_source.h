@@ -35,7 +35,7 @@ void leave_cupti() noexcept;
 bool has_left_cupti() noexcept;
 
 // Collects the records that CUPTI has completed. For our own thread, and at exit if there is none. `forced` also
-// collects incomplete records, whose end is then never reported, so it is used only at the very end and in a stall
+// collects incomplete records. CUPTI then never reports their end, so it is used only at the very end and in a stall
 // (watch.h). As one of several subscribers it is used only at the very end, because nothing is requested any more then,
 // and only if no other subscriber requests records, because it would affect all of them. Never call it under a lock:
 // completed buffers are delivered on this thread.

@@ -20,10 +20,10 @@ namespace agent {
 // the measurement for the size).
 //
 // CUPTI zeroes each buffer in the launching thread. CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER would leave that to
-// us, but also to every other CUPTI user in the process, whose buffers are not zeroed. It is therefore not changed.
+// us, but it would also leave the buffers of every other CUPTI user in the process unzeroed. It is therefore not changed.
 //
 // CUPTI before 12.9 crashes on NULL, so there is always a buffer: if all are in use, or no memory is available, it is
-// the shared sink, whose content is counted and discarded.
+// the shared sink. Its content is counted and discarded.
 inline constexpr std::size_t kBufferBytes = 32 << 10;
 inline constexpr std::size_t kBuffers = 8192;
 
@@ -39,7 +39,7 @@ void open_buffer_pool(std::size_t spare) noexcept;
 // Returns a buffer, never null. Thread-safe and lock-free. `thread` is the requesting thread, for held_buffers(); not
 // 0.
 Buffer take_buffer(std::uint32_t thread) noexcept;
-// Returns whose memory it is: another tool's buffers can reach our callback, and ours can reach theirs.
+// Returns the owner of the memory, because another tool's buffers can reach our callback, and ours can reach theirs.
 BufferOwner owner_of(const std::uint8_t* buffer) noexcept;
 // Keeps the buffer for the next request. Only for buffers that are `ours`.
 void give_back_buffer(std::uint8_t* buffer) noexcept;

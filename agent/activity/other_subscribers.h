@@ -22,8 +22,8 @@ void note_delivery(std::uint64_t cpu_ns) noexcept;
 // Returns the CPU time of these threads since they were found, without their deliveries. For our own thread.
 std::uint64_t cupti_threads_cpu_ns() noexcept;
 
-// Writes the other subscriber's name: from CUPTI 13, otherwise the tool whose library is loaded, otherwise "another
-// tool".
+// Writes the name of the other subscriber. CUPTI 13 reports it; for older versions it follows from the loaded libraries.
+// "another tool" if both are unknown.
 void name_current_subscriber(char* text, std::size_t size) noexcept;
 
 // If PyTorch is loaded, prints how its profiler is affected while we have a subscription of CUPTI's version 2.

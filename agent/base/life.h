@@ -11,7 +11,7 @@ namespace agent {
 bool attach() noexcept;
 
 // Starts the recording and everything that belongs to it, at the first GPU event; later calls do nothing. Returns false
-// if there is no file.
+// if no file could be created.
 bool begin_recording(const Guard&) noexcept;
 
 // Registers our exit handler again. It has to run before the driver's exit handlers, but may have been registered

@@ -52,7 +52,7 @@ struct ObjectPaths {
   const char* paths[kMost];
   std::size_t count;
 };
-// Finds objects whose file name begins with `prefix`.
+// Finds objects with a file name that begins with `prefix`.
 void objects_named(const char* prefix, ObjectPaths& found) noexcept;
 // Finds objects that need `map`'s object by name (DT_NEEDED).
 void objects_needing(const link_map* map, ObjectPaths& found) noexcept;

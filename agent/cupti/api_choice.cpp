@@ -44,7 +44,7 @@ const char* api_name(trace::RecordKind domain, std::uint32_t cbid) noexcept {
 
 namespace {
 
-// By number if the headers of CUDA 11.8 lack the name.
+// A number stands for a name that the headers of CUDA 11.8 lack.
 constexpr CUpti_CallbackId kRuntimeNoise[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,

@@ -1,4 +1,4 @@
-"""Interleaved timings, and ratios of them with a confidence interval. Plain functions; tests/scripts/test_measure.py holds
+"""Interleaved timings, and ratios of them with a confidence interval. Plain functions; tests/scripts/test_gpu_check.py holds
 them to values from the books."""
 import math
 import statistics

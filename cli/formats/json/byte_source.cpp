@@ -69,7 +69,7 @@ class BegunSource : public ByteSource {
 
 }  // namespace
 
-// Compressed data may be compressed twice: by a program, and by the server from which it was downloaded.
+// A program and the server of a download may each have compressed the data.
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
   auto file = std::make_unique<PlainFile>(path);
   std::string magic = file->peek(kMagicBytes);
