@@ -18,6 +18,7 @@ namespace cli {
   ENTRY(diff)     \
   ENTRY(check)    \
   ENTRY(diagnose) \
+  ENTRY(mem)      \
   ENTRY(report)   \
   ENTRY(export)   \
   ENTRY(open)     \

@@ -1,0 +1,58 @@
+// Replays the history of a memory snapshot. It begins with the blocks that are in use at the end and undoes one entry
+// after the other, because a history seldom begins with an empty allocator: counting from zero misses what the program
+// had allocated before, often half of the peak.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cli/formats/snapshot/snapshot.h"
+
+namespace cli::memory {
+
+// The memory of one device. A state is named by the number of entries that have been executed: 0 is the begin of the
+// history, History::size() its end. Bytes are requested bytes, without the allocator's rounding, as in torch's
+// memory_viz; reserved bytes are those of segments.
+struct DeviceMemory {
+  std::int64_t device = 0;
+  std::uint64_t start_bytes = 0, end_bytes = 0;
+  std::uint64_t peak_bytes = 0;
+  std::size_t peak_state = 0;                     // the first state with the peak
+  std::int64_t peak_time_us = snapshot::kNoTime;  // of the entry that led to it
+  std::uint64_t reserved_start_bytes = 0, reserved_end_bytes = 0, reserved_peak_bytes = 0;
+  std::int64_t first_time_us = snapshot::kNoTime, last_time_us = snapshot::kNoTime;
+  std::uint64_t allocations = 0, allocated_bytes = 0;
+  std::uint64_t frees = 0, freed_bytes = 0;  // free_completed
+  std::uint64_t segment_allocations = 0, segment_frees = 0;
+  std::uint64_t out_of_memory = 0;  // entries of Action::oom
+  // start + allocated - freed - end. It is 0 unless entries are missing or damaged.
+  std::int64_t difference_bytes = 0;
+  std::uint64_t contradictions = 0;  // entries that do not fit to those after them
+};
+
+// Devices with segments or a history, in ascending order.
+std::vector<DeviceMemory> replay(const snapshot::Snapshot& snapshot);
+
+// A block in use at some moment.
+struct LiveBlock {
+  static constexpr std::size_t kBefore = ~std::size_t{0};
+
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  StackId stack{};              // of its allocation; 0 if unknown
+  std::size_t entry = kBefore;  // index of its allocation in the history; kBefore if it was allocated before
+};
+
+// Returns the blocks in use in a state, in order of address. The sum of their bytes is that of the state.
+std::vector<LiveBlock> blocks_in_use(const snapshot::Snapshot& snapshot, std::int64_t device, std::size_t state);
+
+// The free memory of a device at the end of the history.
+struct Fragmentation {
+  std::uint64_t free_segment_bytes = 0;  // segments without a block in use, which empty_cache() can return
+  std::uint64_t split_bytes = 0;         // free blocks in segments that are partly in use
+  std::uint64_t largest_free_bytes = 0;  // the largest free block
+  std::uint64_t rounding_bytes = 0;      // of blocks in use, beyond the requested bytes
+};
+Fragmentation fragmentation(const snapshot::Snapshot& snapshot, std::int64_t device);
+
+}  // namespace cli::memory

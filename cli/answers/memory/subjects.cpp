@@ -1,0 +1,94 @@
+#include "cli/answers/memory/subjects.h"
+
+#include "cli/trace/short_name.h"
+
+namespace cli::memory {
+namespace {
+
+// Calls visit(frame) from the innermost frame on, until it returns false.
+template <typename Visit>
+void each_frame(const Catalog& catalog, StackId stack, Visit&& visit) {
+  while (stack != 0) {
+    const StackFrame& frame = catalog.stacks[stack];
+    if (!visit(frame)) return;
+    stack = frame.outer;
+  }
+}
+
+std::string operator_name(const Catalog& catalog, StackId stack) {
+  std::string found;
+  each_frame(catalog, stack, [&](const StackFrame& frame) {
+    if (frame.what == StackFrame::kPython) return found.empty();
+    if (std::string name = operator_of(catalog.strings[frame.name]); !name.empty()) found = std::move(name);
+    return true;
+  });
+  return found;
+}
+
+// `wanted` is the name of a function, or "" for any.
+std::string python_frame(const Catalog& catalog, StackId stack, std::string_view wanted) {
+  const StackFrame *own = nullptr, *any = nullptr;
+  each_frame(catalog, stack, [&](const StackFrame& frame) {
+    if (frame.what != StackFrame::kPython) return true;
+    if (!wanted.empty() && catalog.strings[frame.name] != wanted) return true;
+    if (any == nullptr) any = &frame;
+    if (!is_of_torch(catalog.strings[frame.file])) own = &frame;
+    return own == nullptr;
+  });
+  if (own == nullptr && wanted.empty()) own = any;
+  return own == nullptr ? "" : frame_text(catalog, *own);
+}
+
+std::string all_frames(const Catalog& catalog, StackId stack) {
+  std::string python, all;
+  each_frame(catalog, stack, [&](const StackFrame& frame) {
+    const std::string text = frame_text(catalog, frame);
+    if (frame.what == StackFrame::kPython) python += (python.empty() ? "" : ";") + text;
+    all += (all.empty() ? "" : ";") + text;
+    return true;
+  });
+  return python.empty() ? all : python;
+}
+
+std::string name_of(const Catalog& catalog, StackId stack, GroupBy by) {
+  switch (by) {
+    case GroupBy::stack:
+      return all_frames(catalog, stack);
+    case GroupBy::op:
+      return operator_name(catalog, stack);
+    case GroupBy::module:
+      return python_frame(catalog, stack, "forward");
+    case GroupBy::line:
+      break;
+  }
+  std::string line = python_frame(catalog, stack, "");
+  return line.empty() ? operator_name(catalog, stack) : line;
+}
+
+}  // namespace
+
+const std::string& Subjects::of(StackId stack) {
+  if (stack >= names_.size()) {
+    names_.resize(catalog_->stacks.size());
+    known_.resize(catalog_->stacks.size());
+  }
+  if (!known_[stack]) {
+    names_[stack] = name_of(*catalog_, stack, by_);
+    known_[stack] = true;
+  }
+  return names_[stack];
+}
+
+bool is_of_torch(std::string_view file) {
+  return file.find("-packages/torch/") != file.npos || file.starts_with("torch/") || file.starts_with('<');
+}
+
+std::string operator_of(std::string_view function) {
+  constexpr std::string_view kNamespace = "at::_ops::";
+  if (!function.starts_with(kNamespace)) return {};
+  function.remove_prefix(kNamespace.size());
+  const std::size_t end = function.find("::");
+  return end == function.npos ? std::string() : "aten::" + std::string(function.substr(0, end));
+}
+
+}  // namespace cli::memory

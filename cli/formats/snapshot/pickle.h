@@ -1,0 +1,89 @@
+// A machine for the instructions of Python pickles (protocols 2 to 5) that build data. It knows nothing of snapshots: a
+// Builder converts finished dictionaries and lists.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/formats/json/byte_source.h"
+#include "cli/trace/strings.h"
+
+namespace cli::snapshot {
+
+// A value on the machine's stack. `made` values are results of Builder::made().
+struct Value {
+  enum Type : std::uint8_t { none, boolean, integer, real, text, tuple, list, dict, mark, made };
+
+  Type type = none;
+  std::uint8_t kind = 0;  // made: as the builder chose
+  std::uint64_t bits =
+      0;  // boolean, integer: the number; text: StringId; list, dict: index of the object; made: the id
+
+  bool is(Type wanted) const { return type == wanted; }
+};
+
+// Converts objects, so that the machine need not keep them.
+class Builder {
+ public:
+  virtual ~Builder() = default;
+
+  // Results of these kinds occur once. A pickle that refers to one again is an error, so that they need no memory.
+  static constexpr std::uint8_t kFirstOnce = 8;
+
+  // `members` are the keys and values of a dictionary, one after the other. Returns true if `result` replaces it.
+  virtual bool made(const std::vector<Value>& members, Value& result) = 0;
+  // `item` is appended to the list number `list`. Returns true if the builder keeps it, so that the list need not.
+  virtual bool added(std::uint64_t list, const Value& item) = 0;
+};
+
+class Pickle {
+ public:
+  // Texts become strings of `strings`. All arguments outlive this object.
+  Pickle(const std::string& path, Strings& strings, Builder& builder);
+
+  // Executes the pickle and returns its result. Throws Error (cannot_open, bad_content).
+  Value run();
+
+  // Items of a list or tuple, or keys and values of a dictionary, that the builder did not keep.
+  const std::vector<Value>& items(const Value& value) const { return objects_[value.bits].items; }
+  // Frees a list or dictionary. Later references to it are `value`.
+  void replace(const Value& object, const Value& value);
+
+ private:
+  struct Object {
+    std::vector<Value> items;
+    std::uint32_t memo = 0;  // number in memo_ + 1; 0 if none
+  };
+
+  void step(unsigned char code);
+  void push(Value::Type type, std::uint64_t bits) { push({type, 0, bits}); }
+  void push(const Value& value);
+  void push_object(Value::Type type, std::size_t taken);
+  void push_integer(std::size_t bytes);
+  void push_text(std::uint64_t bytes);
+  std::size_t find_mark() const;
+  void append_from(std::size_t first, std::size_t remove);
+  void set_from(std::size_t first, std::size_t remove);
+  static std::uint32_t packed(const Value& value);
+  void remember(std::uint64_t number);
+  void recall(std::uint64_t number);
+
+  std::uint64_t number(std::size_t bytes);  // little-endian
+  void need(std::uint64_t bytes);
+  [[noreturn]] void fail(std::string_view what) const;
+
+  std::string path_;
+  Strings& strings_;
+  Builder& builder_;
+  Window window_;
+  const char* at_;
+  const char* end_;
+  std::vector<Value> stack_;
+  std::vector<Object> objects_;
+  std::vector<std::uint64_t> free_objects_;
+  std::vector<std::uint32_t> memo_;  // packed()
+};
+
+}  // namespace cli::snapshot
