@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -21,7 +22,7 @@ namespace {
 
 struct MemOptions {
   std::vector<std::string> paths;
-  std::string by = "line", format = "text", output = "-";
+  std::string by = "line", at = "peak", baseline, format = "text", output = "-";
   std::size_t limit = 20;
 };
 
@@ -74,19 +75,49 @@ std::vector<memory::Input> read_snapshots(const std::vector<std::string>& paths)
 }
 
 memory::GroupBy group_by(const std::string& word) {
-  return word == "line"       ? memory::GroupBy::line
+  return word == "category"   ? memory::GroupBy::category
+         : word == "line"     ? memory::GroupBy::line
          : word == "stack"    ? memory::GroupBy::stack
          : word == "operator" ? memory::GroupBy::op
                               : memory::GroupBy::module;
 }
 
+memory::Moment moment_of(const std::string& at) {
+  if (at == "peak") return {};
+  if (at == "end") return {memory::Moment::Kind::end};
+  if (at == "oom") return {memory::Moment::Kind::first_failure};
+  std::size_t step = 0;
+  const bool is_step = at.starts_with("step:");
+  const auto [end, error] = std::from_chars(at.data() + (is_step ? 5 : 0), at.data() + at.size(), step);
+  if (!is_step || error != std::errc() || end != at.data() + at.size()) {
+    throw Error(Exit::usage, "--at " + at + ": expected peak, oom, end, or step:N");
+  }
+  return {memory::Moment::Kind::end_of_step, step};
+}
+
+void limit_rows(ResultTable& table, std::size_t most) {
+  if (table.rows.size() <= most) return;
+  table.notes.push_back(fmt::format("showing {} of {} rows; --limit shows more", most, table.rows.size()));
+  table.rows.resize(most);
+}
+
 void run_mem(const MemOptions& options) {
+  const memory::Moment moment = moment_of(options.at);
+  const memory::GroupBy by = group_by(options.by);
   const std::vector<memory::Input> inputs = read_snapshots(snapshot_paths(options.paths));
-  std::vector<ResultTable> tables{memory::device_table(inputs), memory::peak_table(inputs, group_by(options.by)),
-                                  memory::fragmentation_table(inputs)};
-  if (options.format == "text" && tables[1].rows.size() > options.limit) {
-    tables[1].notes.push_back(fmt::format("{} of {} rows; --limit shows more", options.limit, tables[1].rows.size()));
-    tables[1].rows.resize(options.limit);
+  std::vector<ResultTable> tables{memory::device_table(inputs)};
+  if (options.baseline.empty()) {
+    tables.push_back(memory::in_use_table(inputs, moment, by));
+  } else {
+    tables.push_back(memory::change_table(inputs, read_snapshots(snapshot_paths({options.baseline})), moment, by));
+  }
+  tables.push_back(memory::growth_table(inputs, by));
+  tables.push_back(memory::failure_table(inputs));
+  tables.push_back(memory::fragmentation_table(inputs));
+  if (options.format == "text") {
+    // Tables of what did not happen would be noise; programs get all.
+    std::erase_if(tables, [](const ResultTable& table) { return table.rows.empty() && table.notes.empty(); });
+    for (ResultTable& table : tables) limit_rows(table, options.limit);
   }
   make_text_for(options.output);
   OutputFile out(options.output);
@@ -99,10 +130,17 @@ std::function<void()> set_up_mem(CLI::App& app) {
   app.add_option("PATH", options->paths, "Memory snapshots of PyTorch (*.pickle), or directories of them")
       ->required()
       ->check(not_empty());
-  app.add_option("--by", options->by, "What the peak is grouped by (default: line)")
-      ->check(CLI::IsMember({"line", "stack", "operator", "module"}).description(""))
-      ->type_name("line|stack|operator|module");
-  app.add_option("--limit", options->limit, "Print at most N rows of the peak (default: 20)")
+  app.add_option("--by", options->by, "Group memory by this (default: line)")
+      ->check(CLI::IsMember({"category", "line", "stack", "operator", "module"}).description(""))
+      ->type_name("category|line|stack|operator|module");
+  app.add_option("--at", options->at,
+                 "The moment to show: the peak (default), the first failure, the end, or the end of a step")
+      ->check(not_empty())
+      ->type_name("peak|oom|end|step:N");
+  app.add_option("--diff", options->baseline, "Compare with these snapshots: what is in use now and was not then")
+      ->check(not_empty())
+      ->type_name("PATH");
+  app.add_option("--limit", options->limit, "Print at most N rows per table (default: 20)")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
       ->type_name("N");
   app.add_option("--format", options->format, "Output format (default: text)")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/answers/memory/categories.h"
 #include "cli/answers/tables/cells.h"
 
 namespace cli::memory {
@@ -49,7 +50,12 @@ struct Group {
 constexpr std::string_view kBeforeText = "before the history";
 constexpr std::string_view kNoStackText = "no stack in the history";
 
-std::string subject_of(const LiveBlock& block, Subjects& subjects, GroupBy by) {
+std::string subject_of(const LiveBlock& block, Subjects& subjects, Parts& parts, GroupBy by) {
+  if (by == GroupBy::category) {
+    const Category category = parts.category_of(block);
+    return std::string(category == Category::unknown && block.entry == LiveBlock::kBefore ? kBeforeText
+                                                                                          : category_name(category));
+  }
   const std::string& name = subjects.of(block.stack);
   if (!name.empty()) return name;
   if (block.stack == 0) return std::string(block.entry == LiveBlock::kBefore ? kBeforeText : kNoStackText);
@@ -57,8 +63,27 @@ std::string subject_of(const LiveBlock& block, Subjects& subjects, GroupBy by) {
 }
 
 std::string_view subject_key(GroupBy by) {
-  return by == GroupBy::line ? "line" : by == GroupBy::stack ? "stack" : by == GroupBy::op ? "operator" : "module";
+  switch (by) {
+    case GroupBy::category:
+      return "category";
+    case GroupBy::stack:
+      return "stack";
+    case GroupBy::op:
+      return "operator";
+    case GroupBy::module:
+      return "module";
+    case GroupBy::line:
+      break;
+  }
+  return "line";
 }
+
+std::string_view subject_meaning(GroupBy by) {
+  return by == GroupBy::category ? "What the memory held, by where it was allocated and how long it was kept"
+                                 : "Where the memory was allocated";
+}
+
+constexpr std::size_t kFewestSteps = 3;  // for a growth from step to step
 
 }  // namespace
 
@@ -83,12 +108,11 @@ ResultTable device_table(const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     for (const DeviceMemory& m : input.devices) {
       std::vector<Cell> row = device_cells(input, m);
-      const auto blocks = blocks_in_use(input.snapshot, m.device, m.peak_state);
       append(row, bytes_cell(m.peak_bytes), since_start(m),
-             percent(static_cast<std::int64_t>(bytes_before(blocks)), static_cast<std::int64_t>(m.peak_bytes)),
+             percent(static_cast<std::int64_t>(bytes_before(m.peak_blocks)), static_cast<std::int64_t>(m.peak_bytes)),
              bytes_cell(m.start_bytes), bytes_cell(m.end_bytes), bytes_cell(m.reserved_peak_bytes),
              bytes_cell(m.reserved_end_bytes), bytes_cell(m.allocations), bytes_cell(m.frees),
-             bytes_cell(m.segment_allocations), bytes_cell(m.segment_frees), bytes_cell(m.out_of_memory),
+             bytes_cell(m.segment_allocations), bytes_cell(m.segment_frees), bytes_cell(m.failures.size()),
              Cell(m.difference_bytes));
       table.rows.push_back(std::move(row));
     }
@@ -96,29 +120,170 @@ ResultTable device_table(const std::vector<Input>& inputs) {
   return table;
 }
 
-ResultTable peak_table(const std::vector<Input>& inputs, GroupBy by) {
+namespace {
+
+using Groups = std::map<std::string, Group>;
+
+Groups groups_of(const Input& input, const DeviceMemory& memory, const std::vector<LiveBlock>& blocks, GroupBy by) {
+  Subjects subjects(input.snapshot.catalog, by);
+  Parts parts(input.snapshot, memory.device);
+  Groups groups;
+  for (const LiveBlock& block : blocks) groups[subject_of(block, subjects, parts, by)].add(block);
+  return groups;
+}
+
+// Returns nullopt if the history has no such moment.
+std::optional<std::vector<LiveBlock>> blocks_at(const Input& input, const DeviceMemory& memory, const Moment& moment) {
+  const auto in_state = [&](std::size_t state) { return blocks_in_use(input.snapshot, memory.device, state); };
+  switch (moment.kind) {
+    case Moment::Kind::peak:
+      return memory.peak_blocks;
+    case Moment::Kind::end:
+      return in_state(memory.states);
+    case Moment::Kind::first_failure:
+      if (memory.failures.empty()) return {};
+      return in_state(memory.failures.front().state);
+    case Moment::Kind::end_of_step:
+      break;
+  }
+  const std::vector<std::size_t> ends = Parts(input.snapshot, memory.device).step_ends();
+  if (moment.step >= ends.size()) return {};
+  return in_state(ends[moment.step]);
+}
+
+std::uint64_t total_of(const std::vector<LiveBlock>& blocks) {
+  std::uint64_t bytes = 0;
+  for (const LiveBlock& block : blocks) bytes += block.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+ResultTable in_use_table(const std::vector<Input>& inputs, const Moment& moment, GroupBy by) {
   ResultTable table;
-  table.name = "peak";
-  table.columns = with_device({{subject_key(by), Unit::text, "Where the memory was allocated"},
-                               {"bytes", Unit::bytes, "Memory in use at the peak"},
-                               {"share_pct", Unit::percent, "Share of the peak"},
+  table.name = "in_use";
+  table.columns = with_device({{subject_key(by), Unit::text, subject_meaning(by)},
+                               {"bytes", Unit::bytes, "Memory in use at this moment"},
+                               {"share_pct", Unit::percent, "Share of the memory in use"},
                                {"blocks", Unit::count, "Number of blocks"},
                                {"largest_bytes", Unit::bytes, "Largest block"}});
   for (const Input& input : inputs) {
-    Subjects subjects(input.snapshot.catalog, by);
     for (const DeviceMemory& memory : input.devices) {
-      std::map<std::string, Group> groups;
-      for (const LiveBlock& block : blocks_in_use(input.snapshot, memory.device, memory.peak_state)) {
-        groups[subject_of(block, subjects, by)].add(block);
+      const auto blocks = blocks_at(input, memory, moment);
+      if (!blocks) {
+        table.notes.push_back(input.name + ": the history has no such moment");
+        continue;
       }
+      const Groups groups = groups_of(input, memory, *blocks, by);
       std::vector<std::pair<std::string, Group>> sorted(groups.begin(), groups.end());
       std::stable_sort(sorted.begin(), sorted.end(),
                        [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+      const auto total = static_cast<std::int64_t>(total_of(*blocks));
       for (const auto& [name, group] : sorted) {
         std::vector<Cell> row = device_cells(input, memory);
-        append(row, Cell(name), bytes_cell(group.bytes),
-               percent(static_cast<std::int64_t>(group.bytes), static_cast<std::int64_t>(memory.peak_bytes)),
+        append(row, Cell(name), bytes_cell(group.bytes), percent(static_cast<std::int64_t>(group.bytes), total),
                bytes_cell(group.blocks), bytes_cell(group.largest_bytes));
+        table.rows.push_back(std::move(row));
+      }
+    }
+  }
+  return table;
+}
+
+ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Input>& baseline, const Moment& moment,
+                         GroupBy by) {
+  ResultTable table;
+  table.name = "change";
+  table.columns = {{subject_key(by), Unit::text, subject_meaning(by)},
+                   {"baseline_bytes", Unit::bytes, "Memory in use at this moment in the baseline"},
+                   {"bytes", Unit::bytes, "Memory in use at this moment in the other snapshots"},
+                   {"change_bytes", Unit::bytes, "Difference"}};
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> sums;
+  const auto add = [&](const std::vector<Input>& from, auto member) {
+    for (const Input& input : from) {
+      for (const DeviceMemory& memory : input.devices) {
+        const auto blocks = blocks_at(input, memory, moment);
+        if (!blocks) continue;
+        for (const auto& [name, group] : groups_of(input, memory, *blocks, by)) sums[name].*member += group.bytes;
+      }
+    }
+  };
+  using Pair = std::pair<std::uint64_t, std::uint64_t>;
+  add(baseline, &Pair::first);
+  add(inputs, &Pair::second);
+  std::vector<std::pair<std::string, Pair>> sorted(sums.begin(), sums.end());
+  const auto change = [](const Pair& pair) { return static_cast<std::int64_t>(pair.second - pair.first); };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+    return std::abs(change(a.second)) > std::abs(change(b.second));
+  });
+  for (const auto& [name, pair] : sorted) {
+    table.rows.push_back({Cell(name), bytes_cell(pair.first), bytes_cell(pair.second), Cell(change(pair))});
+  }
+  return table;
+}
+
+ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
+  ResultTable table;
+  table.name = "growth";
+  table.columns = with_device(
+      {{subject_key(by), Unit::text, subject_meaning(by)},
+       {"growth_bytes_per_step", Unit::bytes, "Median growth from the end of a step to the end of the next"},
+       {"growth_bytes", Unit::bytes, "Growth from the end of the first step to the end of the last"},
+       {"grew_in_steps", Unit::count, "Number of steps in which it grew"},
+       {"steps", Unit::count, "Number of steps after the first"}});
+  for (const Input& input : inputs) {
+    for (const DeviceMemory& memory : input.devices) {
+      const std::vector<std::size_t> ends = Parts(input.snapshot, memory.device).step_ends();
+      if (ends.size() < kFewestSteps) continue;
+      std::map<std::string, std::vector<std::int64_t>> levels;  // at the end of each step
+      for (std::size_t i = 0; i < ends.size(); ++i) {
+        const auto blocks = blocks_in_use(input.snapshot, memory.device, ends[i]);
+        for (const auto& [name, group] : groups_of(input, memory, blocks, by)) {
+          auto& level = levels[name];
+          level.resize(ends.size());
+          level[i] = static_cast<std::int64_t>(group.bytes);
+        }
+      }
+      for (const auto& [name, level] : levels) {
+        std::vector<std::int64_t> steps;
+        for (std::size_t i = 1; i < level.size(); ++i) steps.push_back(level[i] - level[i - 1]);
+        const auto grew = std::count_if(steps.begin(), steps.end(), [](std::int64_t bytes) { return bytes > 0; });
+        const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+        std::nth_element(steps.begin(), middle, steps.end());
+        if (*middle <= 0 || level.back() <= level.front()) continue;
+        std::vector<Cell> row = device_cells(input, memory);
+        append(row, Cell(name), Cell(*middle), Cell(level.back() - level.front()), Cell(std::int64_t{grew}),
+               bytes_cell(steps.size()));
+        table.rows.push_back(std::move(row));
+      }
+    }
+  }
+  std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) { return a[4] > b[4]; });
+  return table;
+}
+
+ResultTable failure_table(const std::vector<Input>& inputs) {
+  ResultTable table;
+  table.name = "out_of_memory";
+  table.columns =
+      with_device({{"line", Unit::text, "Where the memory was asked for"},
+                   {"asked_bytes", Unit::bytes, "Memory that was asked for"},
+                   {"device_free_bytes", Unit::bytes, "Free memory of the device, as the driver reported it"},
+                   {"in_use_bytes", Unit::bytes, "Requested memory in use"},
+                   {"reserved_bytes", Unit::bytes, "Memory reserved from the driver"},
+                   {"unused_bytes", Unit::bytes, "Memory reserved and not in use"},
+                   {"largest_free_bytes", Unit::bytes,
+                    "Largest free block; empty if memory was allocated or released after the failure"}});
+  for (const Input& input : inputs) {
+    Subjects lines(input.snapshot.catalog, GroupBy::line);
+    for (const DeviceMemory& memory : input.devices) {
+      for (const Failure& failure : memory.failures) {
+        std::vector<Cell> row = device_cells(input, memory);
+        const Cell largest =
+            failure.is_last ? bytes_cell(fragmentation(input.snapshot, memory.device).largest_free_bytes) : Cell();
+        append(row, Cell(lines.of(failure.stack)), bytes_cell(failure.asked_bytes),
+               bytes_cell(failure.device_free_bytes), bytes_cell(failure.in_use_bytes),
+               bytes_cell(failure.reserved_bytes), bytes_cell(failure.reserved_bytes - failure.in_use_bytes), largest);
         table.rows.push_back(std::move(row));
       }
     }

@@ -33,7 +33,7 @@ class Live {
   Live(const Snapshot& snapshot, std::int64_t device) {
     each_block(snapshot, device, [&](const snapshot::Segment&, const snapshot::Block& block) {
       if (!in_use(block)) return;
-      by_address_[block.address] = {block.address, block.requested_bytes, block.stack};
+      by_address_[block.address] = {.address = block.address, .bytes = block.requested_bytes, .stack = block.stack};
       bytes_ += block.requested_bytes;
     });
   }
@@ -48,8 +48,11 @@ class Live {
     return same;
   }
   // Undoes a release. Returns false if its block is still in use after it.
-  bool undo_release(const Entry& entry) {
-    const bool is_new = by_address_.try_emplace(entry.address, LiveBlock{entry.address, entry.bytes}).second;
+  bool undo_release(std::size_t index, const Entry& entry) {
+    const bool is_new =
+        by_address_
+            .try_emplace(entry.address, LiveBlock{.address = entry.address, .bytes = entry.bytes, .released = index})
+            .second;
     if (is_new) bytes_ += entry.bytes;
     return is_new;
   }
@@ -82,7 +85,6 @@ void count(const Entry& entry, DeviceMemory& memory) {
     memory.first_time_us = entry.time_us;  // entries come from the newest to the oldest
     if (memory.last_time_us == snapshot::kNoTime) memory.last_time_us = entry.time_us;
   }
-  memory.out_of_memory += entry.action == Action::oom;
   memory.segment_allocations += entry.action == Action::segment_alloc;
   memory.segment_frees += entry.action == Action::segment_free;
   if (entry.action == Action::alloc) ++memory.allocations, memory.allocated_bytes += entry.bytes;
@@ -93,6 +95,7 @@ DeviceMemory replay_device(const Snapshot& snapshot, std::int64_t device) {
   const History& history = history_of(snapshot, device);
   DeviceMemory memory;
   memory.device = device;
+  memory.states = history.size();
   Live live(snapshot, device);
   std::int64_t reserved = 0;
   for (const snapshot::Segment& segment : snapshot.segments) {
@@ -112,14 +115,21 @@ DeviceMemory replay_device(const Snapshot& snapshot, std::int64_t device) {
   history.backward([&](std::size_t index, const Entry& entry) {
     reached(index + 1, entry.time_us);
     count(entry, memory);
+    if (entry.action == Action::oom) {
+      const std::uint64_t now = static_cast<std::uint64_t>(std::max<std::int64_t>(reserved, 0));
+      memory.failures.push_back({index, entry.time_us, entry.bytes, entry.address, live.bytes(), now, entry.stack,
+                                 memory.allocations + memory.frees == 0});
+    }
     reserved -= reserved_change(entry);
     bool fits = true;
     if (entry.action == Action::alloc) fits = live.undo_allocation(entry);
-    if (entry.action == Action::free_completed) fits = live.undo_release(entry);
+    if (entry.action == Action::free_completed) fits = live.undo_release(index, entry);
     memory.contradictions += !fits;
     return true;
   });
   reached(0, memory.first_time_us);
+  std::reverse(memory.failures.begin(), memory.failures.end());
+  memory.peak_blocks = blocks_in_use(snapshot, device, memory.peak_state);
   memory.start_bytes = live.bytes();
   memory.reserved_start_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(reserved, 0));
   memory.difference_bytes =
@@ -150,13 +160,14 @@ std::vector<LiveBlock> blocks_in_use(const Snapshot& snapshot, std::int64_t devi
     if (!started && index + 1 == state) start(), started = true;
     if (!started) {
       if (entry.action == Action::alloc) live.undo_allocation(entry);
-      if (entry.action == Action::free_completed) live.undo_release(entry);
+      if (entry.action == Action::free_completed) live.undo_release(index, entry);
       return true;
     }
     if (entry.action != Action::alloc) return !sought.empty();
     const auto block = sought.find(entry.address);
     if (block == sought.end()) return true;
     block->second.entry = index;
+    block->second.time_us = entry.time_us;
     if (entry.stack != 0) block->second.stack = entry.stack;
     found.push_back(block->second);
     sought.erase(block);

@@ -10,13 +10,38 @@
 
 namespace cli::memory {
 
+// A block in use at some moment.
+struct LiveBlock {
+  static constexpr std::size_t kBefore = ~std::size_t{0}, kNever = kBefore;
+
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  StackId stack{};                // of its allocation; 0 if unknown
+  std::size_t entry = kBefore;    // index of its allocation in the history; kBefore if it was allocated before
+  std::size_t released = kNever;  // index of its completed release; kNever if it is in use at the end
+  std::int64_t time_us = snapshot::kNoTime;  // of its allocation
+};
+
+// An allocation that failed.
+struct Failure {
+  std::size_t state = 0;  // the state in which it was asked for
+  std::int64_t time_us = snapshot::kNoTime;
+  std::uint64_t asked_bytes = 0;
+  std::uint64_t device_free_bytes = 0;  // free memory of the device, which other processes share
+  std::uint64_t in_use_bytes = 0, reserved_bytes = 0;
+  StackId stack{};
+  bool is_last = false;  // nothing was allocated or released after it, so fragmentation() is that of this moment
+};
+
 // The memory of one device. A state is named by the number of entries that have been executed: 0 is the begin of the
 // history, History::size() its end. Bytes are requested bytes, without the allocator's rounding, as in torch's
 // memory_viz; reserved bytes are those of segments.
 struct DeviceMemory {
   std::int64_t device = 0;
+  std::size_t states = 0;  // size of the history
   std::uint64_t start_bytes = 0, end_bytes = 0;
   std::uint64_t peak_bytes = 0;
+  std::vector<LiveBlock> peak_blocks;             // in order of address
   std::size_t peak_state = 0;                     // the first state with the peak
   std::int64_t peak_time_us = snapshot::kNoTime;  // of the entry that led to it
   std::uint64_t reserved_start_bytes = 0, reserved_end_bytes = 0, reserved_peak_bytes = 0;
@@ -24,7 +49,7 @@ struct DeviceMemory {
   std::uint64_t allocations = 0, allocated_bytes = 0;
   std::uint64_t frees = 0, freed_bytes = 0;  // free_completed
   std::uint64_t segment_allocations = 0, segment_frees = 0;
-  std::uint64_t out_of_memory = 0;  // entries of Action::oom
+  std::vector<Failure> failures;  // in order of time
   // start + allocated - freed - end. It is 0 unless entries are missing or damaged.
   std::int64_t difference_bytes = 0;
   std::uint64_t contradictions = 0;  // entries that do not fit to those after them
@@ -32,16 +57,6 @@ struct DeviceMemory {
 
 // Devices with segments or a history, in ascending order.
 std::vector<DeviceMemory> replay(const snapshot::Snapshot& snapshot);
-
-// A block in use at some moment.
-struct LiveBlock {
-  static constexpr std::size_t kBefore = ~std::size_t{0};
-
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;
-  StackId stack{};              // of its allocation; 0 if unknown
-  std::size_t entry = kBefore;  // index of its allocation in the history; kBefore if it was allocated before
-};
 
 // Returns the blocks in use in a state, in order of address. The sum of their bytes is that of the state.
 std::vector<LiveBlock> blocks_in_use(const snapshot::Snapshot& snapshot, std::int64_t device, std::size_t state);

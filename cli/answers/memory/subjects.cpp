@@ -1,5 +1,7 @@
 #include "cli/answers/memory/subjects.h"
 
+#include <fmt/format.h>
+
 #include "cli/trace/short_name.h"
 
 namespace cli::memory {
@@ -13,6 +15,17 @@ void each_frame(const Catalog& catalog, StackId stack, Visit&& visit) {
     if (!visit(frame)) return;
     stack = frame.outer;
   }
+}
+
+// "einops/_backends.py(288): zeros": without the directory of packages, or with the last two parts of the path.
+std::string python_text(const Catalog& catalog, const StackFrame& frame) {
+  std::string_view file = catalog.strings[frame.file];
+  if (const std::size_t packages = file.rfind("-packages/"); packages != file.npos) {
+    file.remove_prefix(file.find('/', packages) + 1);
+  } else if (const std::size_t name = file.rfind('/'); name != file.npos && name != 0) {
+    file.remove_prefix(file.rfind('/', name - 1) + 1);  // npos + 1 is 0
+  }
+  return fmt::format("{}({}): {}", file, frame.line, catalog.strings[frame.name]);
 }
 
 std::string operator_name(const Catalog& catalog, StackId stack) {
@@ -36,7 +49,7 @@ std::string python_frame(const Catalog& catalog, StackId stack, std::string_view
     return own == nullptr;
   });
   if (own == nullptr && wanted.empty()) own = any;
-  return own == nullptr ? "" : frame_text(catalog, *own);
+  return own == nullptr ? "" : python_text(catalog, *own);
 }
 
 std::string all_frames(const Catalog& catalog, StackId stack) {
@@ -58,6 +71,8 @@ std::string name_of(const Catalog& catalog, StackId stack, GroupBy by) {
       return operator_name(catalog, stack);
     case GroupBy::module:
       return python_frame(catalog, stack, "forward");
+    case GroupBy::category:
+      return {};
     case GroupBy::line:
       break;
   }

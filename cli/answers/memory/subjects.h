@@ -8,13 +8,14 @@
 
 namespace cli::memory {
 
-enum class GroupBy : std::uint8_t { line, stack, op, module };
+enum class GroupBy : std::uint8_t { category, line, stack, op, module };
 
 // Names the stacks of a catalogue. Names are computed once per stack.
 class Subjects {
  public:
   Subjects(const Catalog& catalog, GroupBy by) : catalog_(&catalog), by_(by) {}
 
+  // category: ""; it does not follow from the stack alone (categories.h)
   // line: the innermost Python frame outside of the package torch; its innermost Python frame if all are in it; the
   //       operator if the stack has native frames only
   // stack: all Python frames, or all frames if there are none, innermost first

@@ -21,7 +21,7 @@ constexpr std::string_view
     kNsight =
         "a report of Nsight Systems; tracetool reads its own recordings (tracetool record) and profiles of torch.profiler",
     kPickle =
-        "a Python pickle, like a memory snapshot or a dump of NCCL's flight recorder; tracetool reads the JSON of torch.profiler";
+        "a Python pickle; if it is a memory snapshot of PyTorch, use tracetool mem";
 
 constexpr std::string_view kXplane =
     "a profile of XLA (*.xplane.pb); use the *.trace.json.gz that JAX writes next to it";

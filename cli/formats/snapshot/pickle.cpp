@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "cli/base/error.h"
@@ -96,12 +97,39 @@ Pickle::Pickle(const std::string& path, Strings& strings, Builder& builder)
       at_(window_.begin()),
       end_(window_.end()) {}
 
+inline std::uint64_t Pickle::number(std::size_t bytes) {
+  if (static_cast<std::size_t>(end_ - at_) < bytes) need(bytes);
+  std::uint64_t value = 0;
+  std::memcpy(&value, at_, bytes);  // on a little-endian machine
+  at_ += bytes;
+  return value;
+}
+
+inline void Pickle::recall(std::uint64_t number) {
+  const std::uint32_t known = number < memo_.size() ? memo_[number] : kDropped;
+  if (known == kDropped) {
+    fail(number < memo_.size() ? "an object is used twice that a snapshot has once"
+                               : "an object is used before it is made");
+  }
+  constexpr Value::Type kTypes[] = {Value::none, Value::list, Value::dict, Value::tuple, Value::text};
+  const std::uint32_t type = known >> kMemoBits, bits = known & (kMostMemo - 1);
+  push(type < kMade ? Value{kTypes[type], 0, bits} : Value{Value::made, static_cast<std::uint8_t>(type - kMade), bits});
+}
+
+// References to frames are most of a snapshot, and follow each other.
+void Pickle::recall_several() {
+  do {
+    const bool is_long = static_cast<unsigned char>(*at_++) == kGet4;
+    recall(number(is_long ? 4 : 1));
+  } while (at_ != end_ && (static_cast<unsigned char>(*at_) == kGet4 || static_cast<unsigned char>(*at_) == kGet1));
+}
+
 Value Pickle::run() {
   for (;;) {
     need(1);
     const auto code = static_cast<unsigned char>(*at_);
     if (code == kStop) break;
-    step(code);
+    code == kGet4 || code == kGet1 ? recall_several() : step(code);
   }
   if (stack_.size() != 1) fail("the pickle ends with unfinished objects");
   return stack_.back();
@@ -191,9 +219,9 @@ void Pickle::step(unsigned char code) {
   }
 }
 
-void Pickle::push(const Value& value) {
-  if (stack_.size() == kMostValues) fail("too many unfinished values");
-  stack_.push_back(value);
+void Pickle::grow() {
+  if (stack_.size() >= kMostValues) fail("too many unfinished values");
+  stack_.reserve(std::max<std::size_t>(stack_.size() * 2, 4096));
 }
 
 // The new object takes its items from the top of the stack.
@@ -241,10 +269,12 @@ std::size_t Pickle::find_mark() const {
 // Appends the values from number `first` to the list below `remove`, and removes those from `remove` on.
 void Pickle::append_from(std::size_t first, std::size_t remove) {
   if (remove == 0 || remove >= stack_.size()) fail("values are missing");
+  if (first == stack_.size()) return stack_.resize(remove);
   const Value list = stack_[remove - 1];
   if (!list.is(Value::list)) fail("a list was expected");
-  for (std::size_t i = first; i < stack_.size(); ++i) {
-    if (!builder_.added(list.bits, stack_[i])) objects_[list.bits].items.push_back(stack_[i]);
+  const auto items = stack_.begin() + static_cast<std::ptrdiff_t>(first);
+  if (!builder_.added(list.bits, &*items, stack_.size() - first)) {
+    objects_[list.bits].items.insert(objects_[list.bits].items.end(), items, stack_.end());
   }
   stack_.resize(remove);
 }
@@ -300,34 +330,6 @@ void Pickle::remember(std::uint64_t number) {
   if (value.is(Value::list) || value.is(Value::dict) || value.is(Value::tuple)) {
     objects_[value.bits].memo = static_cast<std::uint32_t>(number) + 1;
   }
-}
-
-void Pickle::recall(std::uint64_t number) {
-  const std::uint32_t known = number < memo_.size() ? memo_[number] : kDropped;
-  const std::uint32_t bits = known & (kMostMemo - 1);
-  switch (known >> kMemoBits) {
-    case kDropped:
-      fail(number < memo_.size() ? "an object is used twice that a snapshot has once"
-                                 : "an object is used before it is made");
-    case kList:
-      return push(Value::list, bits);
-    case kDict:
-      return push(Value::dict, bits);
-    case kTupleObject:
-      return push(Value::tuple, bits);
-    case kString:
-      return push(Value::text, bits);
-    default:
-      return push({Value::made, static_cast<std::uint8_t>((known >> kMemoBits) - kMade), bits});
-  }
-}
-
-std::uint64_t Pickle::number(std::size_t bytes) {
-  need(bytes);
-  std::uint64_t value = 0;
-  std::memcpy(&value, at_, bytes);  // on a little-endian machine
-  at_ += bytes;
-  return value;
 }
 
 void Pickle::need(std::uint64_t bytes) {

@@ -34,8 +34,8 @@ class Builder {
 
   // `members` are the keys and values of a dictionary, one after the other. Returns true if `result` replaces it.
   virtual bool made(const std::vector<Value>& members, Value& result) = 0;
-  // `item` is appended to the list number `list`. Returns true if the builder keeps it, so that the list need not.
-  virtual bool added(std::uint64_t list, const Value& item) = 0;
+  // The items are appended to the list number `list`. Returns true if the builder keeps them, so that the list need not.
+  virtual bool added(std::uint64_t list, const Value* items, std::size_t count) = 0;
 };
 
 class Pickle {
@@ -59,7 +59,11 @@ class Pickle {
 
   void step(unsigned char code);
   void push(Value::Type type, std::uint64_t bits) { push({type, 0, bits}); }
-  void push(const Value& value);
+  void push(const Value& value) {
+    if (stack_.size() == stack_.capacity()) grow();
+    stack_.push_back(value);
+  }
+  void grow();
   void push_object(Value::Type type, std::size_t taken);
   void push_integer(std::size_t bytes);
   void push_text(std::uint64_t bytes);
@@ -69,6 +73,7 @@ class Pickle {
   static std::uint32_t packed(const Value& value);
   void remember(std::uint64_t number);
   void recall(std::uint64_t number);
+  void recall_several();
 
   std::uint64_t number(std::size_t bytes);  // little-endian
   void need(std::uint64_t bytes);

@@ -118,20 +118,12 @@ class Stacks {
   std::uint64_t frame(const StackFrame& frame) { return frames_.intern(frame); }
 
   StackId of(const std::vector<Value>& frames) {
-    std::uint64_t hash = trace::spread(frames.size());
     ids_.clear();
     for (const Value& value : frames) {
-      if (!value.is(Value::made) || value.kind != Made::frame) continue;
-      ids_.push_back(static_cast<std::uint32_t>(value.bits));
-      hash = trace::spread(hash ^ value.bits);
+      if (value.is(Value::made) && value.kind == Made::frame) ids_.push_back(static_cast<std::uint32_t>(value.bits));
     }
-    const auto next = static_cast<std::uint32_t>(sequences_.size());
-    const auto id = known_.intern(static_cast<std::uint32_t>(hash >> 32), next, [&](std::uint32_t known) {
-      const auto& [sequence, length] = sequences_[known].sequence;
-      return length == ids_.size() && std::equal(ids_.begin(), ids_.end(), sequence);
-    });
-    if (id == next) sequences_.push_back({{arena_.keep(ids_.data(), ids_.size()), ids_.size()}, linked()});
-    return sequences_[id].stack;
+    if (!is_sequence(last_)) last_ = find();
+    return sequences_[last_].stack;
   }
 
  private:
@@ -139,6 +131,21 @@ class Stacks {
     std::pair<const std::uint32_t*, std::size_t> sequence;
     StackId stack;
   };
+
+  bool is_sequence(std::uint32_t id) const {
+    const auto& [sequence, length] = sequences_[id].sequence;
+    return length == ids_.size() && std::equal(ids_.begin(), ids_.end(), sequence);
+  }
+
+  std::uint32_t find() {
+    std::uint64_t hash = ids_.size();
+    for (const std::uint32_t id : ids_) hash = trace::spread(hash ^ id);
+    const auto next = static_cast<std::uint32_t>(sequences_.size());
+    const auto id = known_.intern(static_cast<std::uint32_t>(hash >> 32), next,
+                                  [&](std::uint32_t known) { return is_sequence(known); });
+    if (id == next) sequences_.push_back({{arena_.keep(ids_.data(), ids_.size()), ids_.size()}, linked()});
+    return id;
+  }
 
   StackId linked() {
     StackId outer;
@@ -156,6 +163,7 @@ class Stacks {
   IdTable known_;
   Arena<std::uint32_t> arena_;
   std::vector<std::uint32_t> ids_;
+  std::uint32_t last_ = 0;  // releases have the stack of the entry before
 };
 
 class SnapshotBuilder : public Builder {
@@ -184,14 +192,17 @@ class SnapshotBuilder : public Builder {
     return false;
   }
 
-  bool added(std::uint64_t list, const Value& item) override {
-    if (!item.is(Value::made)) return false;
-    if (item.kind == Made::entry) {
-      history_of(list).add(pending_[item.bits]);
-      free_.push_back(item.bits);
-      return true;
+  // Lists are of one kind.
+  bool added(std::uint64_t list, const Value* items, std::size_t count) override {
+    if (!items->is(Value::made) || items->kind < Builder::kFirstOnce) return false;
+    if (items->kind != Made::entry) return true;  // is in the snapshot already
+    History& history = history_of(list);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!items[i].is(Value::made) || items[i].kind != Made::entry) continue;
+      history.add(pending_[items[i].bits]);
+      free_.push_back(items[i].bits);
     }
-    return item.kind >= Builder::kFirstOnce;  // is in the snapshot already
+    return true;
   }
 
   // `root` is the result of the pickle.
@@ -323,6 +334,15 @@ bool is_pickle(std::string_view first_bytes) {
 }
 
 Snapshot read_snapshot(const std::string& path) {
+  const auto source = open_byte_source(path);
+  char first[3] = {};
+  const std::size_t size = source->read(first, sizeof first);
+  if (!is_pickle({first, size})) {
+    throw Error(Exit::bad_content, path +
+                                       ": byte 0: not a pickle; expected a memory snapshot of PyTorch "
+                                       "(torch.cuda.memory._dump_snapshot). For memory in recordings and profiles, "
+                                       "use tracetool analyze --only memory");
+  }
   Snapshot snapshot;
   SnapshotBuilder builder(snapshot);
   Pickle pickle(path, snapshot.catalog.strings, builder);

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""`tracetool mem` on made snapshots of PyTorch, against a slow program that unpickles and replays them (slow_snapshot.py); files that
+are damaged, that contain code, or that are something else.
+
+  test_mem.py --tracetool PATH
+"""
+import collections
+import gzip
+import json
+import os
+import pickle
+import random
+
+import slow_snapshot
+from harness import Folder, arguments, check, finish, run
+from slow_snapshot import Replay, made_snapshot, write
+
+CATEGORY = {"setup": "parameters", "backward": "gradients", "optimizer": "optimizer state", "forward": "activations"}
+
+
+def tables(options, *words):
+    done = run([options.tracetool, "mem", *words, "--format", "json"])
+    return json.loads(done.stdout) if check(done.returncode == 0, f"mem {words[1:]}", done.stderr) else None
+
+
+def in_use(found, device, key="line"):
+    return {row[key]: row["bytes"] for row in found["in_use"] if row["device"] == device}
+
+
+def kinds_of(seed):
+    return {"times": seed % 3 != 0, "requested": seed % 7 != 6, "leak": seed % 2 * 2, "expandable": seed % 4 == 1}
+
+
+def check_peaks(options, folder):
+    for seed in range(14):
+        snapshot = made_snapshot(seed, devices=1 + seed % 3, before=seed % 4, steps=2 + seed % 4, fails=seed % 5 == 0, **kinds_of(seed))
+        path = os.path.join(folder, "peak.pickle")
+        write(path, snapshot, protocol=2 + seed % 4)
+        found = tables(options, path)
+        for row in found["devices"]:
+            device = row["device"]
+            replay = Replay(snapshot, device)
+            total, _, blocks, reserved = replay.peak()
+            start = sum(size for size, _ in replay.start.values())
+            check((row["peak_bytes"], row["reserved_peak_bytes"], row["start_bytes"], row["end_bytes"], row["reserved_end_bytes"]) ==
+                  (total, reserved, start, replay.end, replay.reserved_end), f"seed {seed}, device {device}: peak, start and end", row)
+            check(row["difference_bytes"] == 0, f"seed {seed}, device {device}: the sums agree", row["difference_bytes"])
+            check(in_use(found, device) == slow_snapshot.by_line(blocks), f"seed {seed}, device {device}: the peak by line",
+                  lambda: f"{in_use(found, device)} and not {slow_snapshot.by_line(blocks)}")
+            check(row["out_of_memory"] == (seed % 5 == 0), f"seed {seed}, device {device}: failures are counted")
+
+
+def category_of(snapshot, device, state, address):
+    """Of a block that was allocated in the history: its part, and whether it is released before another part begins."""
+    trace = snapshot["device_traces"][device]
+    at = max(i for i in range(state) if trace[i]["action"] == "alloc" and trace[i]["addr"] == address)
+    part = slow_snapshot.part_of(trace[at]["frames"])
+    if part not in CATEGORY:
+        return "unknown"
+    released = next((i for i in range(state, len(trace)) if trace[i]["action"] == "free_completed" and trace[i]["addr"] == address), None)
+    end = len(trace) if released is None else released
+    parts = {slow_snapshot.part_of(entry["frames"]) for entry in trace[at + 1:end] if entry["action"] == "alloc"} & set(CATEGORY)
+    if part == "forward":
+        return CATEGORY[part] if "backward" in parts else "unknown" if released is None else "temporary"
+    return CATEGORY[part] if released is None or parts - {part} else "temporary"
+
+
+def check_categories(options, folder):
+    seen = collections.Counter()
+    for seed in range(6):
+        snapshot = made_snapshot(seed, times=False)
+        path = os.path.join(folder, "categories.pickle")
+        write(path, snapshot)
+        _, state, blocks, _ = Replay(snapshot, 0).peak()
+        true = collections.Counter()
+        for address, (size, _) in blocks.items():
+            made = any(e["action"] == "alloc" and e["addr"] == address for e in snapshot["device_traces"][0][:state])
+            true[category_of(snapshot, 0, state, address) if made else "before the history"] += size
+        found = in_use(tables(options, path, "--by", "category"), 0, "category")
+        check(found == dict(true), f"seed {seed}: the peak by category", lambda: f"{found} and not {dict(true)}")
+        seen.update(true)
+    check({"gradients", "activations", "temporary", "before the history"} <= set(seen), "the categories occur", seen)
+
+
+def check_moments(options, folder):
+    snapshot = made_snapshot(3, steps=6, leak=3, fails=True)
+    path = os.path.join(folder, "moments.pickle")
+    write(path, snapshot)
+    states = [dict(live) for live, _ in Replay(snapshot, 0).states()]
+    check(in_use(tables(options, path, "--at", "end"), 0) == slow_snapshot.by_line(states[-1]), "--at end")
+    check(in_use(tables(options, path, "--at", "oom"), 0) == slow_snapshot.by_line(states[-2]), "--at oom")
+    found = tables(options, path, "--at", "step:2")
+    check(len(found["in_use"]) > 0, "--at step:2")
+    leaked = [row for row in found["growth"] if row["line"].startswith("user/metrics.py")]
+    check([(row["growth_bytes_per_step"], row["growth_bytes"], row["grew_in_steps"]) for row in leaked] == [(3 << 16, 15 << 16, 5)],
+          "what grows from step to step is found", found["growth"])
+    failure = found["out_of_memory"][0]
+    check((failure["asked_bytes"], failure["device_free_bytes"]) == (80 << 30, 123456789), "what was asked for is shown", failure)
+    check(failure["largest_free_bytes"] == max((b["size"] for s in snapshot["segments"] for b in s["blocks"] if b["state"] == "inactive"),
+                                               default=0), "and the largest free block", failure)
+    other = os.path.join(folder, "other.pickle")
+    write(other, made_snapshot(4, steps=6))
+    change = tables(options, other, "--diff", path)["change"]
+    check(sum(row["baseline_bytes"] for row in change) == max(sum(size for size, _ in state.values()) for state in states),
+          "--diff: the baseline's peak")
+    done = run([options.tracetool, "mem", path, "--at", "step:99"])
+    check(done.returncode == 0 and "no such moment" in done.stdout, "a step that is not there", done.stdout + done.stderr)
+
+
+def check_files(options, folder):
+    snapshot = made_snapshot(1)
+    plain = os.path.join(folder, "rank3", "a.pickle")
+    os.makedirs(os.path.dirname(plain))
+    write(plain, snapshot)
+    with open(plain, "rb") as file, gzip.open(os.path.join(folder, "rank3", "b.pickle.gz"), "wb") as packed:
+        packed.write(file.read())
+    found = tables(options, os.path.join(folder, "rank3"))
+    check(len(found["devices"]) == 2 and len({row["peak_bytes"] for row in found["devices"]}) == 1, "a directory with a compressed file", found["devices"])
+    bare = dict(snapshot, device_traces=[[]])
+    write(plain, bare)
+    done = run([options.tracetool, "mem", plain])
+    check(done.returncode == 0 and "_record_memory_history" in done.stderr, "a snapshot without history names the call", done.stderr)
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("touch /tmp/tracetool_was_here",)
+
+
+def check_refusals(options, folder):
+    path = os.path.join(folder, "bad.pickle")
+
+    def refused(content, *words):
+        with open(path, "wb") as file:
+            file.write(content)
+        done = run([options.tracetool, "mem", path])
+        return done.returncode == 3 and all(word in done.stderr for word in (path, "byte", *words))
+
+    good = pickle.dumps(made_snapshot(0, before=1, steps=1), 4)
+    for protocol in (2, 4, 5):
+        check(refused(pickle.dumps({"segments": [Evil()]}, protocol), "would load Python code"), f"code is refused, protocol {protocol}")
+    check(refused(b"\x80\x04" + b"cos\nsystem\n."), "GLOBAL is refused")
+    check(refused(b""), "an empty file")
+    check(refused(b"\x80\x06."), "a newer protocol")
+    check(refused(b"\x80\x04" + b"]" * 5_000_000 + b".", "unfinished"), "millions of objects are refused")
+    check(refused(b"\x80\x04j\xff\xff\xff\xff."), "an object that was never made")
+    check(refused(b"\x80\x04\x8d" + b"\xff" * 8), "a text that is too long")
+    step = max(1, len(good) // 60)
+    cut = [size for size in range(2, len(good) - 1, step) if not refused(good[:size])]
+    check(not cut, "every file that ends too early is refused with its byte", cut)
+    dices = random.Random(5)
+    for _ in range(60):
+        broken = bytearray(good)
+        for _ in range(3):
+            broken[dices.randrange(len(broken))] = dices.randrange(256)
+        with open(path, "wb") as file:
+            file.write(broken)
+        done = run([options.tracetool, "mem", path])
+        if done.returncode not in (0, 3):
+            check(False, "a changed file is read or refused", f"exit {done.returncode}: {done.stderr}")
+    for other in ([1, 2, 3], {"a": 1}, "text", {"segments": 5}):
+        with open(path, "wb") as file:
+            pickle.dump(other, file)
+        done = run([options.tracetool, "mem", path])
+        check(done.returncode in (0, 3), f"another pickle: {other}", done.stderr)
+    done = run([options.tracetool, "mem", folder + "/missing.pickle"])
+    check(done.returncode == 2, "a missing file", done.stderr)
+
+
+def main():
+    options = arguments("tracetool")
+    with Folder() as folder:
+        for test in (check_peaks, check_categories, check_moments, check_files, check_refusals):
+            test(options, str(folder))
+    finish()
+
+
+if __name__ == "__main__":
+    main()
