@@ -7,12 +7,14 @@
 #include <memory>
 #include <string>
 
+#include "cli/answers/memory/from_trace.h"
 #include "cli/answers/memory/memory_tables.h"
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/timeline/merge/ranks.h"
@@ -21,7 +23,8 @@ namespace cli {
 namespace {
 
 struct MemOptions {
-  std::vector<std::string> paths;
+  std::shared_ptr<InputOptions> inputs;
+  std::shared_ptr<std::size_t> memory_mib;
   std::string by = "line", at = "peak", baseline, format = "text", output = "-";
   std::size_t limit = 20;
 };
@@ -32,33 +35,24 @@ bool is_snapshot_name(const std::filesystem::path& path) {
   return ends(".pickle") || ends(".pkl") || ends(".pickle.gz") || ends(".pickle.zst");
 }
 
-// Expands directories to the snapshots below them, in natural order.
-std::vector<std::string> snapshot_paths(const std::vector<std::string>& paths) {
-  std::vector<std::string> found;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) {
-      found.push_back(path);
-      continue;
-    }
-    std::vector<std::string> below;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error)) {
-      if (entry.is_regular_file(error) && is_snapshot_name(entry.path())) below.push_back(entry.path().string());
-    }
-    if (below.empty()) {
-      throw Error(Exit::cannot_open, path +
-                                         ": no memory snapshot (*.pickle) in this directory; "
-                                         "torch.cuda.memory._dump_snapshot(FILE) writes one");
-    }
-    std::sort(below.begin(), below.end(), natural_less);
-    found.insert(found.end(), below.begin(), below.end());
+// Returns the snapshots that the path stands for: itself, or those below a directory in natural order. Empty if it
+// stands for traces.
+std::vector<std::string> snapshots_of(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    if (is_snapshot_name(path) || snapshot::is_snapshot_file(path)) return {path};
+    return {};
   }
-  return found;
+  std::vector<std::string> below;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error)) {
+    if (entry.is_regular_file(error) && is_snapshot_name(entry.path())) below.push_back(entry.path().string());
+  }
+  std::sort(below.begin(), below.end(), natural_less);
+  return below;
 }
 
-std::vector<memory::Input> read_snapshots(const std::vector<std::string>& paths) {
+void add_snapshots(const std::vector<std::string>& paths, std::vector<memory::Input>& inputs) {
   const auto ranks = rank_names(paths);
-  std::vector<memory::Input> inputs;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     memory::Input input{
         snapshot::read_snapshot(paths[i]), std::filesystem::path(paths[i]).filename().string(), ranks[i], {}};
@@ -71,6 +65,45 @@ std::vector<memory::Input> read_snapshots(const std::vector<std::string>& paths)
     }
     inputs.push_back(std::move(input));
   }
+}
+
+void add_traces(const InputOptions& options, std::size_t memory_mib, const std::string& output,
+                std::vector<memory::Input>& inputs) {
+  const auto trace = read_inputs(find_inputs(options), memory_mib, output);
+  memory::TraceMemory collected(trace->catalog());
+  Wanted wanted;
+  wanted.kinds = memory::TraceMemory::kinds();
+  trace->walk(collected, wanted);
+  std::vector<snapshot::Snapshot> snapshots = collected.finish();
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    const Process& process = trace->catalog().processes[i];
+    memory::Input input{std::move(snapshots[i]),
+                        std::filesystem::path(process.source).filename().string(),
+                        process.rank >= 0 ? std::optional(process.rank) : std::nullopt,
+                        {}};
+    input.devices = memory::replay(input.snapshot);
+    without += input.devices.empty();
+    inputs.push_back(std::move(input));
+  }
+  if (without == 0) return;
+  print_line(
+      "tracetool: {} without allocations; record with TRACETOOL_EVENTS=default,memory, profile with "
+      "profile_memory=True, or give a memory snapshot of PyTorch",
+      count_text(without, "process", "processes"));
+}
+
+std::vector<memory::Input> read_memory(InputOptions options, std::size_t memory_mib, const std::string& output) {
+  std::vector<std::string> traces, snapshots;
+  for (const std::string& path : options.paths) {
+    const auto found = snapshots_of(path);
+    snapshots.insert(snapshots.end(), found.begin(), found.end());
+    if (found.empty()) traces.push_back(path);
+  }
+  options.paths = traces;
+  std::vector<memory::Input> inputs;
+  if (!traces.empty() || !options.ranks.empty()) add_traces(options, memory_mib, output, inputs);
+  add_snapshots(snapshots, inputs);
   return inputs;
 }
 
@@ -104,12 +137,13 @@ void limit_rows(ResultTable& table, std::size_t most) {
 void run_mem(const MemOptions& options) {
   const memory::Moment moment = moment_of(options.at);
   const memory::GroupBy by = group_by(options.by);
-  const std::vector<memory::Input> inputs = read_snapshots(snapshot_paths(options.paths));
+  const auto inputs = read_memory(*options.inputs, *options.memory_mib, options.output);
   std::vector<ResultTable> tables{memory::device_table(inputs)};
   if (options.baseline.empty()) {
     tables.push_back(memory::in_use_table(inputs, moment, by));
   } else {
-    tables.push_back(memory::change_table(inputs, read_snapshots(snapshot_paths({options.baseline})), moment, by));
+    const auto baseline = read_memory({{options.baseline}, {}, {}}, *options.memory_mib, options.output);
+    tables.push_back(memory::change_table(inputs, baseline, moment, by));
   }
   tables.push_back(memory::growth_table(inputs, by));
   tables.push_back(memory::failure_table(inputs));
@@ -127,9 +161,7 @@ void run_mem(const MemOptions& options) {
 
 std::function<void()> set_up_mem(CLI::App& app) {
   auto options = std::make_shared<MemOptions>();
-  app.add_option("PATH", options->paths, "Memory snapshots of PyTorch (*.pickle), or directories of them")
-      ->required()
-      ->check(not_empty());
+  options->inputs = add_inputs(app);
   app.add_option("--by", options->by, "Group memory by this (default: line)")
       ->check(CLI::IsMember({"category", "line", "stack", "operator", "module"}).description(""))
       ->type_name("category|line|stack|operator|module");
@@ -149,6 +181,7 @@ std::function<void()> set_up_mem(CLI::App& app) {
   app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
       ->check(not_empty())
       ->type_name("FILE");
+  options->memory_mib = add_memory(app);
   return [options] { run_mem(*options); };
 }
 
@@ -156,7 +189,7 @@ std::function<void()> set_up_mem(CLI::App& app) {
 
 Command mem_command() {
   return {
-      "mem", "Show what GPU memory was full of, from memory snapshots of PyTorch",
+      "mem", "Show what GPU memory was full of: at the peak, at a failure, from step to step",
       "Reads the files of torch.cuda.memory._dump_snapshot(). The history is replayed backwards from the blocks in use at\n"
       "its end, so that memory allocated before it counts. The sums are checked: difference_bytes is 0 if they agree.\n"
       "A snapshot is read without executing it: a file that contains Python code is refused.\n"

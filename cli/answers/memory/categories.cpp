@@ -14,7 +14,8 @@ using snapshot::Entry;
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 Part part_of_frame(std::string_view function, std::string_view file) {
-  if (contains(file, "torch/optim/")) return Part::optimizer;
+  if (contains(file, "torch/optim/") || function.starts_with("Optimizer.step")) return Part::optimizer;
+  if (function.starts_with("autograd::engine::evaluate_function")) return Part::backward;  // of a profile
   if (contains(function, "torch::autograd::Engine::") || function == "_engine_run_backward") return Part::backward;
   if (function == "backward" && file.ends_with(".py")) return Part::backward;
   if (contains(file, "torch/utils/checkpoint.py") && (function == "unpack_hook" || function == "recompute_fn")) {

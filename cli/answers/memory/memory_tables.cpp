@@ -303,6 +303,7 @@ ResultTable fragmentation_table(const std::vector<Input>& inputs) {
        {"free_segments_bytes", Unit::bytes,
         "Segments without a block in use, which torch.cuda.empty_cache() returns"}});
   for (const Input& input : inputs) {
+    if (!input.snapshot.has_layout) continue;
     for (const DeviceMemory& m : input.devices) {
       const Fragmentation f = fragmentation(input.snapshot, m.device);
       std::vector<Cell> row = device_cells(input, m);

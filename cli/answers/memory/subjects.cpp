@@ -100,6 +100,7 @@ bool is_of_torch(std::string_view file) {
 
 std::string operator_of(std::string_view function) {
   constexpr std::string_view kNamespace = "at::_ops::";
+  if (function.starts_with("aten::")) return std::string(function);  // of a profile
   if (!function.starts_with(kNamespace)) return {};
   function.remove_prefix(kNamespace.size());
   const std::size_t end = function.find("::");

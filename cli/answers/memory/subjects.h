@@ -33,7 +33,7 @@ class Subjects {
 
 // Returns true for a frame in the package torch itself.
 bool is_of_torch(std::string_view file);
-// Returns "aten::NAME" for a frame of at::_ops::NAME; "" for others.
+// Returns "aten::NAME" for a frame of at::_ops::NAME, or of that name in a profile; "" for others.
 std::string operator_of(std::string_view function);
 
 }  // namespace cli::memory

@@ -329,19 +329,32 @@ class SnapshotBuilder : public Builder {
 
 }  // namespace
 
+namespace {
+
+bool begins_as_pickle(const std::string& path) {
+  char first[3] = {};
+  return is_pickle({first, open_byte_source(path)->read(first, sizeof first)});
+}
+
+}  // namespace
+
+bool is_snapshot_file(const std::string& path) {
+  try {
+    return begins_as_pickle(path);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 bool is_pickle(std::string_view first_bytes) {
   return first_bytes.size() > 2 && first_bytes[0] == '\x80' && first_bytes[1] >= 2 && first_bytes[1] <= 5;
 }
 
 Snapshot read_snapshot(const std::string& path) {
-  const auto source = open_byte_source(path);
-  char first[3] = {};
-  const std::size_t size = source->read(first, sizeof first);
-  if (!is_pickle({first, size})) {
+  if (!begins_as_pickle(path)) {
     throw Error(Exit::bad_content, path +
                                        ": byte 0: not a pickle; expected a memory snapshot of PyTorch "
-                                       "(torch.cuda.memory._dump_snapshot). For memory in recordings and profiles, "
-                                       "use tracetool analyze --only memory");
+                                       "(torch.cuda.memory._dump_snapshot)");
   }
   Snapshot snapshot;
   SnapshotBuilder builder(snapshot);

@@ -122,6 +122,7 @@ struct Snapshot {
   std::vector<Annotation> annotations;
   std::string allocator_settings;     // PYTORCH_CUDA_ALLOC_CONF of the process; "" if none or unknown
   std::uint64_t unknown_entries = 0;  // of Action::other
+  bool has_layout = true;             // if false, the blocks are only amounts in use, from another kind of file
 
   bool has_history() const {
     for (const History& history : histories) {
@@ -133,6 +134,9 @@ struct Snapshot {
 
 // Returns true for the first bytes of a pickle of protocol 2 or newer.
 bool is_pickle(std::string_view first_bytes);
+
+// Returns true if the file begins like one, also if it is compressed. False if it cannot be read.
+bool is_snapshot_file(const std::string& path);
 
 // Reads a snapshot, also if it is compressed. Throws Error (cannot_open; bad_content with the byte offset if the file
 // is damaged, contains code, or is another kind of pickle).
