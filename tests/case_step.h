@@ -12,3 +12,9 @@ inline std::size_t case_step() {
   }();
   return step;
 }
+
+// Returns how many of `all` repetitions to make: an eighth where case_step() is larger than that, and at least one.
+inline std::size_t few(std::size_t all) {
+  const std::size_t step = case_step() < 8 ? case_step() : 8;
+  return all / step > 0 ? all / step : 1;
+}

@@ -4,6 +4,7 @@
 #include "cli/formats/json/byte_source.h"
 #include "cli/formats/json/json_check.h"
 #include "cli/formats/kineto/fields.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -67,7 +68,7 @@ TEST_CASE("the fast parser accepts exactly what the slow judge accepts", "[slow]
   const std::string alphabet = "{}[]\",:\\0129.eE+-tfn \n\x01\x80\xc3u/\x7f";
   std::mt19937 random(3);
   int accepted = 0;
-  for (int round = 0; round < 200000; ++round) {
+  for (std::size_t round = 0; round < few(200'000); ++round) {
     std::string text = kEvent;
     for (unsigned edits = 1 + random() % 2; edits > 0; --edits) {
       const std::size_t at = 1 + random() % (text.size() - 2);

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "cli/timeline/clocks/line_fit.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -31,7 +32,7 @@ TEST_CASE("breaks: none in a line, however many points and however few", "[slow]
 }
 
 TEST_CASE("breaks: a step is found where it is, a bend about there, several of them each", "[slow]") {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= few(20); ++seed) {
     const auto step = find_breaks(series(600, seed, [](double at) { return at < 777.5e6 ? 0.0 : 200e3; }));
     REQUIRE(step.size() == 1);
     CHECK(step[0] == 156);

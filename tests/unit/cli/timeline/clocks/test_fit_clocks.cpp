@@ -65,6 +65,7 @@ MadeJob long_job() {
 
 TEST_CASE("clocks: offsets to 5 s and drifts to 50 ppm are found to 5 us, whatever is lost", "[slow]") {
   for (const double lost : {0.0, 0.3}) {
+    if (case_step() > 1 && lost == 0) continue;
     MadeJob job = long_job();
     job.lost = lost;
     ClockScore found = score_many(job);
@@ -86,14 +87,14 @@ TEST_CASE("clocks: a rank that is late in every collective moves nothing", "[slo
 TEST_CASE("clocks: one that is set on the way is found, whichever host has it, and none is where there is none",
           "[slow]") {
   MadeJob job = long_job();
-  CHECK(score_many(job, 10).pieces == 0);
+  CHECK(score_many(job, few(10)).pieces == 0);
   for (const double set_ns : {2e9, 100e3, -300e6}) {
     for (const std::size_t host : {std::size_t{0}, std::size_t{2}}) {
       if (host == 0 && set_ns < 0) continue;  // what it says twice is nobody's truth
       job.set_host = host, job.set_ns = set_ns;
-      ClockScore found = score_many(job, 3);
+      ClockScore found = score_many(job, few(3));
       INFO("by " << set_ns << " ns on host " << host);
-      CHECK(found.pieces == 3);
+      CHECK(found.pieces == few(3));
       CHECK(found.held == found.bounds);
       CHECK(found.p99() <= 5000);
     }

@@ -179,6 +179,7 @@ TEST_CASE("match: calls without numbers, of windows that begin at different mome
 TEST_CASE("match: calls without numbers and with losses are refused rather than matched wrongly", "[slow]") {
   for (const double lost : {0.001, 0.01, 0.1, 0.3}) {
     for (const bool one_kind : {false, true}) {
+      if (case_step() > 1 && lost != 0.1) continue;
       MadeJob job;
       job.counted = true, job.lost = lost, job.one_kind = one_kind, job.most_late = 8;
       check_jobs(job, false);
@@ -445,8 +446,8 @@ TEST_CASE("match: where many shifts are alike, that is found soon", "[slow]") {
   SECTION("of ranks that communicate nearly all the time") {
     LockstepJob job(8, 1);
     for (std::size_t rank = 0; rank < 8; ++rank) {
-      for (int i = 0; i < 3000; ++i) {
-        const double start = 1e6 * i + job.random(90'000);
+      for (std::size_t i = 0; i < few(3000); ++i) {
+        const double start = 1e6 * static_cast<double>(i) + job.random(90'000);
         job.add(rank, 0, start, start + 900'000);
       }
       job.catalog.processes[rank].host.clear();
@@ -466,7 +467,8 @@ TEST_CASE("match: where many shifts are alike, that is found soon", "[slow]") {
     for (std::size_t rank = 0; rank < 8; ++rank) {
       for (std::size_t stream = 0; stream < 8; ++stream) {
         double start = 0;
-        for (int i = 0; i < 400; ++i) start += 1e6 + job.random(300'000), job.add(rank, stream, start, start + 900'000);
+        for (std::size_t i = 0; i < few(400); ++i)
+          start += 1e6 + job.random(300'000), job.add(rank, stream, start, start + 900'000);
       }
       job.catalog.processes[rank].host.clear();
     }

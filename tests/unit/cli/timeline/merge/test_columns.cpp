@@ -3,6 +3,7 @@
 #include "cli/formats/ttrace/columns.h"
 #include "cli/formats/ttrace/fields.h"
 #include "collect.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -164,7 +165,7 @@ TEST_CASE("columns: broken ones are refused, never believed", "[slow]") {
   std::string with_shapes;
   encode_events(shaped(events, shapes), nullptr, 0, events.size(), with_shapes);
   const ShapeTable table = table_of(shapes);
-  for (int i = 0; i < 40'000; ++i) {
+  for (std::size_t i = 0; i < few(40'000); ++i) {
     std::string broken = i % 2 == 0 ? raw : with_shapes;
     broken[random() % broken.size()] = static_cast<char>(random());
     if (decode_events(broken, events.size(), table, decoded) == nullptr) CHECK(all_of(decoded).size() == events.size());

@@ -7,6 +7,7 @@
 #include "cli/timeline/merge/merge_inputs.h"
 #include "cli/trace/event_times.h"
 #include "merged_sample.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/scratch.h"
 
@@ -26,7 +27,7 @@ std::vector<Collected> ordered(std::size_t count) {
 
 TEST_CASE("merged file: all events come back, over many chunks, and again") {
   const Scratch scratch;
-  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{100'000}}) {
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, few(100'000)}) {
     const std::vector<Collected> events = ordered(count);
     write_merged(scratch.path("m.ttrace"), sample_catalog(), events);
     CHECK(is_merged_file(scratch.path("m.ttrace")));

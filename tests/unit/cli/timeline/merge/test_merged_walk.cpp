@@ -3,6 +3,7 @@
 #include "cli/base/error.h"
 #include "cli/formats/ttrace/walk.h"
 #include "collect.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/base/no_threads.h"
 
@@ -59,7 +60,7 @@ TEST_CASE("merged walk: one order, here and ahead, equal ones as the streams are
       std::vector<Collected> all;
       for (std::size_t i = 0; i < count; ++i) {
         const std::vector<Collected> events =
-            sorted(i == 2 ? 0 : 9000 / count + 300 * i, static_cast<std::uint32_t>(i));
+            sorted(i == 2 ? 0 : few(9000) / count + 300 * i, static_cast<std::uint32_t>(i));
         all.insert(all.end(), events.begin(), events.end());
         group.streams.push_back(std::make_unique<Pieces>(events));
       }

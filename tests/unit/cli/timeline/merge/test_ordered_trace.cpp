@@ -5,6 +5,7 @@
 #include "cli/timeline/merge/merge_inputs.h"
 #include "cli/timeline/merge/ordered_trace.h"
 #include "merged_sample.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/scratch.h"
 
@@ -142,7 +143,7 @@ TEST_CASE("ordered trace: of several faults the first input's is told, on any nu
   inputs[3].path = scratch.path("missing");
   inputs[6].path = scratch.path("missing, too");
   for (const std::size_t threads : {1, 2, 8}) {
-    for (int again = 0; again < 5; ++again) {
+    for (std::size_t again = 0; again < few(5); ++again) {
       CHECK_THROWS_WITH(order_traces(inputs, {true, kDefaultMemory, scratch.folder(), {}, threads}),
                         contains_text(inputs[3].path + ":"));
     }

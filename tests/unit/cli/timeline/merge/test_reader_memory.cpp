@@ -8,6 +8,7 @@
 #include "cli/formats/kineto/reader.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/timeline/merge/catalogs.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/formats/reading/read_helpers.h"
 
@@ -222,7 +223,7 @@ class RankFiles {
 }  // namespace
 
 TEST_CASE("files of a run are read with what was learnt as without") {
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < few(20); ++seed) {
     RankFiles run(seed);
     std::vector<std::string> files;
     for (int rank = 0; rank < 5; ++rank) files.push_back(run.file(rank, 200, seed % 2 == 0));
