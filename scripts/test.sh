@@ -179,8 +179,8 @@ test_addresses() {
   targets=$thread_targets ahead build-tsan "${thread_options[@]}"
   ASAN_OPTIONS=abort_on_error=1 run_suites asan build-asan unit fuzz bench
   [ $agent = disabled ] ||
-    # Kills are slow there, and a hundred come with g++.
-    TRACETOOL_KILLS=12 ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
+    # Kills and large traces are slow there, and come with g++.
+    TRACETOOL_KILLS=12 TRACETOOL_SMALL_TRACES=1 ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
   end_ahead
 }
 
