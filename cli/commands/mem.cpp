@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "cli/answers/memory/from_trace.h"
 #include "cli/answers/memory/memory_tables.h"
+#include "cli/answers/memory/timeline.h"
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
@@ -25,7 +27,7 @@ namespace {
 struct MemOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<std::size_t> memory_mib;
-  std::string by = "line", at = "peak", baseline, format = "text", output = "-";
+  std::string by = "line", at = "peak", baseline, timeline, format = "text", output = "-";
   std::size_t limit = 20;
 };
 
@@ -134,10 +136,46 @@ void limit_rows(ResultTable& table, std::size_t most) {
   table.rows.resize(most);
 }
 
+// As torch's export_memory_timeline() writes it: [[time in us, ...], [[0, bytes by category, ...], ...]].
+void write_timeline(const std::vector<memory::Input>& inputs, const std::string& path) {
+  const memory::Input* only = nullptr;
+  const memory::DeviceMemory* device = nullptr;
+  for (const memory::Input& input : inputs) {
+    for (const memory::DeviceMemory& each : input.devices) {
+      if (device != nullptr)
+        throw Error(Exit::usage, "--timeline: the file is about one device; give one snapshot of one");
+      only = &input;
+      device = &each;
+    }
+  }
+  if (device == nullptr) throw Error(Exit::usage, "--timeline: the input contains no memory of a device");
+  // The order of torch.profiler._memory_profiler: parameter, optimizer state, input, temporary, activation, gradient,
+  // autograd detail, unknown.
+  using memory::Category;
+  constexpr Category kNone = Category::unknown;
+  constexpr std::array kOrder{Category::parameter,  Category::optimizer_state, kNone, Category::temporary,
+                              Category::activation, Category::gradient,        kNone};
+  std::string times, sizes;
+  memory::walk_timeline(only->snapshot, device->device,
+                        [&](std::size_t, std::int64_t time_us, const memory::BytesByCategory& bytes) {
+                          times += fmt::format("{}{}", times.empty() ? "" : ", ", time_us);
+                          sizes += sizes.empty() ? "[0" : ", [0";
+                          for (const Category category : kOrder) {
+                            const bool shown = category != kNone;
+                            sizes += fmt::format(", {}", shown ? bytes[static_cast<std::size_t>(category)] : 0);
+                          }
+                          sizes += fmt::format(", {}]", bytes[static_cast<std::size_t>(Category::unknown)]);
+                        });
+  OutputFile out(path);
+  out.write("[[" + times + "], [" + sizes + "]]\n");
+  out.finish();
+}
+
 void run_mem(const MemOptions& options) {
   const memory::Moment moment = moment_of(options.at);
   const memory::GroupBy by = group_by(options.by);
   const auto inputs = read_memory(*options.inputs, *options.memory_mib, options.output);
+  if (!options.timeline.empty()) return write_timeline(inputs, options.timeline);
   std::vector<ResultTable> tables{memory::device_table(inputs)};
   if (options.baseline.empty()) {
     tables.push_back(memory::in_use_table(inputs, moment, by));
@@ -172,6 +210,10 @@ std::function<void()> set_up_mem(CLI::App& app) {
   app.add_option("--diff", options->baseline, "Compare with these snapshots: what is in use now and was not then")
       ->check(not_empty())
       ->type_name("PATH");
+  app.add_option("--timeline", options->timeline,
+                 "Write memory by category over time instead, as torch's export_memory_timeline() does; - is stdout")
+      ->check(not_empty())
+      ->type_name("FILE");
   app.add_option("--limit", options->limit, "Print at most N rows per table (default: 20)")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
       ->type_name("N");

@@ -107,6 +107,21 @@ def check_moments(options, folder):
     check(done.returncode == 0 and "no such moment" in done.stdout, "a step that is not there", done.stdout + done.stderr)
 
 
+def check_timeline(options, folder):
+    snapshot = made_snapshot(8)
+    path = os.path.join(folder, "timeline.pickle")
+    write(path, snapshot)
+    times, sizes = json.loads(run([options.tracetool, "mem", path, "--timeline", "-"]).stdout)
+    states = [sum(size for size, _ in live.values()) for live, _ in Replay(snapshot, 0).states()]
+    kept = [0] + [i + 1 for i, entry in enumerate(snapshot["device_traces"][0]) if entry["action"] in ("alloc", "free_completed")]
+    check([sum(row) for row in sizes] == [states[i] for i in kept], "--timeline: each state's sum")
+    check(times[1:] == [snapshot["device_traces"][0][i - 1]["time_us"] for i in kept[1:]], "--timeline: the times")
+    peak = max(range(len(sizes)), key=lambda i: (sum(sizes[i]), -i))
+    rows = in_use(tables(options, path, "--by", "category"), 0, "category")
+    columns = {1: "parameters", 2: "optimizer state", 4: "temporary", 5: "activations", 6: "gradients"}
+    check(all(sizes[peak][i] == rows.get(name, 0) for i, name in columns.items()), "--timeline: the categories at the peak", (sizes[peak], rows))
+
+
 def check_files(options, folder):
     snapshot = made_snapshot(1)
     plain = os.path.join(folder, "rank3", "a.pickle")
@@ -170,7 +185,7 @@ def check_refusals(options, folder):
 def main():
     options = arguments("tracetool")
     with Folder() as folder:
-        for test in (check_peaks, check_categories, check_moments, check_files, check_refusals):
+        for test in (check_peaks, check_categories, check_moments, check_timeline, check_files, check_refusals):
             test(options, str(folder))
     finish()
 
