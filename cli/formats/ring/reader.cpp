@@ -28,9 +28,9 @@ RingEvents::RingEvents(const RingFile& file, Catalog& catalog, ProcessId process
     translators_.push_back(make(out_, handlers_));
   }
   trace::for_each_record([&]<typename R>(R*) {
-    constexpr bool is_no_event =
-        !trace::is_event(static_cast<std::uint8_t>(R::kKind)) || std::is_same_v<R, trace::ClockRecord>;
-    if (is_no_event) handlers_[static_cast<std::size_t>(R::kKind)] = {&none_, [](auto&, auto&, auto, auto) {}};
+    RingHandler& handler = handlers_[static_cast<std::size_t>(R::kKind)];
+    constexpr bool is_event = requires { R::kCountsAs; };
+    if (!is_event && handler.translate == nullptr) handler = {&none_, [](auto&, auto&, auto, auto) {}};
   });
 }
 
