@@ -523,8 +523,7 @@ class ClockFitter {
     for (const bool by_second : {false, true}) {
       std::vector<LinePoint> points = edge;  // at: on the second clock
       const auto time_of = [&](const LinePoint& point) { return by_second ? point.at : point.at + point.value; };
-      std::sort(points.begin(), points.end(),
-                [&](const LinePoint& x, const LinePoint& y) { return time_of(x) < time_of(y); });
+      std::ranges::sort(points, [&](const LinePoint& x, const LinePoint& y) { return time_of(x) < time_of(y); });
       std::vector<LinePoint> series;
       for (const LinePoint& point : points) series.push_back({time_of(point), point.value, point.weight});
       const auto breaks = find_breaks(series);

@@ -488,8 +488,7 @@ class Collector : public CallCollector {
     delay.outside_ns = process.outside_ns;
     delay.collecting_ns = process.collecting_ns;
     delay.in_calls.assign(process.in_calls_ns.begin(), process.in_calls_ns.end());
-    std::stable_sort(delay.in_calls.begin(), delay.in_calls.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(delay.in_calls, [](const auto& a, const auto& b) { return a.second > b.second; });
   }
 
   // Returns the calls to which this work belongs. Creates one if only the work is known.
@@ -712,8 +711,7 @@ class Collector : public CallCollector {
     } else if (lane.ordinal_step > 1) {
       left_out += number_by_neighbours(drafts, lane.ordinal_step);
     }
-    std::stable_sort(drafts.begin(), drafts.end(),
-                     [](const Draft& a, const Draft& b) { return a.call.position < b.call.position; });
+    std::ranges::stable_sort(drafts, [](const Draft& a, const Draft& b) { return a.call.position < b.call.position; });
     for (Draft& draft : drafts) {
       // Calls with one number, as those of a coalesced operation, have consecutive positions.
       if (lane.ordinal_step > 1 && !lane.calls.empty() && lane.calls.back().position >= draft.call.position)

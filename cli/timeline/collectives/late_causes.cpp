@@ -283,8 +283,7 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
   std::array<std::vector<std::int64_t>, kLateParts> more;
   std::vector<std::int64_t> computed, idle, waited;
   const bool knows_launches = calls.processes[rank].knows_launches;
-  const bool has_good =
-      std::any_of(rows.begin(), rows.end(), [&](const auto& each) { return !known_->late[each.first]; });
+  const bool has_good = std::ranges::any_of(rows, [&](const auto& each) { return !known_->late[each.first]; });
   for (const auto& [process, row] : rows) {
     if (process == rank || (has_good && known_->late[process])) continue;
     const auto both = compare(own->second, row);

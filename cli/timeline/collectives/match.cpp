@@ -574,8 +574,7 @@ class Matcher {
   // Returns the lanes that `lane`, as the first lane, proves to be in its group; only itself if there are none.
   std::set<Place> seen_by(const LaneRef& lane, std::vector<LaneRef> lanes, const std::vector<LaneRef>& witnesses,
                           bool with_losses) {
-    const auto own =
-        std::find_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
+    const auto own = std::ranges::find_if(lanes, [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
     std::rotate(lanes.begin(), own, own + 1);
     Reasons why;
     std::set<Place> ambiguous, seen{place_of(lane)};
@@ -705,8 +704,7 @@ class Matcher {
     std::erase_if(left, [&](const LaneRef& each) {
       for (FoundGroup& group : groups) {
         const auto is_of_process = [&](const Fitting& other) { return other.ref.process == each.process; };
-        if (group.first.process == each.process || std::any_of(group.others.begin(), group.others.end(), is_of_process))
-          continue;
+        if (group.first.process == each.process || std::ranges::any_of(group.others, is_of_process)) continue;
         if (!compare(group.first, each, true).fit.possible) continue;
         std::vector<LaneRef> lanes{group.first};
         for (const Fitting& other : group.others) lanes.push_back(other.ref);
@@ -714,8 +712,7 @@ class Matcher {
         std::set<Place> ambiguous;
         std::vector<LaneRef> witnesses = refused;
         std::copy_if(placed_.begin(), placed_.end(), std::back_inserter(witnesses), [&](const LaneRef& placed) {
-          return std::none_of(lanes.begin(), lanes.end(),
-                              [&](const LaneRef& lane) { return place_of(lane) == place_of(placed); });
+          return std::ranges::none_of(lanes, [&](const LaneRef& lane) { return place_of(lane) == place_of(placed); });
         });
         std::copy_if(before.begin(), before.end(), std::back_inserter(witnesses),
                      [&](const LaneRef& other) { return place_of(other) != place_of(each); });

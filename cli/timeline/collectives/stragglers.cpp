@@ -87,9 +87,8 @@ struct Arrivals {
 
 // Returns true if the times of all of them can be compared, as far as the clocks are known.
 bool can_compare(std::span<const MatchedCall> some, const ClockKnowledge& clocks) {
-  return std::all_of(some.begin(), some.end(), [&](const MatchedCall& each) {
-    return clocks.error_between(each.process, some[0].process).has_value();
-  });
+  return std::ranges::all_of(
+      some, [&](const MatchedCall& each) { return clocks.error_between(each.process, some[0].process).has_value(); });
 }
 
 void set_late(std::span<Arrival> some, const ClockKnowledge& clocks, bool by_ends) {
@@ -179,8 +178,7 @@ void add_costs(const Arrivals& arrivals, Lateness& result) {
     const std::int64_t last_ns = some[0].start_ns, second_ns = some[1].start_ns;
     const auto last_good = std::find_if_not(some.begin(), some.end(), is_straggler);
     const std::int64_t last_good_ns = last_good != some.end() ? last_good->start_ns : last_ns;
-    const std::int64_t good =
-        std::count_if(some.begin(), some.end(), [&](const Arrival& each) { return !is_straggler(each); });
+    const std::int64_t good = std::ranges::count_if(some, [&](const Arrival& each) { return !is_straggler(each); });
     result.set_cost_ns += (last_ns - last_good_ns) * good;
     for (const Arrival& each : some) {
       const std::int64_t others_ns = is_straggler(each) ? last_good_ns : second_ns;
@@ -205,8 +203,7 @@ class StragglerSearch {
     std::map<std::vector<ProcessId>, std::vector<const Meeting*>> groups;  // communicators of the same ranks are joined
     for (const Meeting& each : arrivals.meetings) groups[matched.groups[each.group].members].push_back(&each);
     for (auto& [members, meetings] : groups) {
-      std::stable_sort(meetings.begin(), meetings.end(),
-                       [](const Meeting* a, const Meeting* b) { return a->at_ns < b->at_ns; });
+      std::ranges::stable_sort(meetings, [](const Meeting* a, const Meeting* b) { return a->at_ns < b->at_ns; });
       std::int64_t together_ns = meetings[0]->at_ns;
       Group& group = groups_.emplace_back(Group{members, {}});
       for (const Meeting* each : meetings) {
@@ -480,8 +477,7 @@ class StragglerSearch {
 
 // Returns the group in which a rank is latest, and its lateness there.
 std::pair<std::uint32_t, std::int64_t> latest_group(const std::map<std::uint32_t, std::int64_t>& delays) {
-  return *std::max_element(delays.begin(), delays.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
+  return *std::ranges::max_element(delays, [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 
 }  // namespace
