@@ -47,8 +47,7 @@ class Locked {
  public:
   explicit Locked(Spinlock& lock) noexcept : lock_(lock) { lock_.lock(); }
   ~Locked() { lock_.unlock(); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
+  Locked(Locked&&) = delete;
 
  private:
   Spinlock& lock_;

@@ -21,8 +21,7 @@ class InsideNccl {
  public:
   InsideNccl(NcclLibrary& library, InterposedCall& call) noexcept;
   ~InsideNccl();
-  InsideNccl(const InsideNccl&) = delete;
-  InsideNccl& operator=(const InsideNccl&) = delete;
+  InsideNccl(InsideNccl&&) = delete;
 
  private:
   NcclLibrary& library_;

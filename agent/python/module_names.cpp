@@ -33,8 +33,7 @@ class SeenModules {
   ~SeenModules() {
     if (seen_ != nullptr) munmap(seen_, kBytes);
   }
-  SeenModules(const SeenModules&) = delete;
-  SeenModules& operator=(const SeenModules&) = delete;
+  SeenModules(SeenModules&&) = delete;
   // Returns false if the object is already in the set, or the set is full.
   bool add(const void* module) noexcept {
     if (seen_ == nullptr || count_ == kMostModules) return false;

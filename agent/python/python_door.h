@@ -17,8 +17,7 @@ class PythonReading {
  public:
   PythonReading() noexcept;
   ~PythonReading();
-  PythonReading(const PythonReading&) = delete;
-  PythonReading& operator=(const PythonReading&) = delete;
+  PythonReading(PythonReading&&) = delete;
   // False if the interpreter ends, or if watch_python_end() did not succeed.
   explicit operator bool() const noexcept { return allowed_; }
 

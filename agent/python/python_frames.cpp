@@ -219,8 +219,7 @@ class HeldFrame {
   ~HeldFrame() {
     if (frame_ != nullptr) python_.release(frame_);
   }
-  HeldFrame(const HeldFrame&) = delete;
-  HeldFrame& operator=(const HeldFrame&) = delete;
+  HeldFrame(HeldFrame&&) = delete;
   explicit operator bool() const noexcept { return frame_ != nullptr; }
   void go_back() noexcept {
     void* back = python_.frame_back(frame_);

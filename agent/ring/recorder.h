@@ -62,8 +62,7 @@ class HostWriter {
   HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes,
              std::size_t small_bytes = 0) noexcept;
   ~HostWriter();
-  HostWriter(const HostWriter&) = delete;
-  HostWriter& operator=(const HostWriter&) = delete;
+  HostWriter(HostWriter&&) = delete;
   explicit operator bool() const noexcept { return ready_; }
 
   // Makes room for `bytes` in addition to the initial room. Call it before naming anything: it may change the block,

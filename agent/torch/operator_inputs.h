@@ -41,8 +41,7 @@ class OperatorInputs {
   static constexpr std::size_t kBytes = 1024;
 
   OperatorInputs(const TorchValue* inputs, std::size_t count) noexcept;
-  OperatorInputs(const OperatorInputs&) = delete;
-  OperatorInputs& operator=(const OperatorInputs&) = delete;
+  OperatorInputs(OperatorInputs&&) = delete;
   std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(words_), used_ * sizeof(words_[0])}; }
 
  private:
