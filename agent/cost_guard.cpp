@@ -1,7 +1,5 @@
 #include "agent/cost_guard.h"
 
-#include <time.h>
-
 #include <cstdio>
 
 #include "agent/activity/activity_kinds.h"
@@ -10,6 +8,7 @@
 #include "agent/activity/other_subscribers.h"
 #include "agent/activity/watch.h"
 #include "agent/base/agent_settings.h"
+#include "agent/base/host.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/ring/recorder.h"
@@ -33,10 +32,8 @@ constinit Spent s_begin{};
 constinit bool s_is_reduced = false;
 
 Spent spent() {
-  timespec own;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
   const Delivered total = delivered();
-  const auto own_ns = static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(own.tv_nsec);
+  const std::uint64_t own_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), cupti_threads_cpu_ns(), total.records,
           operators_begun()};
 }

@@ -1,7 +1,6 @@
 #include "agent/activity/delivery.h"
 
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +9,7 @@
 #include "agent/activity/canary.h"
 #include "agent/activity/other_subscribers.h"
 #include "agent/base/guard.h"
+#include "agent/base/host.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/api_choice.h"
@@ -171,12 +171,6 @@ constinit std::atomic<std::uint64_t> s_foreign_cpu_ns{0};
 constinit std::atomic<std::uint64_t> s_last_mono_ns{0};
 constinit std::atomic<std::uint64_t> s_ended{0}, s_unfinished{0}, s_newest_end_cupti_ns{0};
 
-std::uint64_t thread_cpu_ns() {
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(used.tv_nsec);
-}
-
 // The last result of CUPTI's iterator; CUPTI_ERROR_MAX_LIMIT_REACHED is the end.
 template <typename Each>
 CUptiResult for_each_raw(std::uint8_t* buffer, std::size_t valid, const Each& each) {
@@ -247,14 +241,14 @@ void record_buffer(std::uint8_t* buffer, std::size_t valid) {
 
 void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
   s_last_mono_ns.store(mono_ns(), std::memory_order_relaxed);
-  const std::uint64_t before = is_own_thread() ? 0 : thread_cpu_ns();
+  const std::uint64_t before = is_own_thread() ? 0 : clock_ns(CLOCK_THREAD_CPUTIME_ID);
   if (open_recording(guard)) {
     record_buffer(buffer, valid);
   } else if (recording() == Recording::closed) {
     count_buffer_lost(buffer, valid);
   }
   if (is_own_thread()) return;
-  const std::uint64_t taken_ns = thread_cpu_ns() - before;
+  const std::uint64_t taken_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
   s_foreign_cpu_ns.fetch_add(taken_ns, std::memory_order_relaxed);
   note_delivery(taken_ns);
 }

@@ -27,19 +27,14 @@ void keep_safe(char* text) {
   }
 }
 
-std::int64_t now_ns(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 // Returns when a process began, in seconds since 1970. All callers must get the same second, so the clocks are
 // subtracted as ns and rounded once.
 std::int64_t start_seconds(int pid) {
   const std::uint64_t ticks = process_start_ticks(pid);
-  if (ticks == 0) return now_ns(CLOCK_REALTIME) / 1'000'000'000;
+  const auto now_ns = static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME));
+  if (ticks == 0) return now_ns / 1'000'000'000;
   const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
-  const std::int64_t boot_ns = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+  const std::int64_t boot_ns = now_ns - static_cast<std::int64_t>(clock_ns(CLOCK_BOOTTIME));
   return (boot_ns + static_cast<std::int64_t>(ticks) * tick_ns + tick_ns / 2) / 1'000'000'000;
 }
 
@@ -126,6 +121,12 @@ void append_restarts(char* text, std::size_t size, const char* requeues, const c
 }
 
 }  // namespace
+
+std::uint64_t clock_ns(clockid_t clock) noexcept {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 std::size_t read_small_file(const char* path, char* text, std::size_t size) noexcept {
   text[0] = '\0';

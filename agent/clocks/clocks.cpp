@@ -1,11 +1,10 @@
 #include "agent/clocks/clocks.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
+#include "agent/base/host.h"
 #include "agent/base/lock.h"
 
 namespace agent {
@@ -37,12 +36,6 @@ constinit Spinlock s_watching{};
 constinit CuptiClock s_cupti_clock{};
 constexpr std::int64_t kStep_ns = 1'000'000;
 
-std::uint64_t read_clock(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 trace::ClockSample sample_once() {
   trace::ClockSample sample{};
   const std::uint64_t before = mono_ns();
@@ -57,8 +50,8 @@ trace::ClockSample sample_once() {
 
 }  // namespace
 
-std::uint64_t mono_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
-std::uint64_t real_ns() noexcept { return read_clock(CLOCK_REALTIME); }
+std::uint64_t mono_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
+std::uint64_t real_ns() noexcept { return clock_ns(CLOCK_REALTIME); }
 
 void set_cupti_clock(ReadCuptiClock read) noexcept { s_read_cupti_clock.store(read, std::memory_order_release); }
 

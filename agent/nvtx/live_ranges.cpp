@@ -1,11 +1,8 @@
 #include "agent/nvtx/live_ranges.h"
 
-#include <sys/mman.h>
-
 #include <cstring>
 
-#include "agent/base/guard.h"
-#include "agent/base/lock.h"
+#include "agent/base/memory.h"
 #include "agent/ring/interner.h"
 
 namespace agent {
@@ -30,48 +27,19 @@ struct OpenRanges {
   Range ranges[kOpenRanges];
 };
 
-constexpr std::size_t kPoolChunk = 256 << 10;
-
-constinit Spinlock s_pool_lock{};
-constinit OpenRanges* s_pool = nullptr;
-constinit OwnKey s_key{};
+constinit ThreadPool<OpenRanges, 256 << 10> s_pool{};
 
 thread_local OpenRanges* t_ranges __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void give_back(void* ranges) {
   t_ranges = nullptr;
-  if (!is_recorded_process()) return;
-  const Locked locked(s_pool_lock);
-  static_cast<OpenRanges*>(ranges)->next = s_pool;
-  s_pool = static_cast<OpenRanges*>(ranges);
-}
-
-// Memory from the kernel is zeroed, which is the initial state of an OpenRanges.
-void add_chunk() {
-  void* memory = mmap(nullptr, kPoolChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-  auto* all = static_cast<OpenRanges*>(memory);
-  for (std::size_t i = 0; i < kPoolChunk / sizeof(OpenRanges); ++i) {
-    all[i].next = s_pool;
-    s_pool = all + i;
-  }
-}
-
-OpenRanges* take() {
-  const Locked locked(s_pool_lock);
-  if (!s_key.make(give_back)) return nullptr;
-  if (s_pool == nullptr) add_chunk();
-  OpenRanges* ranges = s_pool;
-  if (ranges == nullptr) return nullptr;
-  s_pool = ranges->next;
-  ranges->depth = ranges->group_depth = ranges->group_calls = 0;
-  return ranges;
+  s_pool.give_back(static_cast<OpenRanges*>(ranges));
 }
 
 OpenRanges* own_ranges() {
   if (t_ranges != nullptr) return t_ranges;
-  t_ranges = take();
-  if (t_ranges != nullptr) s_key.set(t_ranges);
+  t_ranges = s_pool.take(give_back);
+  if (t_ranges != nullptr) t_ranges->depth = t_ranges->group_depth = t_ranges->group_calls = 0;
   return t_ranges;
 }
 
@@ -151,7 +119,7 @@ bool current_range(OpenRange& open) noexcept {
   return open.has_range || open.nccl_calls > 0;
 }
 
-void release_open_ranges() noexcept { s_pool_lock.unlock(); }
+void release_open_ranges() noexcept { s_pool.release_lock(); }
 
 void range_opened(const Domain* domain, std::string_view name) noexcept {
   OpenRanges* ranges = own_ranges();

@@ -1,11 +1,9 @@
 #include "agent/nvtx/nvtx_names.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <cstring>
 
-#include "agent/base/lock.h"
+#include "agent/base/memory.h"
 #include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
@@ -29,15 +27,10 @@ class TextStore {
   std::size_t total_ = 0;
 };
 
-void* map_bytes(std::size_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory != MAP_FAILED ? memory : nullptr;
-}
-
 const char* TextStore::keep(std::string_view text) noexcept {
   if (total_ + text.size() > kTextBytes) return nullptr;
   if (text.size() > left_) {
-    at_ = static_cast<char*>(map_bytes(kTextChunk));
+    at_ = map_zeroed<char>(kTextChunk);
     left_ = at_ != nullptr ? kTextChunk : 0;
     if (at_ == nullptr) return nullptr;
   }
@@ -84,7 +77,7 @@ std::uint64_t keep_string(std::string_view text) {
   const std::uint64_t count = s_string_count.load(std::memory_order_relaxed);
   if (count == kMostStrings) return 0;
   std::string_view*& page = s_pages[count / kPage];
-  if (page == nullptr) page = static_cast<std::string_view*>(map_bytes(kPage * sizeof(*page)));
+  if (page == nullptr) page = map_zeroed<std::string_view>(kPage * sizeof(*page));
   const char* kept = page != nullptr ? s_store.keep(text) : nullptr;
   if (kept == nullptr) return 0;
   page[count % kPage] = {kept, text.size()};

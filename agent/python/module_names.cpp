@@ -1,11 +1,10 @@
 #include "agent/python/module_names.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "agent/base/memory.h"
 #include "agent/python/python_objects.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
@@ -26,10 +25,7 @@ constinit std::atomic<const void*> s_wanted{nullptr};  // the module of the last
 // The set of objects already seen.
 class SeenModules {
  public:
-  SeenModules() noexcept {
-    void* pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages != MAP_FAILED) seen_ = static_cast<const void**>(pages);
-  }
+  SeenModules() noexcept : seen_(map_zeroed<const void*>(kBytes)) {}
   ~SeenModules() {
     if (seen_ != nullptr) munmap(seen_, kBytes);
   }
@@ -48,7 +44,7 @@ class SeenModules {
 
  private:
   static constexpr std::size_t kPlaces = 2 * kMostModules, kBytes = kPlaces * sizeof(const void*);
-  const void** seen_ = nullptr;
+  const void** seen_;
   std::size_t count_ = 0;
 };
 

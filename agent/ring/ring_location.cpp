@@ -1,7 +1,6 @@
 #include "agent/ring/ring_location.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "agent/base/memory.h"
 #include "agent/clocks/clocks.h"
 #include "agent/ring/run_directory.h"
 #include "agent/ring/storage.h"
@@ -136,18 +136,10 @@ class Copy {
   std::uint64_t used_ = 0;
 };
 
-// Memory for one block, never freed.
-std::byte* block_room(std::uint64_t bytes) {
-  static constinit std::byte* s_room = nullptr;
-  if (s_room != nullptr) return s_room;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory != MAP_FAILED) s_room = static_cast<std::byte*>(memory);
-  return s_room;
-}
-
 bool fill(const trace::Ring& ring, OwnDescriptor& file, Worker* worker) {
-  std::byte* block = block_room(ring.header->block_bytes);
-  bool made = block != nullptr && Copy(ring, file, block, worker).make();
+  static constinit std::byte* s_block = nullptr;  // memory for one block, never freed
+  if (s_block == nullptr) s_block = map_zeroed<std::byte>(ring.header->block_bytes);
+  const bool made = s_block != nullptr && Copy(ring, file, s_block, worker).make();
   const int error = errno;
   if (!file.drop()) return false;  // a network filesystem may report only here that it is full
   errno = error;

@@ -1,14 +1,13 @@
 #include "agent/ring/spool_thread.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "agent/base/guard.h"
+#include "agent/base/memory.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/ring/recorder.h"
@@ -134,12 +133,6 @@ bool refuse(const char* why) {
   return false;
 }
 
-std::uint64_t* make_done_words() {
-  const std::size_t bytes = s_spooled.header->block_count * sizeof(std::uint64_t);
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<std::uint64_t*>(memory);
-}
-
 }  // namespace
 
 bool start_spool(const trace::Ring& ring, int directory, const char* name, std::uint64_t max_bytes) noexcept {
@@ -147,7 +140,7 @@ bool start_spool(const trace::Ring& ring, int directory, const char* name, std::
   s_max_bytes = max_bytes;
   errno = ENOSYS;
   if (!can_spool()) return refuse("this agent was built without zstd");
-  std::uint64_t* done = make_done_words();
+  auto* done = map_zeroed<std::uint64_t>(ring.header->block_count * sizeof(std::uint64_t));
   if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("not enough memory");
   s_walk.begin(ring, done);
   const int file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
