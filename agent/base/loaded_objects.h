@@ -45,6 +45,12 @@ bool object_of(const void* address, LoadedObject& object) noexcept;
 void* handle_of(const char* path) noexcept;
 // Same as dlsym(), without leaving an error.
 void* symbol_in(void* handle, const char* name) noexcept;
+// Sets `function` to the symbol. Returns false if there is none.
+template <typename Function>
+bool find_in(void* handle, const char* name, Function& function) noexcept {
+  function = reinterpret_cast<Function>(symbol_in(handle, name));
+  return function != nullptr;
+}
 
 // Paths of loaded objects, valid as long as these are loaded.
 struct ObjectPaths {

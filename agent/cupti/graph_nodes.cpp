@@ -66,19 +66,12 @@ constinit std::atomic<std::uint64_t> s_waited_ns{0};  // for that lock, over all
 
 std::size_t keep_free() { return ring().header->definitions_bytes / 4; }
 
-bool is_in_region(const RegionName& known, std::string_view text) {
-  trace::StringRecord head;
-  const std::byte* at = ring().definitions() + trace::ref_offset(known.ref);
-  std::memcpy(&head, at, sizeof(head));
-  return std::string_view{reinterpret_cast<const char*>(at) + sizeof(head), head.length} == text;
-}
-
 // Returns kNoRef if the region is full or there is no text.
 std::uint32_t region_name(std::string_view text) {
   if (text.empty()) return trace::kNoRef;
   const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 3);
   RegionName& known = s_names[hash % kNames];
-  if (known.hash == hash && is_in_region(known, text)) return known.ref;
+  if (known.hash == hash && text_at(ring().definitions() + trace::ref_offset(known.ref)) == text) return known.ref;
   const std::uint32_t ref = define_string(ring(), keep_free(), text);
   if (ref != trace::kNoRef) known = {hash, ref};
   return ref;

@@ -206,12 +206,6 @@ const void* own_thread(const PythonFunctions& python) {
   return python.is_initialized() == 0 ? nullptr : python.own_thread_state();
 }
 
-template <typename Function>
-bool find_in_python(void* process, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(symbol_in(process, name));
-  return function != nullptr;
-}
-
 // Owns a frame returned by the C API.
 class HeldFrame {
  public:
@@ -260,16 +254,15 @@ bool find_python(PythonFunctions& python) noexcept {
   void* process = handle_of(nullptr);
   python.minor = python_minor();
   if (process == nullptr || python.minor < kFirstMinor || python.minor > kLastMinor) return false;
-  return find_in_python(process, "Py_IsInitialized", python.is_initialized) &&
-         find_in_python(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
-         find_in_python(process, "PyInterpreterState_Get", python.interpreter) &&
-         find_in_python(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
-         find_in_python(process, "PyThreadState_Next", python.next_thread) &&
-         find_in_python(process, "PyThreadState_GetFrame", python.frame_of) &&
-         find_in_python(process, "PyFrame_GetBack", python.frame_back) &&
-         find_in_python(process, "PyFrame_GetCode", python.frame_code) &&
-         find_in_python(process, "Py_DecRef", python.release) &&
-         find_in_python(process, "PyCode_Addr2Line", python.line_of);
+  return find_in(process, "Py_IsInitialized", python.is_initialized) &&
+         find_in(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
+         find_in(process, "PyInterpreterState_Get", python.interpreter) &&
+         find_in(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
+         find_in(process, "PyThreadState_Next", python.next_thread) &&
+         find_in(process, "PyThreadState_GetFrame", python.frame_of) &&
+         find_in(process, "PyFrame_GetBack", python.frame_back) &&
+         find_in(process, "PyFrame_GetCode", python.frame_code) && find_in(process, "Py_DecRef", python.release) &&
+         find_in(process, "PyCode_Addr2Line", python.line_of);
 }
 
 PythonPosition python_position(const PythonFunctions& python) noexcept {

@@ -52,16 +52,6 @@ trace::StringRecord string_head(std::size_t length) {
   return head;
 }
 
-const std::byte* record_at(const trace::Ring& ring, const Writer& writer, std::uint32_t ref) {
-  return (trace::is_local(ref) ? writer.payload() : ring.definitions()) + trace::ref_offset(ref);
-}
-
-std::string_view text_at(const std::byte* at) {
-  trace::StringRecord head;
-  std::memcpy(&head, at, sizeof(head));
-  return {reinterpret_cast<const char*>(at) + sizeof(head), head.length};
-}
-
 }  // namespace
 
 std::size_t longest_name(const trace::Ring& ring) noexcept { return ring.payload_bytes() / 3; }

@@ -21,10 +21,6 @@ void give_back(void* state) {
   s_states.give_back(static_cast<ThreadState*>(state));
 }
 
-const std::byte* bytes_at(const Writer& writer, std::uint32_t ref) {
-  return (trace::is_local(ref) ? writer.payload() : ring().definitions()) + trace::ref_offset(ref);
-}
-
 }  // namespace
 
 std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
@@ -32,11 +28,7 @@ std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
   const Name* const set = names + hash % kSets * kWays;
   for (const Name* name = set; name < set + kWays; ++name) {
     if (!name->used || name->hash != hash || (name->ticket != 0 && name->ticket != writer.ticket())) continue;
-    const std::byte* at = bytes_at(writer, name->ref);
-    std::uint32_t length;
-    std::memcpy(&length, at + offsetof(trace::StringRecord, length), sizeof(length));
-    if (length == text.size() && std::memcmp(at + sizeof(trace::StringRecord), text.data(), length) == 0)
-      return name->ref;
+    if (text_at(record_at(ring(), writer, name->ref)) == text) return name->ref;
   }
   return trace::kNoRef;
 }

@@ -6,28 +6,19 @@
 
 namespace agent {
 
-namespace {
-
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(symbol_in(library, name));
-  return function != nullptr;
-}
-
-}  // namespace
-
 TorchFound find_torch(TorchFunctions& functions) noexcept {
   // By its file name as known to the loader, independent of directory and scope.
   ObjectPaths found{};
   objects_named("libtorch_cpu.so", found);
   void* library = found.count > 0 ? handle_of(found.paths[0]) : nullptr;
   if (library == nullptr) return TorchFound::absent;
-  const bool whole = find(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", functions.add_callback) &&
-                     find(library, "_ZN2at14removeCallbackEm", functions.remove_callback) &&
-                     find(library, "_ZNK2at14RecordFunction4nameEv", functions.name) &&
-                     find(library, "_ZN2at14RecordFunction15currentThreadIdEv", functions.thread) &&
-                     find(library, "_ZN2at15sequence_number4peekEv", functions.sequence);
-  find(library, "_ZNK2at14RecordFunction10num_inputsEv", functions.inputs);
+  const bool whole =
+      find_in(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", functions.add_callback) &&
+      find_in(library, "_ZN2at14removeCallbackEm", functions.remove_callback) &&
+      find_in(library, "_ZNK2at14RecordFunction4nameEv", functions.name) &&
+      find_in(library, "_ZN2at14RecordFunction15currentThreadIdEv", functions.thread) &&
+      find_in(library, "_ZN2at15sequence_number4peekEv", functions.sequence);
+  find_in(library, "_ZNK2at14RecordFunction10num_inputsEv", functions.inputs);
   // Defined in libc10, a dependency
   functions.undefined_tensor = symbol_in(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");
   return whole ? TorchFound::found : TorchFound::unfit;

@@ -109,16 +109,11 @@ bool Translation::is_known(KnownShape& known, const Launch& launch) const noexce
 }
 
 void Translation::remember(KnownShape& known, const Launch& launch, std::uint32_t ref) noexcept {
-  const auto at_ref = [&](std::uint32_t at) {
-    return (trace::is_local(at) ? writer_.payload() : ring().definitions()) + trace::ref_offset(at);
-  };
   trace::LaunchShapeRecord written;
-  std::memcpy(&written, at_ref(ref), sizeof(written));
-  trace::StringRecord text;
-  std::memcpy(&text, at_ref(written.name_ref), sizeof(text));
-  known = {launch,      ref,
-           text.length, trace::is_local(ref) ? writer_.ticket() : 0,
-           buffer_,     reinterpret_cast<const char*>(at_ref(written.name_ref)) + sizeof(text)};
+  std::memcpy(&written, record_at(ring(), writer_, ref), sizeof(written));
+  const std::string_view text = text_at(record_at(ring(), writer_, written.name_ref));
+  const std::uint64_t ticket = trace::is_local(ref) ? writer_.ticket() : 0;
+  known = {launch, ref, static_cast<std::uint32_t>(text.size()), ticket, buffer_, text.data()};
 }
 
 std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept {
