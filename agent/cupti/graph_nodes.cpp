@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"

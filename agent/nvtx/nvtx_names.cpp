@@ -7,6 +7,7 @@
 #include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
+#include "common/utf8.h"
 
 namespace agent {
 
@@ -85,21 +86,6 @@ std::uint64_t keep_string(std::string_view text) {
   return count + 1;
 }
 
-// Writes one code point as UTF-8. Returns the number of bytes (at most 4).
-std::size_t encode(std::uint32_t code, char* to) {
-  if (code < 0x80) {
-    to[0] = static_cast<char>(code);
-    return 1;
-  }
-  const std::size_t bytes = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  constexpr unsigned char kLead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-  for (std::size_t i = bytes - 1; i > 0; --i, code >>= 6) to[i] = static_cast<char>(0x80 | (code & 0x3f));
-  to[0] = static_cast<char>(kLead[bytes] | code);
-  return bytes;
-}
-
-bool is_code_point(std::uint32_t code) { return code <= 0x10ffff && (code < 0xd800 || code > 0xdfff); }
-
 }  // namespace
 
 const Domain* make_domain(std::string_view name) noexcept {
@@ -149,7 +135,7 @@ std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
       count_cut_name();
       break;
     }
-    used += encode(is_code_point(code) ? code : 0xfffd, buffer + used);
+    used += trace::put_utf8(code, buffer + used);
   }
   return {buffer, used};
 }

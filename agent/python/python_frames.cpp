@@ -8,6 +8,7 @@
 #include "agent/base/loaded_objects.h"
 #include "agent/python/python_objects.h"
 #include "common/hash.h"
+#include "common/utf8.h"
 
 namespace agent {
 namespace {
@@ -159,33 +160,13 @@ std::uint32_t character_at(const Text& text, std::size_t i) {
   return text.width == 2 ? read<std::uint16_t>(text.at, i * 2) : read<std::uint32_t>(text.at, i * 4);
 }
 
-// Writes one character. Lone surrogates (file name bytes that are not UTF-8) become the replacement character.
-std::size_t put_utf8(std::uint32_t c, char* to) {
-  constexpr std::uint32_t kReplacement = 0xfffd;
-  if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = kReplacement;
-  const auto tail = [c](unsigned shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-  std::size_t size = 0;
-  if (c < 0x80) {
-    to[size++] = static_cast<char>(c);
-    return size;
-  }
-  if (c < 0x800) {
-    to[size++] = static_cast<char>(0xc0 | c >> 6);
-  } else {
-    to[size++] = static_cast<char>(c < 0x10000 ? 0xe0 | c >> 12 : 0xf0 | c >> 18);
-    if (c >= 0x10000) to[size++] = tail(12);
-    to[size++] = tail(6);
-  }
-  to[size++] = tail(0);
-  return size;
-}
-
+// Lone surrogates (file name bytes that are not UTF-8) become the replacement character.
 std::string_view utf8_of(const Text& text, char (&room)[PythonNames::kMostBytes]) {
   constexpr std::size_t kMostOfOne = 4;
   if (text.is_ascii) return {reinterpret_cast<const char*>(text.at), most_utf8_bytes(text)};
   std::size_t size = 0;
   for (std::size_t i = 0; i < text.length && size + kMostOfOne <= sizeof(room); ++i)
-    size += put_utf8(character_at(text, i), room + size);
+    size += trace::put_utf8(character_at(text, i), room + size);
   return {room, size};
 }
 
