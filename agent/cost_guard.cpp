@@ -42,17 +42,12 @@ void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
   s_is_reduced = true;
   reduce_to_light();
   char text[160];
-  const int length = snprintf(
-      text, sizeof(text),
-      "the agent and CUPTI's threads used %llu.%llu %% of a core for %llu records/s: reduced to light from now on",
-      static_cast<unsigned long long>(cpu_permille / 10), static_cast<unsigned long long>(cpu_permille % 10),
-      static_cast<unsigned long long>(rate));
+  snprintf(text, sizeof(text),
+           "the agent and CUPTI's threads used %llu.%llu %% of a core for %llu records/s: reduced to light from now on",
+           static_cast<unsigned long long>(cpu_permille / 10), static_cast<unsigned long long>(cpu_permille % 10),
+           static_cast<unsigned long long>(rate));
   const Guard guard;
-  const std::uint64_t now_ns = mono_ns();
-  if (guard) {
-    write_notice(guard, trace::NoticeCode::reduced_to_light, static_cast<std::uint32_t>(cpu_permille), now_ns, now_ns,
-                 {text, static_cast<std::size_t>(length)});
-  }
+  if (guard) write_notice(guard, trace::NoticeCode::reduced_to_light, static_cast<std::uint32_t>(cpu_permille), text);
   say("%s (limits: TRACETOOL_GUARD_CPU, TRACETOOL_GUARD_RATE)", text);
 }
 
@@ -71,13 +66,10 @@ void judge_operators(std::uint64_t begun, std::uint64_t elapsed_ns) {
   if (settings().guard_rate == 0 || rate <= settings().guard_rate || !torch_has_operators()) return;
   reduce_torch();
   char text[160];
-  const int length = snprintf(text, sizeof(text), "PyTorch ran %llu operators/s: reduced to steps from now on",
-                              static_cast<unsigned long long>(rate));
+  snprintf(text, sizeof(text), "PyTorch ran %llu operators/s: reduced to steps from now on",
+           static_cast<unsigned long long>(rate));
   const Guard guard;
-  const std::uint64_t now_ns = mono_ns();
-  if (guard)
-    write_notice(guard, trace::NoticeCode::reduced_to_steps, 0, now_ns, now_ns,
-                 {text, static_cast<std::size_t>(length)});
+  if (guard) write_notice(guard, trace::NoticeCode::reduced_to_steps, 0, text);
   say("%s (limit: TRACETOOL_GUARD_RATE)", text);
 }
 

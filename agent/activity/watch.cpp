@@ -39,17 +39,12 @@ constexpr char kLeft[] =
 
 void notice_stall(std::uint64_t now_ns, std::uint64_t unfinished, const char* what) {
   char text[192];
-  const int length = snprintf(text, sizeof(text), "no GPU work completed for %llu s: %s",
-                              static_cast<unsigned long long>((now_ns - s_since_ns) / 1'000'000'000), what);
+  snprintf(text, sizeof(text), "no GPU work completed for %llu s: %s",
+           static_cast<unsigned long long>((now_ns - s_since_ns) / 1'000'000'000), what);
   const Guard guard;
-  write_notice(guard, trace::NoticeCode::stalled, static_cast<std::uint32_t>(unfinished), s_since_ns, now_ns,
-               {text, static_cast<std::size_t>(length)});
+  write_notice(guard, trace::NoticeCode::stalled, static_cast<std::uint32_t>(unfinished), s_since_ns, now_ns, text);
   say_verbose("%s", text);
 }
-
-// The GPU was busy all the time, and its records only waited for a buffer to be full. Such a program launches seldom
-// and is always ahead of the GPU. It is checked at increasing intervals.
-bool was_at_work(const GpuWork& work) { return work.newest_end_cupti_ns + kAtWork_ns > sample_clocks().cupti_ns; }
 
 void empty_cupti(std::uint64_t now_ns) {
   const GpuWork before = delivered().work;
@@ -57,16 +52,12 @@ void empty_cupti(std::uint64_t now_ns) {
   const GpuWork after = delivered().work;
   s_ended_before = after.ended;
   if (after.unfinished != before.unfinished) notice_stall(now_ns, after.unfinished - before.unfinished, kTaken);
-  s_flushed = after.ended == before.ended || !was_at_work(after);
+  // If the GPU was busy all the time, its records only waited for a buffer to be full. Such a program launches seldom
+  // and is always ahead of the GPU. It is checked at increasing intervals.
+  const bool was_at_work = after.newest_end_cupti_ns + kAtWork_ns > sample_clocks().cupti_ns;
+  s_flushed = after.ended == before.ended || !was_at_work;
   if (s_flushed) return;
   s_since_ns = now_ns;
-  s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
-}
-
-// Once per stall, at increasing intervals, because it is unknown whether CUPTI holds incomplete work.
-void tell_of_stall(std::uint64_t now_ns) {
-  notice_stall(now_ns, 0, kLeft);
-  s_flushed = true;
   s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
 }
 
@@ -83,7 +74,11 @@ void flush_stalled() noexcept {
     return;
   }
   if (cupti().is_shared) {
-    if (!s_flushed && now_ns - s_since_ns >= s_patience_ns) tell_of_stall(now_ns);
+    // Once per stall, at increasing intervals, because it is unknown whether CUPTI holds incomplete work.
+    if (s_flushed || now_ns - s_since_ns < s_patience_ns) return;
+    notice_stall(now_ns, 0, kLeft);
+    s_flushed = true;
+    s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
     return;
   }
   const std::size_t most = has_buffer_per_thread() ? held.of_a_thread : held.all;
@@ -116,13 +111,6 @@ void yield_cupti() {
   leave_in_queries();
 }
 
-// The record was only delayed.
-void take_up_again() {
-  s_yielded.store(false);
-  leave_out_queries();
-  enable_kinds();
-}
-
 // Our own buffers are lost only with the subscription; making it again affects no other user.
 bool takes_back() { return cupti().is_shared || settings().coexist == trace::Coexist::retake; }
 
@@ -153,15 +141,10 @@ void find_buffers() {
   write_notice(guard, trace::NoticeCode::source_on, 0, s_gap_ns, mono_ns(),
                "the agent's CUPTI buffers are registered again");
   s_gap_ns = 0;
-  if (cupti_is_yielded()) take_up_again();
-}
-
-// Done rarely, because it passes the buffers to the other user before it requested them. Our delayed records are also
-// delivered by it.
-void flush_what_was_yielded() {
-  if (!cupti_is_yielded() || mono_ns() < s_next_flush_ns) return;
-  s_next_flush_ns = mono_ns() + kYieldedFlush_ns;
-  cupti().flush_all(0);
+  if (!cupti_is_yielded()) return;
+  s_yielded.store(false);
+  leave_out_queries();
+  enable_kinds();
 }
 
 void on_ours() {
@@ -177,7 +160,10 @@ void on_lost() {
     lose_buffers();
     if (!takes_back()) yield_cupti();
   }
-  flush_what_was_yielded();
+  if (cupti_is_yielded() && mono_ns() >= s_next_flush_ns) {
+    s_next_flush_ns = mono_ns() + kYieldedFlush_ns;
+    cupti().flush_all(0);
+  }
   if (takes_back() && retake_cupti()) send_new_canary();
 }
 

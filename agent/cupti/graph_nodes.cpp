@@ -231,8 +231,7 @@ void tell_unknown_graphs() noexcept {
   const Guard guard;
   if (!guard) return;
   s_told = true;
-  const std::uint64_t now_ns = mono_ns();
-  write_notice(guard, trace::NoticeCode::graphs_unknown, 0, now_ns, now_ns,
+  write_notice(guard, trace::NoticeCode::graphs_unknown, 0,
                "CUDA graphs were captured before the agent subscribed to CUPTI: their kernels have no NVTX ranges");
 }
 

@@ -55,10 +55,9 @@ bool write_stack(const Guard& guard, const void* thread, const PythonPlace* plac
 void notice_hang(const Guard& guard, std::uint64_t since_ns, std::uint32_t stacks) {
   const std::uint64_t now_ns = mono_ns();
   char text[160];
-  const int length =
-      snprintf(text, sizeof(text), "no GPU or operator activity for %llu s: recording the stacks of all Python threads",
-               static_cast<unsigned long long>((now_ns - since_ns) / 1'000'000'000));
-  write_notice(guard, trace::NoticeCode::hang, stacks, since_ns, now_ns, {text, static_cast<std::size_t>(length)});
+  snprintf(text, sizeof(text), "no GPU or operator activity for %llu s: recording the stacks of all Python threads",
+           static_cast<unsigned long long>((now_ns - since_ns) / 1'000'000'000));
+  write_notice(guard, trace::NoticeCode::hang, stacks, since_ns, now_ns, text);
 }
 
 // Members of PyThreadState, the same in all supported versions; checked under the GIL.

@@ -107,5 +107,11 @@ class HostWriter {
 // `end_mono_ns` equals the start for an instant; 0 if it has not ended. Does nothing without a recording.
 void write_notice(const Guard& guard, trace::NoticeCode code, std::uint32_t value, std::uint64_t start_mono_ns,
                   std::uint64_t end_mono_ns, std::string_view text) noexcept;
+// The same about a moment: now.
+inline void write_notice(const Guard& guard, trace::NoticeCode code, std::uint32_t value,
+                         std::string_view text) noexcept {
+  const std::uint64_t now_ns = mono_ns();
+  write_notice(guard, code, value, now_ns, now_ns, text);
+}
 
 }  // namespace agent

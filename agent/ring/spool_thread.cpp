@@ -51,8 +51,7 @@ bool end_spool(int error, const char* why) {
   say("the spool ends after %llu MB (%s): only the ring is written from now on",
       static_cast<unsigned long long>(s_bytes >> 20), why);
   const Guard guard;
-  const std::uint64_t now = mono_ns();
-  if (guard) write_notice(guard, trace::NoticeCode::spool_ended, static_cast<std::uint32_t>(error), now, now, why);
+  if (guard) write_notice(guard, trace::NoticeCode::spool_ended, static_cast<std::uint32_t>(error), why);
   return false;
 }
 

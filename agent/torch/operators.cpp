@@ -142,9 +142,7 @@ constexpr char kOperatorsUnknown[] =
 
 void note_unknown(const Guard& guard) {
   if (recording() != Recording::open || s_unknown.load(std::memory_order_relaxed) == nullptr) return;
-  const std::uint64_t now_ns = mono_ns();
-  if (const char* text = s_unknown.exchange(nullptr))
-    write_notice(guard, trace::NoticeCode::torch_unknown, 0, now_ns, now_ns, text);
+  if (const char* text = s_unknown.exchange(nullptr)) write_notice(guard, trace::NoticeCode::torch_unknown, 0, text);
 }
 
 void give_up() {
