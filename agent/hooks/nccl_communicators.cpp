@@ -105,12 +105,6 @@ Awaited* free_list() {
   return nullptr;
 }
 
-void name_all(const Awaited& awaited) {
-  for (std::size_t i = 0; i < awaited.count; ++i) {
-    name_communicator(*awaited.handles[i], {awaited.names[i], awaited.ranks[i]});
-  }
-}
-
 }  // namespace
 
 void nccl_group_begins() noexcept { ++t_groups.depth; }
@@ -130,7 +124,8 @@ void nccl_group_ends(bool made) noexcept {
   if (t_groups.depth == 0 || --t_groups.depth > 0) return;
   Awaited* awaited = t_groups.awaited;
   if (awaited == nullptr) return;
-  if (made) name_all(*awaited);
+  for (std::size_t i = 0; made && i < awaited->count; ++i)
+    name_communicator(*awaited->handles[i], {awaited->names[i], awaited->ranks[i]});
   t_groups.awaited = nullptr;
   awaited->count = 0;
   awaited->taken.store(false, std::memory_order_release);

@@ -45,21 +45,6 @@ void number(trace::NcclCallRecord& record, const NcclOperation& operation) {
   record.epoch = ordinal.epoch;
 }
 
-void remember_open(const Domain* domain, const NcclOperation& operation, const trace::NcclCallRecord& record) {
-  OpenNcclCall open;
-  open.name = operation.name;
-  open.nccl_class = record.nccl_class;
-  open.has = static_cast<std::uint8_t>(
-      record.has & (trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer));
-  open.epoch = record.epoch;
-  open.reduction_op = record.reduction_op;
-  open.peer = record.peer;
-  open.communicator = record.communicator;
-  open.bytes = record.bytes;
-  open.ordinal = record.ordinal;
-  nccl_call_opened(domain, open);
-}
-
 void append(const Guard& guard, const Domain* domain, const NcclOperation& operation, trace::NcclCallRecord& record) {
   const bool is_short = (record.has & (trace::kHasDataType | trace::kHasStream)) == 0;
   const std::size_t bytes = is_short ? offsetof(trace::NcclCallRecord, count) : sizeof(record);
@@ -81,7 +66,9 @@ void write_call(const Guard& guard, const Domain* domain, const NcclOperation& o
   const bool is_wanted =
       wants(trace::NcclCallRecord::kKind) && (recording() == Recording::open || begin_recording(guard));
   number(record, operation);
-  remember_open(domain, operation, record);
+  OpenNcclCall open{record, operation.name};
+  open.has &= trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer;
+  nccl_call_opened(domain, open);
   if (!is_wanted) return;
   describe_nccl();
   append(guard, domain, operation, record);
