@@ -1,7 +1,6 @@
 #include "agent/activity/other_subscribers.h"
 
 #include <dirent.h>
-#include <link.h>
 #include <time.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/subscriber_functions.h"
@@ -153,33 +153,24 @@ bool ask_cupti(char* text, std::size_t size) {
   return true;
 }
 
-int look_for_tool(dl_phdr_info* info, std::size_t, void* found) {
-  const std::string_view name =
-      info->dlpi_name != nullptr ? trace::tool_of_loaded(info->dlpi_name) : std::string_view();
-  if (name.empty()) return 0;
-  *static_cast<const char**>(found) = name.data();  // points to a literal
-  return 1;
-}
-
 }  // namespace
 
 void name_current_subscriber(char* text, std::size_t size) noexcept {
   if (ask_cupti(text, size)) return;
   const char* tool = cuda_taken_by()[0] != '\0' ? cuda_taken_by() : "another tool";
-  dl_iterate_phdr(look_for_tool, &tool);
+  any_object([&](const char* path, const dl_phdr_info&) {
+    const std::string_view name = trace::tool_of_loaded(path);
+    if (!name.empty()) tool = name.data();  // points to a literal
+    return !name.empty();
+  });
   snprintf(text, size, "%s", tool);
 }
 
 void warn_torch_profiler() noexcept {
-  bool is_there = false;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* found) {
-        if (info->dlpi_name == nullptr || std::strstr(info->dlpi_name, "libtorch_cuda") == nullptr) return 0;
-        *static_cast<bool*>(found) = true;
-        return 1;
-      },
-      &is_there);
-  if (!is_there) return;
+  const auto is_torch = [](const char* path, const dl_phdr_info&) {
+    return std::strstr(path, "libtorch_cuda") != nullptr;
+  };
+  if (!any_object(is_torch)) return;
   say("TRACETOOL_COEXIST=share: torch.profiler records no GPU events in this process if its Kineto uses CUPTI's version 1 "
       "API, as in August 2026, because CUPTI does not allow it together with a version 2 subscriber");
 }

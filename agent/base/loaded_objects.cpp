@@ -109,50 +109,23 @@ bool needs(const dl_phdr_info& info, const char* name) {
   return false;
 }
 
-struct Search {
-  const char* name;
-  ObjectPaths* found;
-};
-
-int add_if_named(dl_phdr_info* info, size_t, void* data) {
-  const auto& search = *static_cast<const Search*>(data);
-  const char* path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-  if (std::strncmp(file_name(path), search.name, std::strlen(search.name)) == 0) add(*search.found, path);
-  return 0;
-}
-
-int add_if_needing(dl_phdr_info* info, size_t, void* data) {
-  const auto& search = *static_cast<const Search*>(data);
-  if (info->dlpi_name != nullptr && needs(*info, search.name)) add(*search.found, info->dlpi_name);
-  return 0;
-}
-
-struct Bounds {
-  std::uintptr_t address, begin, end;
-};
-
-int find_segment(dl_phdr_info* info, size_t, void* data) {
-  auto& bounds = *static_cast<Bounds*>(data);
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto& segment = info->dlpi_phdr[i];
-    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-    if (segment.p_type != PT_LOAD || bounds.address < begin || bounds.address >= begin + segment.p_memsz) continue;
-    bounds.begin = begin;
-    bounds.end = begin + segment.p_memsz;
-    return 1;
-  }
-  return 0;
-}
-
 }  // namespace
 
 bool object_of(const void* address, LoadedObject& object) noexcept {
-  Bounds bounds{reinterpret_cast<std::uintptr_t>(address), 0, 0};
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const bool is_found = any_object([&](const char*, const dl_phdr_info& info) {
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const auto& segment = info.dlpi_phdr[i];
+      object.begin = info.dlpi_addr + segment.p_vaddr;
+      object.end = object.begin + segment.p_memsz;
+      if (segment.p_type == PT_LOAD && at >= object.begin && at < object.end) return true;
+    }
+    return false;
+  });
   Dl_info info;
   void* map = nullptr;
-  if (dl_iterate_phdr(find_segment, &bounds) == 0) return false;
-  if (dladdr1(address, &info, &map, RTLD_DL_LINKMAP) == 0 || map == nullptr) return false;
-  object = {static_cast<link_map*>(map), bounds.begin, bounds.end};
+  if (!is_found || dladdr1(address, &info, &map, RTLD_DL_LINKMAP) == 0 || map == nullptr) return false;
+  object.map = static_cast<link_map*>(map);
   return true;
 }
 
@@ -170,13 +143,17 @@ void* symbol_in(void* handle, const char* name) noexcept {
 }
 
 void objects_named(const char* prefix, ObjectPaths& found) noexcept {
-  Search search{prefix, &found};
-  dl_iterate_phdr(add_if_named, &search);
+  any_object([&](const char* path, const dl_phdr_info&) {
+    if (std::strncmp(file_name(path), prefix, std::strlen(prefix)) == 0) add(found, path);
+    return false;
+  });
 }
 
 void objects_needing(const link_map* map, ObjectPaths& found) noexcept {
-  Search search{own_name(map), &found};
-  dl_iterate_phdr(add_if_needing, &search);
+  any_object([&, name = own_name(map)](const char* path, const dl_phdr_info& info) {
+    if (needs(info, name)) add(found, path);
+    return false;
+  });
 }
 
 }  // namespace agent

@@ -33,6 +33,15 @@ std::string_view readable_text(const char* text, std::size_t most) noexcept;
 
 // Queries of the loader. Its lock is not held between queries. The application's dlerror() is not affected.
 
+// Calls visit(path, info) for each loaded object until it returns true, under the loader's lock. Returns true if it did.
+template <typename Visit>
+bool any_object(const Visit& visit) noexcept {
+  const auto call = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+    return (*static_cast<const Visit*>(data))(info->dlpi_name != nullptr ? info->dlpi_name : "", *info);
+  };
+  return dl_iterate_phdr(call, const_cast<Visit*>(&visit)) != 0;
+}
+
 // The object that contains an address, and the bounds of the segment around it. object_of() returns false if there is
 // none.
 struct LoadedObject {

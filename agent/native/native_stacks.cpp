@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstring>
 
+#include "agent/base/loaded_objects.h"
 #include "agent/base/lock.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/native/backtrace.h"
@@ -17,12 +18,6 @@
 namespace agent {
 
 namespace {
-
-// Every callback receives the counters, so the first one ends the walk.
-int read_counts(dl_phdr_info* info, std::size_t, void* counts) {
-  *static_cast<LoaderCounts*>(counts) = {info->dlpi_adds, info->dlpi_subs};
-  return 1;
-}
 
 std::size_t padded_note(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
@@ -69,7 +64,10 @@ void read_notes(const dl_phdr_info& info, LoadedCode& code) {
 
 LoaderCounts loader_counts() noexcept {
   LoaderCounts counts;
-  dl_iterate_phdr(read_counts, &counts);
+  any_object([&](const char*, const dl_phdr_info& info) {
+    counts = {info.dlpi_adds, info.dlpi_subs};
+    return true;
+  });
   return counts;
 }
 
