@@ -253,10 +253,6 @@ void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
   note_delivery(taken_ns);
 }
 
-void count_sink() {
-  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
-}
-
 }  // namespace
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
@@ -276,7 +272,7 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
   const Guard guard;
   const BufferOwner owner = owner_of(buffer);
   if (is_recorded_process() && (!guard || owner == BufferOwner::sink)) {
-    count_sink();
+    if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
   } else if (guard) {
     deliver(guard, buffer, valid);
   }

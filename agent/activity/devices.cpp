@@ -114,18 +114,13 @@ void describe(const Driver& driver, int ordinal) {
   if (!define(record)) say("the definitions region of the recording is full: device %d is not described", ordinal);
 }
 
-void note_version(const Driver& driver) {
-  int version = 0;
-  if (driver.version == nullptr || driver.version(&version) != CUDA_SUCCESS) return;
-  ring().header->cuda_driver_version = static_cast<std::uint32_t>(version);
-}
-
 // Returns false if the driver is not loaded or not initialized yet.
 bool describe_all() {
   Driver driver{};
   int count = 0;
   if (!load(driver) || driver.count(&count) != CUDA_SUCCESS) return false;
-  note_version(driver);
+  if (int version = 0; driver.version != nullptr && driver.version(&version) == CUDA_SUCCESS)
+    ring().header->cuda_driver_version = static_cast<std::uint32_t>(version);
   for (int i = 0; wants(trace::DeviceRecord::kKind) && i < std::min(count, kMostDevices); ++i) describe(driver, i);
   return true;
 }

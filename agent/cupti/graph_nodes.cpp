@@ -76,14 +76,6 @@ std::uint32_t region_name(std::string_view text) {
   return ref;
 }
 
-trace::GraphNodeRecord describe_clone(std::uint64_t node, std::uint64_t original) {
-  auto record = trace::make_record<trace::GraphNodeRecord>();
-  record.size_words = kCloneBytes / 8;
-  record.node = node;
-  record.captured_node = original;
-  return record;
-}
-
 // Sets the names in the record. Returns false if one has no space.
 template <typename Name>
 bool set_names(trace::GraphNodeRecord& record, const OpenRange& open, const Name& name) {
@@ -154,7 +146,10 @@ void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange
 }
 
 void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t original) noexcept {
-  const trace::GraphNodeRecord record = describe_clone(node, original);
+  auto record = trace::make_record<trace::GraphNodeRecord>();
+  record.size_words = kCloneBytes / 8;
+  record.node = node;
+  record.captured_node = original;
   if (in_region([&] { return append_to_region(record); })) return;
   HostWriter writer(guard, trace::GraphNodeRecord::kKind, kCloneBytes, 0);
   if (writer) writer.append(record, kCloneBytes);
@@ -193,10 +188,6 @@ void on_cloned(const Guard& guard, const CUpti_GraphData& graph) {
   write_cloned_node(guard, node, original);
 }
 
-bool is_work(CUgraphNodeType type) {
-  return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
-}
-
 constexpr CUpti_CallbackId kCallbacks[] = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
 
 }  // namespace
@@ -216,7 +207,10 @@ void on_graph_callback(CUpti_CallbackId id, const CUpti_ResourceData& resource) 
   const auto* graph = static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
   if (!guard || graph == nullptr || !s_enabled.load(std::memory_order_relaxed)) return;
   s_seen.store(true, std::memory_order_relaxed);
-  if (recording() != Recording::open || !is_work(graph->nodeType)) return;
+  const CUgraphNodeType type = graph->nodeType;
+  const bool is_work =
+      type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
+  if (recording() != Recording::open || !is_work) return;
   id == kCallbacks[0] ? on_created(guard, *graph) : on_cloned(guard, *graph);
 }
 

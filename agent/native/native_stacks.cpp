@@ -81,27 +81,23 @@ const LoadedCode* LoadedCodes::same_in(const List& list, const LoadedCode& code)
   return nullptr;
 }
 
-int LoadedCodes::add(dl_phdr_info* info, std::size_t, void* self) noexcept {
-  auto& codes = *static_cast<LoadedCodes*>(self);
-  List& list = codes.lists_[1 - codes.current_];
-  if (list.count == kMost) return 1;
-  LoadedCode code{};
-  code.base = info->dlpi_addr;
-  code.path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-  read_segments(*info, code);
-  if (code.end == 0) return 0;
-  read_notes(*info, code);
-  const LoadedCode* before = codes.same_in(codes.now(), code);
-  code.number = before != nullptr ? before->number : ++codes.numbers_;
-  list.codes[list.count++] = code;
-  return 0;
-}
-
 void LoadedCodes::refresh(const LoaderCounts& now) noexcept {
   if (now == counts_) return;
   List& list = lists_[1 - current_];
   list.count = 0;
-  dl_iterate_phdr(add, this);
+  any_object([&](const char* path, const dl_phdr_info& info) {
+    if (list.count == kMost) return true;
+    LoadedCode code{};
+    code.base = info.dlpi_addr;
+    code.path = path;
+    read_segments(info, code);
+    if (code.end == 0) return false;
+    read_notes(info, code);
+    const LoadedCode* before = same_in(this->now(), code);
+    code.number = before != nullptr ? before->number : ++numbers_;
+    list.codes[list.count++] = code;
+    return false;
+  });
   std::sort(list.codes, list.codes + list.count,
             [](const LoadedCode& a, const LoadedCode& b) { return a.begin < b.begin; });
   current_ = 1 - current_;

@@ -118,22 +118,6 @@ class Members {
   std::size_t left_;
 };
 
-bool makes_communicator(std::string_view name) {
-  return name == "ncclCommInitRank" || name == "ncclCommInitRankConfig" || name == "ncclCommInitRankScalable";
-}
-
-// All of its ranks are in this process, one per device.
-void decode_init_all(Members& members, NcclInit& init) {
-  members >> init.communicator >> init.ranks;
-  if (init.ranks == 1) init.rank = 0;
-}
-
-void decode_split(Members& members, NcclInit& init) {
-  std::int32_t parent_ranks;
-  members >> init.communicator >> init.parent >> parent_ranks >> init.parent_rank >> init.device >> init.color >>
-      init.key;
-}
-
 std::size_t least_bytes(std::uint64_t schema) {
   switch (schema) {
     case kInitRank:
@@ -180,7 +164,9 @@ void decode_nccl_call(trace::NcclCallRecord& record, const NcclOperation& operat
 }
 
 bool decode_nccl_init_push(std::string_view name, const void* payload, std::size_t bytes, NcclInit& init) noexcept {
-  if (payload == nullptr || bytes != 12 || !makes_communicator(name)) return false;
+  const bool makes_communicator =
+      name == "ncclCommInitRank" || name == "ncclCommInitRankConfig" || name == "ncclCommInitRankScalable";
+  if (payload == nullptr || bytes != 12 || !makes_communicator) return false;
   Members(payload, bytes) >> init.rank >> init.ranks >> init.device;
   return true;
 }
@@ -190,9 +176,12 @@ bool decode_nccl_init_pop(std::uint64_t schema, const void* payload, std::size_t
   if (payload == nullptr || bytes < least_bytes(schema)) return false;
   Members members(payload, bytes);
   if (schema == kInitAll) {
-    decode_init_all(members, init);
+    members >> init.communicator >> init.ranks;
+    if (init.ranks == 1) init.rank = 0;
   } else if (schema == kSplit) {
-    decode_split(members, init);
+    std::int32_t parent_ranks;
+    members >> init.communicator >> init.parent >> parent_ranks >> init.parent_rank >> init.device >> init.color >>
+        init.key;
   } else {
     members >> init.communicator;
     if (schema == kGrow) members >> init.parent;

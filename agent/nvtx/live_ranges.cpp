@@ -76,23 +76,12 @@ void begin_group(OpenRanges& open) {
   open.group_call = open.call;
 }
 
-void end_group(OpenRanges& open) {
-  if (open.group_depth > 0) --open.group_depth;
-  if (open.group_depth == 0) open.group_calls = 0;
-}
-
 // Returns the innermost range of the domain; ranges of other domains may have been opened after it.
 Range* find(OpenRanges& open, const Domain* domain) {
   for (Range* range = open.ranges + open.depth; range-- != open.ranges;) {
     if (range->domain == domain) return range;
   }
   return nullptr;
-}
-
-void close(OpenRanges& open, Range* range) {
-  if (range->kind == Kind::group_end) end_group(open);
-  Range* last = open.ranges + --open.depth;
-  if (range != last) std::memmove(range, range + 1, static_cast<std::size_t>(last - range) * sizeof(Range));
 }
 
 void find_nccl(const OpenRanges& ranges, OpenRange& open) {
@@ -144,7 +133,14 @@ void range_closed(const Domain* domain) noexcept {
     --ranges->depth;
     return;
   }
-  if (Range* range = find(*ranges, domain)) close(*ranges, range);
+  Range* range = find(*ranges, domain);
+  if (range == nullptr) return;
+  if (range->kind == Kind::group_end) {
+    if (ranges->group_depth > 0) --ranges->group_depth;
+    if (ranges->group_depth == 0) ranges->group_calls = 0;
+  }
+  Range* last = ranges->ranges + --ranges->depth;
+  if (range != last) std::memmove(range, range + 1, static_cast<std::size_t>(last - range) * sizeof(Range));
 }
 
 }  // namespace agent

@@ -17,15 +17,11 @@ std::string_view domain_name(const NvtxEvent& event) {
   return event.domain != nullptr ? event.domain->name() : std::string_view();
 }
 
-// Ends of NCCL calls, and NCCL groups, are ranges of its domain.
-bool is_wanted(const NvtxEvent& event) {
-  return wants(event.domain != nullptr && event.domain->is_nccl ? trace::NcclCallRecord::kKind
-                                                                : trace::NvtxPushRecord::kKind);
-}
-
 // The fields shared by a push, a start and a mark. Without a payload the record is shorter by that field.
 template <typename Record>
-void append_named(HostWriter& writer, const NvtxEvent& event, Record record = trace::make_record<Record>()) {
+void append_named(HostWriter& writer, const NvtxEvent& event) {
+  auto record = trace::make_record<Record>();
+  if constexpr (requires { record.range_id; }) record.range_id = event.range_id;
   record.payload_type = event.payload_type;
   record.tid = event.tid;
   record.time_mono_ns = event.time_mono_ns;
@@ -38,12 +34,6 @@ void append_named(HostWriter& writer, const NvtxEvent& event, Record record = tr
   const std::size_t bytes = event.payload_type != 0 ? sizeof(Record) : offsetof(Record, payload);
   record.size_words = static_cast<std::uint8_t>(bytes / 8);
   writer.append(record, bytes);
-}
-
-void append_start(HostWriter& writer, const NvtxEvent& event) {
-  auto record = trace::make_record<trace::NvtxStartRecord>();
-  record.range_id = event.range_id;
-  append_named(writer, event, record);
 }
 
 void append_end(HostWriter& writer, const NvtxEvent& event) {
@@ -66,7 +56,7 @@ void append_event(HostWriter& writer, const NvtxEvent& event) {
   if (event.kind == trace::NvtxPushRecord::kKind) return append_named<trace::NvtxPushRecord>(writer, event);
   if (event.kind == trace::NvtxPopRecord::kKind) return append_pop(writer, event);
   if (event.kind == trace::NvtxMarkRecord::kKind) return append_named<trace::NvtxMarkRecord>(writer, event);
-  if (event.kind == trace::NvtxStartRecord::kKind) return append_start(writer, event);
+  if (event.kind == trace::NvtxStartRecord::kKind) return append_named<trace::NvtxStartRecord>(writer, event);
   append_end(writer, event);
 }
 
@@ -82,7 +72,9 @@ void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
   event.time_mono_ns = mono_ns();
   if (event.kind == trace::NvtxPushRecord::kKind) range_opened(event.domain, event.name);
   if (event.kind == trace::NvtxPopRecord::kKind) range_closed(event.domain);
-  if (!is_wanted(event)) return;
+  // Ends of NCCL calls, and NCCL groups, are ranges of its domain.
+  const bool is_of_nccl = event.domain != nullptr && event.domain->is_nccl;
+  if (!wants(is_of_nccl ? trace::NcclCallRecord::kKind : trace::NvtxPushRecord::kKind)) return;
   if (recording() == Recording::open) return write_nvtx(guard, event);
   if (recording() != Recording::off) return;
   begin_without_gpu(guard);

@@ -182,14 +182,10 @@ void number_stream(NvtxResource& resource) {
   if (number != nullptr && number(resource.handle, id)) resource.id = id;
 }
 
-bool same(const NvtxResource& a, const NvtxResource& b) {
-  return a.kind == b.kind && a.id == b.id && a.handle == b.handle;
-}
-
 bool is_kept(const NvtxName& name) {
   for (const PendingName* known = s_pending_names; known != s_pending_names + s_name_count; ++known) {
     const NvtxName& other = known->name;
-    if (other.domain == name.domain && other.category == name.category && same(other.resource, name.resource) &&
+    if (other.domain == name.domain && other.category == name.category && other.resource == name.resource &&
         other.text == clipped(name.text, kPendingBytes)) {
       return true;
     }
@@ -226,28 +222,22 @@ bool was_written(const NvtxName& name) {
   return s_written[hash % kRemembered].exchange(hash, std::memory_order_relaxed) == hash;
 }
 
-trace::NvtxCategoryRecord category_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref) {
-  auto record = trace::make_record<trace::NvtxCategoryRecord>();
-  record.category = name.category;
-  record.domain_ref = domain_ref;
-  record.name_ref = name_ref;
-  return record;
-}
-
-trace::ResourceNameRecord resource_record(const NvtxName& name, std::uint32_t name_ref) {
+// Calls `append` with the complete record of the name.
+template <typename Append>
+auto with_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref, const Append& append) {
+  if (name.resource.kind == trace::ResourceKind{}) {
+    auto record = trace::make_record<trace::NvtxCategoryRecord>();
+    record.category = name.category;
+    record.domain_ref = domain_ref;
+    record.name_ref = name_ref;
+    return append(record);
+  }
   auto record = trace::make_record<trace::ResourceNameRecord>();
   record.resource = static_cast<std::uint8_t>(name.resource.kind);
   record.id = name.resource.id;
   record.handle = name.resource.handle;
   record.name_ref = name_ref;
-  return record;
-}
-
-// Calls `append` with the complete record of the name.
-template <typename Append>
-auto with_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref, const Append& append) {
-  return name.resource.kind == trace::ResourceKind{} ? append(category_record(name, domain_ref, name_ref))
-                                                     : append(resource_record(name, name_ref));
+  return append(record);
 }
 
 // Returns false if the region is full.
