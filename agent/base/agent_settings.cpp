@@ -38,12 +38,6 @@ char* make_entry(const char* name, const char* value) {
   return entry;
 }
 
-// Returns the entry in the table; null if the variable is not set.
-const char* find_entry(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? nullptr : value - std::strlen(name) - 1;
-}
-
 // Returns a copy of the table `old` with `entry` in place of `replaced`, or at its end. Returns null if `old` changed
 // meanwhile. Its entries are not accessed, because they may have been freed.
 char** make_table(char* const* old, const char* replaced, char* entry) {
@@ -68,7 +62,9 @@ char** make_table(char* const* old, const char* replaced, char* entry) {
 bool publish(const char* name, char* entry) {
   static constinit char* s_none[] = {nullptr};
   char** old = __atomic_load_n(&__environ, __ATOMIC_ACQUIRE);
-  char** table = make_table(old != nullptr ? old : s_none, find_entry(name), entry);
+  const char* value = std::getenv(name);
+  const char* replaced = value == nullptr ? nullptr : value - std::strlen(name) - 1;  // the entry in the table
+  char** table = make_table(old != nullptr ? old : s_none, replaced, entry);
   return table != nullptr &&
          __atomic_compare_exchange_n(&__environ, &old, table, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }

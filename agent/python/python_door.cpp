@@ -34,17 +34,14 @@ constexpr std::size_t kReaders = 16;
 constinit Readers s_readers[kReaders];
 std::atomic<std::uint32_t>& readers() { return s_readers[thread_id() % kReaders].count; }
 
-bool anyone_reads() {
-  return std::any_of(std::begin(s_readers), std::end(s_readers),
-                     [](const Readers& each) { return each.count.load() != 0; });
-}
-
 // Waits for readers, which take microseconds, for a second at most. A forked child does not wait: its parent's readers are not there.
 void* on_python_end(void*, void*) {
   constexpr int kMostTries = 10'000;
+  const auto is_read = [](const Readers& each) { return each.count.load() != 0; };
   const int error = errno;
   s_may_read.store(false);
-  for (int tries = 0; tries < kMostTries && is_recorded_process() && anyone_reads(); ++tries) usleep(100);
+  for (int tries = 0; tries < kMostTries && is_recorded_process() && std::ranges::any_of(s_readers, is_read); ++tries)
+    usleep(100);
   errno = error;
   s_ending_python->keep(s_ending_python->none);
   return s_ending_python->none;
@@ -87,15 +84,12 @@ void begin_with_lock() {
   if (s_wants_stacks) say_verbose("the exit of this Python cannot be observed: stacks are not recorded");
 }
 
-void work_with_lock(const Guard& guard) {
-  write_hang_stacks(guard);
-  name_seen_modules(guard, s_door_objects);
-}
-
 void go_through_door() {
   const PythonLock lock(s_door_objects);
   const Guard guard;  // constructed here, because Python may end the thread before
-  if (guard && recording() == Recording::open) work_with_lock(guard);
+  if (!guard || recording() != Recording::open) return;
+  write_hang_stacks(guard);
+  name_seen_modules(guard, s_door_objects);
 }
 
 // Until the process or Python ends.

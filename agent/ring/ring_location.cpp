@@ -72,7 +72,13 @@ class Copy {
     for (std::uint64_t index = 0; index < header.block_count; ++index) {
       if (Memory::load(ring_.block(index)->generation) != 0 && !copy_block(index)) return false;
     }
-    return copy_definitions() && copy_header();
+    const std::uint64_t used = Memory::load_acquire(header.definitions_used);
+    trace::FileHeader copied;
+    if (!write_at(ring_.definitions(), used, header.definitions_offset)) return false;
+    load_bytes(&copied, ring_.header, sizeof(copied));
+    copied.definitions_used = used;
+    copied.copied_real_ns = real_ns();
+    return write_at(&copied, sizeof(copied), 0);
   }
 
  private:
@@ -114,26 +120,12 @@ class Copy {
     return write_at(block_, sizeof(header) + header.committed, offset) && has_time();
   }
 
-  bool copy_definitions() noexcept {
-    used_ = Memory::load_acquire(ring_.header->definitions_used);
-    return write_at(ring_.definitions(), used_, ring_.header->definitions_offset);
-  }
-
-  bool copy_header() noexcept {
-    trace::FileHeader header;
-    load_bytes(&header, ring_.header, sizeof(header));
-    header.definitions_used = used_;
-    header.copied_real_ns = real_ns();
-    return write_at(&header, sizeof(header), 0);
-  }
-
   trace::Ring ring_;
   const OwnDescriptor& file_;
   std::byte* block_;
   Worker* worker_;
   std::uint64_t started_ns_;
   std::uint64_t written_ = 0;
-  std::uint64_t used_ = 0;
 };
 
 bool fill(const trace::Ring& ring, OwnDescriptor& file, Worker* worker) {

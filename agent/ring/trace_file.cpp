@@ -21,6 +21,10 @@
 #include "common/memory.h"
 #include "common/ring_division.h"
 
+#ifndef TRACETOOL_VERSION
+#define TRACETOOL_VERSION "unknown"
+#endif
+
 namespace agent {
 
 namespace {
@@ -86,14 +90,6 @@ void record_nccl_identity(std::uint64_t communicator, std::int32_t rank, std::in
   write_identity(record);
 }
 
-}  // namespace agent
-
-#ifndef TRACETOOL_VERSION
-#define TRACETOOL_VERSION "unknown"
-#endif
-
-namespace agent {
-
 void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run,
                        const char* local_path) noexcept {
   trace::divide_ring(header, ring_bytes);
@@ -115,10 +111,6 @@ void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, cons
   std::memcpy(&magic, trace::kMagic, sizeof(magic));
   trace::SharedMemory::store_release(*reinterpret_cast<std::uint64_t*>(header.magic), magic);
 }
-
-}  // namespace agent
-
-namespace agent {
 
 namespace {
 
@@ -175,11 +167,6 @@ int make_numbered_file(int directory) {
   return file;
 }
 
-bool take_directory(const OpenedRun& opened) {
-  s_made_run_directory = opened.made;
-  return s_run.directory.take(opened.directory);
-}
-
 // A name that other ranks of this user derive, too.
 void name_own_run() {
   char end[16];
@@ -206,7 +193,8 @@ bool open_directory(const char* dir) {
     std::strcpy(s_path, s_other_path);
     opened = other;
   }
-  return take_directory(opened) || give_up("cannot create the directory");
+  s_made_run_directory = opened.made;
+  return s_run.directory.take(opened.directory) || give_up("cannot create the directory");
 }
 
 // A rank of another run may remove the directory before it contains a file (disk_cap.h).

@@ -309,13 +309,6 @@ void set_level(TorchLevel level) {
   if (before != 0) s_torch.remove_callback(before);
 }
 
-// Stops PyTorch from collecting inputs that the agent no longer reads.
-void look_for_refused() {
-  const TorchLevel level = s_level.load(std::memory_order_relaxed);
-  if (has_inputs(level) && inputs_are_refused())
-    set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
-}
-
 // Called before the first operator if its stack is requested, otherwise when something can be recorded.
 void look_for_python() {
   const bool with_stacks = has_python_stacks(settings().torch);
@@ -332,7 +325,10 @@ void watch_torch() noexcept {
   }
   if (s_is_found) {
     look_for_python();
-    look_for_refused();
+    // Stops PyTorch from collecting inputs that the agent no longer reads.
+    const TorchLevel level = s_level.load(std::memory_order_relaxed);
+    if (has_inputs(level) && inputs_are_refused())
+      set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
   }
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
