@@ -44,12 +44,8 @@ void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
   const auto& wait = *reinterpret_cast<const CUpti_ActivitySynchronization*>(activity);
   auto record = trace::make_record<trace::SyncRecord>();
   record.type = static_cast<std::uint8_t>(wait.type);
-  record.correlation = wait.correlationId;
-  const Translation::Times times = out.times(wait.start, wait.end);
-  record.start_cupti_ns = times.start;
-  record.end_cupti_ns = times.end;
-  record.context = wait.contextId;
-  record.stream = wait.streamId;
+  copy_members(record, wait);
+  out.set_times(record, wait);
   record.event = wait.cudaEventId;
   record.return_value = late_field(activity, kSyncResult);
   record.event_sync_id = known_sync_id(late_field(activity, kSyncOfEvent));
@@ -60,9 +56,7 @@ void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noex
   if (!out.room(trace::CudaEventRecord::kKind, sizeof(trace::CudaEventRecord))) return;
   const auto& event = *reinterpret_cast<const CUpti_ActivityCudaEvent*>(activity);
   auto record = trace::make_record<trace::CudaEventRecord>();
-  record.correlation = event.correlationId;
-  record.context = event.contextId;
-  record.stream = event.streamId;
+  copy_members(record, event);
   record.event = event.eventId;
   record.event_sync_id = known_sync_id(late_field(activity, kEventSync));
   out.append(record);
@@ -74,9 +68,7 @@ void translate_overhead(Translation& out, const CUpti_Activity* activity) noexce
   const auto& overhead = *reinterpret_cast<const CUpti_ActivityOverhead*>(activity);
   auto record = trace::make_record<trace::OverheadRecord>();
   record.overhead = static_cast<std::uint32_t>(overhead.overheadKind);
-  const Translation::Times times = out.times(overhead.start, overhead.end);
-  record.start_cupti_ns = times.start;
-  record.end_cupti_ns = times.end;
+  out.set_times(record, overhead);
   record.correlation = late_field(activity, kOverheadCorrelation);
   set_object(record, overhead);
   if (record.tid != 0) out.name_thread(record.tid);

@@ -10,14 +10,9 @@ void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel, Translat
   auto record = trace::make_record<trace::KernelWideRecord>();
   record.shape_ref = out.kernel_shape(kernel, sizeof(record));
   if (record.shape_ref == trace::kNoRef) return;
-  record.correlation = kernel.correlationId;
+  copy_members(record, kernel);
   record.start_cupti_ns = times.start;
   record.end_cupti_ns = times.end;
-  record.stream = kernel.streamId;
-  record.context = kernel.contextId;
-  record.device = kernel.deviceId;
-  record.graph_node = kernel.graphNodeId;
-  record.graph = kernel.graphId;
   if (kernel.graphNodeId != 0) note_graph_kernel();
   out.append(record);
 }
@@ -38,12 +33,9 @@ void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept
   auto record = trace::make_record<trace::KernelRecord>();
   record.shape_ref = out.kernel_shape(kernel, sizeof(record));
   if (record.shape_ref == trace::kNoRef) return;
-  record.device = static_cast<std::uint16_t>(kernel.deviceId);
-  record.correlation = kernel.correlationId;
+  copy_members(record, kernel);
   record.start_cupti_ns = times.start;
   record.duration_ns = static_cast<std::uint32_t>(times.end - times.start);
-  record.stream = kernel.streamId;
-  record.context = kernel.contextId;
   out.append(record);
 }
 
@@ -52,19 +44,10 @@ namespace {
 // Members with equal names in CUPTI's structs for copies and memsets.
 template <typename Record, typename Activity>
 Record begin_record(Translation& out, const Activity& activity) {
-  const Translation::Times times = out.times(activity.start, activity.end);
-  out.note_gpu_work(times.end);
   auto record = trace::make_record<Record>();
+  out.note_gpu_work(out.set_times(record, activity).end);
   record.flags = activity.flags;
-  record.correlation = activity.correlationId;
-  record.start_cupti_ns = times.start;
-  record.end_cupti_ns = times.end;
-  record.bytes = activity.bytes;
-  record.stream = activity.streamId;
-  record.context = activity.contextId;
-  record.device = activity.deviceId;
-  record.graph_node = activity.graphNodeId;
-  record.graph = activity.graphId;
+  copy_members(record, activity);
   return record;
 }
 
@@ -108,15 +91,8 @@ void translate_graph_launch(Translation& out, const CUpti_Activity* activity) no
   if (!out.room(trace::GraphLaunchRecord::kKind, sizeof(trace::GraphLaunchRecord))) return;
   const auto& launch = *reinterpret_cast<const CUpti_ActivityGraphTrace*>(activity);
   auto record = trace::make_record<trace::GraphLaunchRecord>();
-  record.correlation = launch.correlationId;
-  const Translation::Times times = out.times(launch.start, launch.end);
-  record.start_cupti_ns = times.start;
-  record.end_cupti_ns = times.end;
-  record.device = launch.deviceId;
-  record.context = launch.contextId;
-  record.stream = launch.streamId;
-  record.graph = launch.graphId;
-  out.note_gpu_work(times.end);
+  copy_members(record, launch);
+  out.note_gpu_work(out.set_times(record, launch).end);
   out.append(record);
 }
 
