@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,7 +1,6 @@
 #include "agent/base/host.h"
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cctype>

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdint>
-#include <cstring>
 
 namespace agent {
 

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 #include "agent/base/agent_settings.h"
 #include "agent/cupti/cupti_library.h"

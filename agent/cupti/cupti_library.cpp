@@ -1,7 +1,5 @@
 #include "agent/cupti/cupti_library.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstring>

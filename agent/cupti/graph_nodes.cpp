@@ -7,7 +7,6 @@
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/cupti_library.h"
-#include "agent/nvtx/live_ranges.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
 

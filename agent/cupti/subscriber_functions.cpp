@@ -4,7 +4,6 @@
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
-#include "agent/cupti/cupti_library.h"
 
 namespace agent {
 namespace {

@@ -11,7 +11,6 @@
 #include "agent/base/lock.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/native/backtrace.h"
-#include "agent/python/python_stacks.h"
 #include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 

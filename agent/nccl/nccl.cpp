@@ -3,13 +3,11 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cstddef>
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/native/call_stacks.h"
-#include "agent/nccl/nccl_payload.h"
 #include "agent/nvtx/live_ranges.h"
 #include "agent/nvtx/nvtx_events.h"
 #include "agent/ring/recorder.h"

@@ -6,7 +6,6 @@
 #include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
 #include "agent/nvtx/live_ranges.h"
-#include "agent/nvtx/nvtx_names.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "agent/base/memory.h"
-#include "agent/python/python_objects.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
 

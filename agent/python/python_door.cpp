@@ -14,7 +14,6 @@
 #include "agent/base/message.h"
 #include "agent/python/garbage_collections.h"
 #include "agent/python/hang_stacks.h"
-#include "agent/python/python_objects.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/worker.h"

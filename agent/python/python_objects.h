@@ -2,7 +2,6 @@
 // process. All functions need the GIL, on a thread that may wait for it forever: never in a callback of CUDA or CUPTI.
 // No function leaves a Python error set.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

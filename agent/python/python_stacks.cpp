@@ -7,11 +7,6 @@
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
 #include "agent/python/module_names.h"
-#include "agent/python/python_door.h"
-#include "agent/python/python_frames.h"
-#include "agent/python/python_objects.h"
-#include "agent/ring/interner.h"
-#include "agent/ring/recorder.h"
 #include "agent/ring/thread_state.h"
 #include "common/hash.h"
 

@@ -1,9 +1,5 @@
 #include "agent/ring/interner.h"
 
-#include <cstring>
-
-#include "common/hash.h"
-
 namespace agent {
 
 std::uint32_t FrameTable::find(const FrameKey& key) const noexcept {

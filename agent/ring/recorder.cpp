@@ -1,6 +1,5 @@
 #include "agent/ring/recorder.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,7 +7,6 @@
 #include <algorithm>
 
 #include "agent/base/agent_settings.h"
-#include "agent/base/guard.h"
 #include "agent/base/message.h"
 #include "agent/ring/storage.h"
 #include "agent/ring/thread_state.h"

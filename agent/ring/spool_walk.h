@@ -5,7 +5,6 @@
 // spool before it is recycled. It is not sealed earlier, because the ring keeps it safe and blocks sealed half empty
 // reduce the ring's capacity. A block that is being written at that moment is checked again later.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 
 #include "common/ring.h"

@@ -17,7 +17,6 @@
 #include "agent/clocks/clocks.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/ring_location.h"
-#include "agent/ring/run_directory.h"
 #include "common/memory.h"
 #include "common/ring_division.h"
 

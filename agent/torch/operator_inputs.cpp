@@ -4,7 +4,6 @@
 
 #include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
-#include "agent/torch/record_function.h"
 
 namespace agent {
 namespace {

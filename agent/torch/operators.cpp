@@ -14,7 +14,6 @@
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
 #include "agent/torch/operator_inputs.h"
-#include "agent/torch/record_function.h"
 
 namespace agent {
 

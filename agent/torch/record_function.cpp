@@ -1,7 +1,5 @@
 #include "agent/torch/record_function.h"
 
-#include <cstring>
-
 #include "agent/base/loaded_objects.h"
 
 namespace agent {

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
-#include "cli/timeline/collectives/gpu_ledger.h"
 #include "cli/trace/event_times.h"
 #include "cli/trace/garbage_collections.h"
 #include "cli/trace/names.h"

@@ -7,8 +7,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "cli/timeline/collectives/align_lanes.h"

@@ -7,7 +7,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
