@@ -85,16 +85,16 @@ void set_variable(const char* name, const char* value) noexcept {
 bool wants(Event event) noexcept { return has(settings().events, event); }
 
 EventSet light_part(EventSet events) noexcept {
-  return events & (kLightEvents | only(trace::GraphLaunchRecord::kKind));
+  return events & (trace::kLightEvents | trace::only(trace::GraphLaunchRecord::kKind));
 }
 
 namespace {
 
-constinit Settings s_settings;
+constinit trace::Settings s_settings;
 constinit char s_asked_events[sizeof(trace::FileHeader::events)] = "default";
 
 // Uses the current working directory, because programs change it before they use the GPU for the first time.
-void make_dir_absolute(Settings& settings) {
+void make_dir_absolute(trace::Settings& settings) {
   static constinit char path[2 * PATH_MAX];
   if (settings.dir[0] == '/' || getcwd(path, PATH_MAX) == nullptr) return;
   const char* below = std::strncmp(settings.dir, "./", 2) == 0 ? settings.dir + 2 : settings.dir;
@@ -104,7 +104,7 @@ void make_dir_absolute(Settings& settings) {
 }
 
 // Prints which word of the value is wrong, if the value has several words.
-void say_refused(const Setting& setting, const char* value) {
+void say_refused(const trace::Setting& setting, const char* value) {
   const std::string_view word = trace::wrong_word(setting, value);
   const char* separator = word.empty() ? "" : ": ";
   say("%s=%s%s%.*s is not allowed (%s); using %s; see tracetool record --help", setting.name, value, separator,
@@ -115,9 +115,11 @@ void say_refused(const Setting& setting, const char* value) {
 void say_misspelt(std::string_view name) {
   static constexpr std::string_view kPrefix = "TRACETOOL_";
   if (!name.starts_with(kPrefix) || trace::find_setting(name) != nullptr) return;
-  const auto word_of = [](const Setting& setting) { return std::string_view(setting.name).substr(kPrefix.size()); };
-  std::string_view words[std::size(kSettings)];
-  std::transform(std::begin(kSettings), std::end(kSettings), std::begin(words), word_of);
+  const auto word_of = [](const trace::Setting& setting) {
+    return std::string_view(setting.name).substr(kPrefix.size());
+  };
+  std::string_view words[std::size(trace::kSettings)];
+  std::transform(std::begin(trace::kSettings), std::end(trace::kSettings), std::begin(words), word_of);
   const std::string_view meant = trace::nearest_word(name.substr(kPrefix.size()), words);
   if (meant.empty()) return;
   say("%.*s is not a setting; did you mean TRACETOOL_%.*s?", static_cast<int>(name.size()), name.data(),
@@ -131,8 +133,8 @@ void read_settings() noexcept {
     const std::string_view text(*variable);
     say_misspelt(text.substr(0, text.find('=')));
   }
-  static constinit Settings s_before;
-  for (const Setting& setting : kSettings) {
+  static constinit trace::Settings s_before;
+  for (const trace::Setting& setting : trace::kSettings) {
     const char* value = std::getenv(setting.name);
     if (value == nullptr) continue;
     s_before = s_settings;
@@ -146,7 +148,7 @@ void read_settings() noexcept {
   make_dir_absolute(s_settings);
 }
 
-const Settings& settings() noexcept { return s_settings; }
+const trace::Settings& settings() noexcept { return s_settings; }
 
 const char* asked_events() noexcept { return s_asked_events; }
 

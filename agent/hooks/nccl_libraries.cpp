@@ -85,7 +85,8 @@ void* find_witness(const link_map* caller) {
 // The default: only if NCCL's own ranges are incomplete or not received.
 bool shall_record(int version) {
   if (!attach()) return false;
-  if (settings().nccl != NcclCapture::automatic) return settings().nccl == NcclCapture::interpose;
+  if (const auto nccl = settings().nccl; nccl != trace::NcclCapture::automatic)
+    return nccl == trace::NcclCapture::interpose;
   return version < kFirstWithCommunicator || nvtx_taken_by()[0] != '\0';
 }
 

@@ -7,7 +7,6 @@
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
 #include "agent/python/module_names.h"
-#include "agent/ring/thread_state.h"
 #include "common/hash.h"
 
 namespace agent {

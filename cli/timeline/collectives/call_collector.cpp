@@ -29,12 +29,8 @@ using DraftId = std::uint32_t;
 constexpr DraftId kNoDraft = ~DraftId{0};
 
 // Identifies the lane of a call, as far as the call itself determines it.
-struct LaneKey {
-  CommunicatorId communicator = kNoCommunicator;
-  Numbering numbering = Numbering::counted;
-  bool replay = false;  // of a CUDA graph
-  bool point_to_point = false;
-  std::int32_t own_rank = -1, source = -1, destination = -1;
+struct LaneKey : LaneKind {
+  LaneKey() { communicator = kNoCommunicator; }
   TrackId stream = kNoTrack;  // if the communicator is unknown
   auto operator<=>(const LaneKey&) const = default;
 };
@@ -690,13 +686,7 @@ class Collector : public CallCollector {
   CollectiveLane lane_of(const LaneKey& key, std::vector<Draft>& drafts, bool whole_beginning,
                          std::uint64_t& left_out) {
     CollectiveLane lane;
-    lane.communicator = key.communicator;  // kNoCommunicator until take()
-    lane.numbering = key.numbering;
-    lane.own_rank = key.own_rank;
-    lane.source = key.source;
-    lane.destination = key.destination;
-    lane.point_to_point = key.point_to_point;
-    lane.replay = key.replay;
+    static_cast<LaneKind&>(lane) = key;  // its communicator may be kNoCommunicator until take()
     lane.whole_beginning = whole_beginning;
     for (const Draft& draft : drafts) lane.ordinal_step = std::max(lane.ordinal_step, draft.step);
     if (key.numbering == Numbering::counted || lane.ordinal_step > 1) {
