@@ -154,33 +154,26 @@ bool ask_for_buffers_per_thread() {
   return cupti().get_attribute != nullptr && cupti().get_attribute(kPerThread, &size, &on) == CUPTI_SUCCESS && on != 0;
 }
 
-// Returns false if this subscriber cannot have the settings of the process.
-bool prepare_shared() {
-  if (refused(try_subscriber_functions(), "cuptiGetTimestamp_v2 or the type of thread ids")) return false;
-  choose_graph_level();
-  return true;
-}
-
-bool register_and_enable() {
-  const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
-  if (refused(registered, "cuptiActivityRegisterCallbacks")) return false;
-  if (refused(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable")) return false;
-  s_canary = enable_canary();
-  return true;
-}
-
 // Uses the current function table.
 bool try_to_take() {
   if (!subscribe()) return false;
   // Without the version the fields of records are unknown.
   if (refused(ask_cupti_version(), "cuptiGetVersion")) return release_cupti();
-  if (cupti().is_shared && !prepare_shared()) return release_cupti();
+  if (cupti().is_shared) {
+    // Fails if this subscriber cannot have the settings of the process.
+    if (refused(try_subscriber_functions(), "cuptiGetTimestamp_v2 or the type of thread ids")) return release_cupti();
+    choose_graph_level();
+  }
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   s_per_thread = ask_for_buffers_per_thread();
   open_buffer_pool(kFirstBuffers);
   leave_out_queries();
   remember_threads();
-  if (!register_and_enable()) return release_cupti();
+  const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
+  if (refused(registered, "cuptiActivityRegisterCallbacks") ||
+      refused(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable"))
+    return release_cupti();
+  s_canary = enable_canary();
   find_new_threads();
   return true;
 }

@@ -116,10 +116,6 @@ std::uint8_t* reserve(std::size_t bytes) {
   return static_cast<std::uint8_t*>(memory);
 }
 
-void touch(std::uint8_t* buffer) {
-  for (std::size_t at = 0; at < kBufferBytes; at += 4096) static_cast<volatile std::uint8_t*>(buffer)[at] = 0;
-}
-
 }  // namespace
 
 void open_buffer_pool(std::size_t spare) noexcept {
@@ -157,7 +153,7 @@ void keep_spare_buffers(std::size_t spare) noexcept {
   while (s_buffers.free_used_ones() < spare) {
     std::uint8_t* buffer = s_buffers.take_unused();
     if (buffer == nullptr) return;
-    touch(buffer);
+    for (std::size_t at = 0; at < kBufferBytes; at += 4096) static_cast<volatile std::uint8_t*>(buffer)[at] = 0;
     s_buffers.keep(buffer);
   }
 }

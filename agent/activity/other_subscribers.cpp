@@ -37,14 +37,12 @@ constinit std::uint32_t s_known[kMostKnown]{};
 constinit std::size_t s_known_count = 0;
 thread_local bool t_requests __attribute__((tls_model("initial-exec"))) = false;
 
-// The clock of any thread of this process, computed like clock_getcpuclockid(3) does for a process (see
-// kernel/time/posix-cpu-timers.c): the complement of its number, "per thread" and "scheduler".
-clockid_t clock_of(std::uint32_t tid) { return static_cast<clockid_t>(~tid << 3 | 4 | 2); }
-
 // Returns false if the thread no longer exists.
 bool read_cpu(std::uint32_t tid, std::uint64_t& ns) {
   timespec used;
-  if (clock_gettime(clock_of(tid), &used) != 0) return false;
+  // The clock of any thread of this process, computed like clock_getcpuclockid(3) does for a process (see
+  // kernel/time/posix-cpu-timers.c): the complement of its number, "per thread" and "scheduler".
+  if (clock_gettime(static_cast<clockid_t>(~tid << 3 | 4 | 2), &used) != 0) return false;
   ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(used.tv_nsec);
   return true;
 }

@@ -17,11 +17,6 @@ namespace agent {
 
 namespace {
 
-InterposedCall* interposed(std::string_view name) {
-  InterposedCall* call = t_interposed;
-  return call != nullptr && call->name == name ? call : nullptr;
-}
-
 // Adds data that only the arguments contain: everything if there was no payload, otherwise type, count and stream, and
 // our own name of the communicator if NCCL gives none.
 void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& arguments) {
@@ -34,13 +29,6 @@ void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& a
   record.count = arguments.count;
   record.stream = arguments.stream;
   record.has |= missing;
-}
-
-// Without a communicator (before NCCL 2.25.1, not interposed) calls of different communicators cannot be distinguished.
-void number(trace::NcclCallRecord& record, const NcclOperation& operation) {
-  const CallOrdinal ordinal = next_ordinal(record.communicator, operation.nccl_class, record.peer);
-  record.ordinal = (record.has & trace::kHasCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
-  record.epoch = ordinal.epoch;
 }
 
 void append(const Guard& guard, const Domain* domain, const NcclOperation& operation, trace::NcclCallRecord& record) {
@@ -63,7 +51,10 @@ void write_call(const Guard& guard, const Domain* domain, const NcclOperation& o
   record.time_mono_ns = mono_ns();
   const bool is_wanted =
       wants(trace::NcclCallRecord::kKind) && (recording() == Recording::open || begin_recording(guard));
-  number(record, operation);
+  // Without a communicator (before NCCL 2.25.1, not interposed) calls of different communicators cannot be distinguished.
+  const CallOrdinal ordinal = next_ordinal(record.communicator, operation.nccl_class, record.peer);
+  record.ordinal = (record.has & trace::kHasCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
+  record.epoch = ordinal.epoch;
   OpenNcclCall open{record, operation.name};
   open.has &= trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer;
   nccl_call_opened(domain, open);
@@ -118,7 +109,7 @@ void told_of(const Guard& guard, const InterposedCall* call, NcclInit& init) {
 
 bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, const void* payload,
                std::size_t bytes) noexcept {
-  InterposedCall* call = interposed(name);
+  InterposedCall* call = t_interposed != nullptr && t_interposed->name == name ? t_interposed : nullptr;
   if (call != nullptr) call->seen_by_nvtx = true;
   NcclInit init;
   if (decode_nccl_init_push(name, payload, bytes, init)) told_of(guard, call, init);

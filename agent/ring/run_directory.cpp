@@ -123,11 +123,6 @@ const char* unfit_for_us(int directory) {
   return is_own ? "can be written to by other users" : "belongs to another user";
 }
 
-const char* unfit_by_error(int error) {
-  if (error == ELOOP || error == ENOTDIR) return "is a link or not a directory";
-  return error == EACCES ? "cannot be opened" : nullptr;
-}
-
 struct flock whole_file() {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -151,7 +146,8 @@ OpenedRun open_run_directory(const char* dir, const char* run, char* path, std::
     if (!opened.made && errno != EEXIST) break;
     opened.directory = openat(above, run, kDirectory | O_NOFOLLOW);
     if (opened.directory >= 0 || errno == ENOENT) continue;
-    opened.unfit = unfit_by_error(errno);
+    if (errno == EACCES) opened.unfit = "cannot be opened";
+    if (errno == ELOOP || errno == ENOTDIR) opened.unfit = "is a link or not a directory";
     break;
   }
   const int error = errno;

@@ -30,12 +30,6 @@ constinit OwnDescriptor s_spool_file{};
 constinit std::uint64_t s_bytes = 0;
 constinit std::uint64_t s_max_bytes = 0;
 
-// Blocks are checked before the ring can be overwritten at 2 GB/s, which is faster than records arrive.
-double period_ms() {
-  const double lap_ms = static_cast<double>(s_spooled.header->block_bytes * s_spooled.header->block_count) / 2e6;
-  return std::clamp(lap_ms, 0.5, 50.0);
-}
-
 void set_state(trace::SourceState state, int error) {
   trace::FileHeader& header = *s_spooled.header;
   __atomic_store_n(&header.spool_error, error, __ATOMIC_RELAXED);
@@ -104,23 +98,20 @@ std::uint64_t pass(bool every, bool last) {
   return waiting;
 }
 
-// An append in progress ends within microseconds, or never.
-void take_rest() {
-  constexpr int kTries = 50;
-  for (int i = 0; i < kTries && pass(true, true) > 0 && s_spool_file.held(); ++i) usleep(1000);
-}
-
 void spool() {
-  const double period = period_ms();
+  // Blocks are checked before the ring can be overwritten at 2 GB/s, which is faster than records arrive.
+  const double lap_ms = static_cast<double>(s_spooled.header->block_bytes * s_spooled.header->block_count) / 2e6;
+  const double period_ms = std::clamp(lap_ms, 0.5, 50.0);
   std::uint64_t looked_at_all = 0;  // tickets when every block was last checked
-  while (s_spool_file.held() && s_spooler.wait_ms(period)) {
+  while (s_spool_file.held() && s_spooler.wait_ms(period_ms)) {
     const std::uint64_t claimed = Memory::load(s_spooled.header->claimed_blocks);
     const bool every = claimed - looked_at_all > s_spooled.header->block_count / 8;
     if (every) looked_at_all = claimed;
     pass(every, false);
   }
   if (!s_spool_file.held()) return;
-  take_rest();
+  constexpr int kTries = 50;  // an append in progress ends within microseconds, or never
+  for (int i = 0; i < kTries && pass(true, true) > 0 && s_spool_file.held(); ++i) usleep(1000);
   // A network filesystem may report only here that it is full.
   if (s_spool_file.held() && !s_spool_file.drop()) set_state(trace::SourceState::failed, errno);
 }

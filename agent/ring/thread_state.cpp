@@ -40,17 +40,14 @@ void ThreadState::remember_name(std::string_view text, std::uint32_t ref) noexce
   set[0] = {hash, trace::is_local(ref) ? writer.ticket() : 0, ref, true};
 }
 
-// Done here, because the thread may have ended when the flush thread queries its name.
-void write_own_name() {
-  auto record = trace::make_record<trace::ThreadNameRecord>();
-  record.tid = thread_id();
-  if (prctl(PR_GET_NAME, record.name) == 0) define(record, kIdentityReserve);
-}
-
 ThreadState* thread_state() noexcept {
   if (t_state != nullptr) return t_state;
   t_state = s_states.take(give_back);
-  if (t_state != nullptr) write_own_name();
+  if (t_state == nullptr) return nullptr;
+  // The name is written here, because the thread may have ended when the flush thread queries it.
+  auto record = trace::make_record<trace::ThreadNameRecord>();
+  record.tid = thread_id();
+  if (prctl(PR_GET_NAME, record.name) == 0) define(record, kIdentityReserve);
   return t_state;
 }
 

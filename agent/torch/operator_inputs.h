@@ -48,7 +48,6 @@ class OperatorInputs {
   bool add(const TorchValue& value) noexcept;
   bool add_tensor(const std::byte* tensor) noexcept;
   bool add_list(const std::byte* list) noexcept;
-  bool add_element(const TorchValue& tensor) noexcept;
   bool add_head(const trace::OperatorInput& head) noexcept;
   bool add_word(std::uint64_t word) noexcept;
 

@@ -222,12 +222,6 @@ struct alignas(64) Count {
 constexpr std::size_t kCounts = 16;
 constinit Count s_begun[kCounts];
 
-// In a process without a GPU the first range or operator begins the recording.
-bool is_recording(const Guard& guard) {
-  if (recording() == Recording::open) return true;
-  return recording() == Recording::off && s_alone.load(std::memory_order_relaxed) && begin_recording(guard);
-}
-
 // While a level is replaced, an operator may have the callbacks of both levels. Both are called at its begin, and the
 // first one records it. This is the last operator begun on this thread, and the callback that recorded it.
 thread_local std::uintptr_t t_begun __attribute__((tls_model("initial-exec"))) = 0;
@@ -256,7 +250,11 @@ OperatorContext on_begin(const RecordFunction* function) {
     give_up();
     note_unknown(guard);
   }
-  if (found != RecordFunctionReader::Found::call || !is_recording(guard)) return {};
+  if (found != RecordFunctionReader::Found::call) return {};
+  // In a process without a GPU the first range or operator begins the recording.
+  if (recording() != Recording::open &&
+      !(recording() == Recording::off && s_alone.load(std::memory_order_relaxed) && begin_recording(guard)))
+    return {};
   if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
   if (has_inputs(level) && !inputs_are_refused() && !s_reader.read_inputs(s_torch, function, call)) refuse_inputs();

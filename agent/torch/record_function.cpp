@@ -34,10 +34,6 @@ constexpr std::uint32_t kTooMany = 1000;  // operators with a different number o
 constexpr std::uint64_t kNoSequence = ~std::uint64_t{0};
 constexpr std::uint64_t kMostThreads = std::uint64_t{1} << 31;
 
-bool may_have_inputs(const OperatorCall& call) {
-  return call.scope == trace::OperatorScope::function || call.scope == trace::OperatorScope::backward_function;
-}
-
 // Relative to the sequence number; 0 if unknown so far. Without named inputs there is an empty list of outputs.
 std::uint32_t forward_thread_at(const std::byte* sequence, std::uint32_t& known) {
   if (learnt(known) != 0) return learnt(known);
@@ -127,7 +123,9 @@ bool RecordFunctionReader::is_number_of_inputs(std::uint64_t count, std::uint64_
 bool RecordFunctionReader::read_inputs(const TorchFunctions& torch, const RecordFunction* function,
                                        OperatorCall& call) noexcept {
   if (torch.inputs == nullptr) return false;
-  if (learnt(sequence_at_) == 0 || !may_have_inputs(call)) return true;
+  const bool may_have_inputs =
+      call.scope == trace::OperatorScope::function || call.scope == trace::OperatorScope::backward_function;
+  if (learnt(sequence_at_) == 0 || !may_have_inputs) return true;
   const std::byte* sequence = reinterpret_cast<const std::byte*>(function) + learnt(sequence_at_);
   const std::uint64_t values = word_at(sequence + kInputsAt), count = word_at(sequence + kInputCountAt);
   if (count > kMostInputs || (count != 0 && (values == 0 || values % alignof(TorchValue) != 0))) return false;

@@ -17,11 +17,6 @@ void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel, Translat
   out.append(record);
 }
 
-bool is_narrow(const CUpti_ActivityKernel5& kernel, Translation::Times times) {
-  return !times.are_odd() && times.end - times.start <= UINT32_MAX && kernel.deviceId <= UINT16_MAX &&
-         kernel.graphNodeId == 0 && kernel.graphId == 0;
-}
-
 }  // namespace
 
 void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept {
@@ -29,7 +24,9 @@ void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept
   const Translation::Times times = out.times(kernel.start, kernel.end);
   out.note_gpu_work(times.end);
   if (!out.room(trace::KernelRecord::kKind, sizeof(trace::KernelWideRecord))) return;
-  if (!is_narrow(kernel, times)) return append_wide(out, kernel, times);
+  const bool is_narrow = !times.are_odd() && times.end - times.start <= UINT32_MAX && kernel.deviceId <= UINT16_MAX &&
+                         kernel.graphNodeId == 0 && kernel.graphId == 0;
+  if (!is_narrow) return append_wide(out, kernel, times);
   auto record = trace::make_record<trace::KernelRecord>();
   record.shape_ref = out.kernel_shape(kernel, sizeof(record));
   if (record.shape_ref == trace::kNoRef) return;
