@@ -19,7 +19,6 @@
 #include "common/known_tools.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::size_t kMostThreads = 16;
@@ -77,6 +76,32 @@ void for_each_thread(const Each& each) {
   closedir(tasks);
 }
 
+// cuptiSubscribe_v2 and its parameters in CUPTI 13.0; older headers lack both. The field of 13.2 that permits other
+// subscribers is omitted.
+struct SubscriberParams {
+  std::size_t struct_size;
+  const char* subscriber_name;
+  char* old_subscriber_name;
+  std::size_t old_subscriber_size;
+};
+
+void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+bool ask_cupti(char* text, std::size_t size) {
+  if (first_subscriber()[0] != '\0') {
+    snprintf(text, size, "%.63s", first_subscriber());
+    return true;
+  }
+  if (cupti().subscribe_v2 == nullptr) return false;
+  char name[128] = "";
+  SubscriberParams params{sizeof(params), "tracetool", name, sizeof(name)};
+  CUpti_SubscriberHandle handle = nullptr;
+  if (cupti().subscribe_v2(&handle, ignore, nullptr, &params) == CUPTI_SUCCESS) cupti().unsubscribe(handle);
+  if (name[0] == '\0') return false;
+  snprintf(text, size, "%.63s", name);
+  return true;
+}
+
 }  // namespace
 
 void remember_threads() noexcept {
@@ -121,36 +146,6 @@ std::uint64_t cupti_threads_cpu_ns() noexcept {
   const std::uint64_t delivered_ns = s_delivered_ns.load(std::memory_order_relaxed);
   return total_ns > delivered_ns ? total_ns - delivered_ns : 0;
 }
-
-namespace {
-
-// cuptiSubscribe_v2 and its parameters in CUPTI 13.0; older headers lack both. The field of 13.2 that permits other
-// subscribers is omitted.
-struct SubscriberParams {
-  std::size_t struct_size;
-  const char* subscriber_name;
-  char* old_subscriber_name;
-  std::size_t old_subscriber_size;
-};
-
-void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
-
-bool ask_cupti(char* text, std::size_t size) {
-  if (first_subscriber()[0] != '\0') {
-    snprintf(text, size, "%.63s", first_subscriber());
-    return true;
-  }
-  if (cupti().subscribe_v2 == nullptr) return false;
-  char name[128] = "";
-  SubscriberParams params{sizeof(params), "tracetool", name, sizeof(name)};
-  CUpti_SubscriberHandle handle = nullptr;
-  if (cupti().subscribe_v2(&handle, ignore, nullptr, &params) == CUPTI_SUCCESS) cupti().unsubscribe(handle);
-  if (name[0] == '\0') return false;
-  snprintf(text, size, "%.63s", name);
-  return true;
-}
-
-}  // namespace
 
 void name_current_subscriber(char* text, std::size_t size) noexcept {
   if (ask_cupti(text, size)) return;

@@ -16,7 +16,6 @@
 #include "common/nearest_word.h"
 
 namespace agent {
-
 namespace {
 
 constexpr int kWalks = 8;  // tries if another thread changes the table meanwhile
@@ -69,27 +68,6 @@ bool publish(const char* name, char* entry) {
          __atomic_compare_exchange_n(&__environ, &old, table, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-}  // namespace
-
-void set_variable(const char* name, const char* value) noexcept {
-  if (__libc_single_threaded) {
-    setenv(name, value, 1);
-    return;
-  }
-  char* entry = make_entry(name, value);
-  for (int tries = 0; entry != nullptr && tries < kWalks; ++tries) {
-    if (publish(name, entry)) return;
-  }
-}
-
-bool wants(Event event) noexcept { return has(settings().events, event); }
-
-EventSet light_part(EventSet events) noexcept {
-  return events & (trace::kLightEvents | trace::only(trace::GraphLaunchRecord::kKind));
-}
-
-namespace {
-
 constinit trace::Settings s_settings;
 constinit char s_asked_events[sizeof(trace::FileHeader::events)] = "default";
 
@@ -127,6 +105,23 @@ void say_misspelt(std::string_view name) {
 }
 
 }  // namespace
+
+void set_variable(const char* name, const char* value) noexcept {
+  if (__libc_single_threaded) {
+    setenv(name, value, 1);
+    return;
+  }
+  char* entry = make_entry(name, value);
+  for (int tries = 0; entry != nullptr && tries < kWalks; ++tries) {
+    if (publish(name, entry)) return;
+  }
+}
+
+bool wants(Event event) noexcept { return has(settings().events, event); }
+
+EventSet light_part(EventSet events) noexcept {
+  return events & (trace::kLightEvents | trace::only(trace::GraphLaunchRecord::kKind));
+}
 
 void read_settings() noexcept {
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {

@@ -11,7 +11,6 @@
 #include "common/hash.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::size_t kSlots = 1u << 16;
@@ -34,21 +33,6 @@ bool find(std::uint64_t node, bool take) {
   }
   return false;
 }
-
-}  // namespace
-
-void remember_captured(std::uint64_t node) noexcept {
-  s_any.store(true, std::memory_order_relaxed);
-  if (!find(node, true)) s_full.store(true, std::memory_order_relaxed);
-}
-
-bool may_be_captured(std::uint64_t node) noexcept {
-  return s_full.load(std::memory_order_relaxed) || find(node, false);
-}
-
-bool any_captured() noexcept { return s_any.load(std::memory_order_relaxed); }
-
-namespace {
 
 constexpr std::size_t kCloneBytes = offsetof(trace::GraphNodeRecord, range_ref);
 constexpr std::size_t kNames = 256;
@@ -115,7 +99,51 @@ bool append_to_region(const trace::GraphNodeRecord& record) {
   return trace::append_definition(ring(), keep_free(), &record, record.size_words * 8u) != trace::kNoRef;
 }
 
+constinit std::atomic<bool> s_enabled{false};
+constinit std::atomic<bool> s_seen{false};     // any node, with or without a range
+constinit std::atomic<bool> s_unknown{false};  // a kernel of a graph before any node
+
+// Returns false if CUPTI does not report the number; it is not queried again then.
+bool number_of(CUgraphNode node, std::uint64_t& number) {
+  const CUptiResult result = cupti().get_graph_node_id(node, &number);
+  if (result == CUPTI_SUCCESS) return true;
+  if (s_enabled.exchange(false)) {
+    say("CUPTI: cuptiGetGraphNodeId failed with %s: kernels of CUDA graphs have no NVTX ranges",
+        cupti_result_name(result));
+  }
+  return false;
+}
+
+void on_created(const Guard& guard, const CUpti_GraphData& graph) {
+  OpenRange open;
+  std::uint64_t node;
+  if (!current_range(open) || !number_of(graph.node, node)) return;
+  remember_captured(node);
+  write_captured_node(guard, node, open);
+}
+
+void on_cloned(const Guard& guard, const CUpti_GraphData& graph) {
+  std::uint64_t node, original;
+  if (graph.originalNode == nullptr || !any_captured() || !number_of(graph.originalNode, original)) return;
+  if (!may_be_captured(original) || !number_of(graph.node, node)) return;
+  remember_captured(node);
+  write_cloned_node(guard, node, original);
+}
+
+constexpr CUpti_CallbackId kCallbacks[] = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+
 }  // namespace
+
+void remember_captured(std::uint64_t node) noexcept {
+  s_any.store(true, std::memory_order_relaxed);
+  if (!find(node, true)) s_full.store(true, std::memory_order_relaxed);
+}
+
+bool may_be_captured(std::uint64_t node) noexcept {
+  return s_full.load(std::memory_order_relaxed) || find(node, false);
+}
+
+bool any_captured() noexcept { return s_any.load(std::memory_order_relaxed); }
 
 trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& open) noexcept {
   auto record = trace::make_record<trace::GraphNodeRecord>();
@@ -153,43 +181,6 @@ void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t ori
   HostWriter writer(guard, trace::GraphNodeRecord::kKind, kCloneBytes, 0);
   if (writer) writer.append(record, kCloneBytes);
 }
-
-namespace {
-
-constinit std::atomic<bool> s_enabled{false};
-constinit std::atomic<bool> s_seen{false};     // any node, with or without a range
-constinit std::atomic<bool> s_unknown{false};  // a kernel of a graph before any node
-
-// Returns false if CUPTI does not report the number; it is not queried again then.
-bool number_of(CUgraphNode node, std::uint64_t& number) {
-  const CUptiResult result = cupti().get_graph_node_id(node, &number);
-  if (result == CUPTI_SUCCESS) return true;
-  if (s_enabled.exchange(false)) {
-    say("CUPTI: cuptiGetGraphNodeId failed with %s: kernels of CUDA graphs have no NVTX ranges",
-        cupti_result_name(result));
-  }
-  return false;
-}
-
-void on_created(const Guard& guard, const CUpti_GraphData& graph) {
-  OpenRange open;
-  std::uint64_t node;
-  if (!current_range(open) || !number_of(graph.node, node)) return;
-  remember_captured(node);
-  write_captured_node(guard, node, open);
-}
-
-void on_cloned(const Guard& guard, const CUpti_GraphData& graph) {
-  std::uint64_t node, original;
-  if (graph.originalNode == nullptr || !any_captured() || !number_of(graph.originalNode, original)) return;
-  if (!may_be_captured(original) || !number_of(graph.node, node)) return;
-  remember_captured(node);
-  write_cloned_node(guard, node, original);
-}
-
-constexpr CUpti_CallbackId kCallbacks[] = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
-
-}  // namespace
 
 void enable_graph_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
   if (!wants(trace::GraphNodeRecord::kKind) || cupti().get_graph_node_id == nullptr) return;

@@ -15,7 +15,6 @@
 #include "agent/ring/recorder.h"
 
 namespace agent {
-
 namespace {
 
 std::size_t padded_note(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
@@ -58,60 +57,6 @@ void read_notes(const dl_phdr_info& info, LoadedCode& code) {
     find_build_id(reinterpret_cast<const std::byte*>(begin), segment.p_memsz, code);
   }
 }
-
-}  // namespace
-
-LoaderCounts loader_counts() noexcept {
-  LoaderCounts counts;
-  any_object([&](const char*, const dl_phdr_info& info) {
-    counts = {info.dlpi_adds, info.dlpi_subs};
-    return true;
-  });
-  return counts;
-}
-
-const LoadedCode* LoadedCodes::same_in(const List& list, const LoadedCode& code) const noexcept {
-  for (std::size_t i = 0; i < list.count; ++i) {
-    const LoadedCode& each = list.codes[i];
-    const bool same =
-        each.begin == code.begin && each.end == code.end && each.base == code.base && each.path == code.path;
-    if (same && std::memcmp(each.build_id, code.build_id, sizeof(code.build_id)) == 0) return &each;
-  }
-  return nullptr;
-}
-
-void LoadedCodes::refresh(const LoaderCounts& now) noexcept {
-  if (now == counts_) return;
-  List& list = lists_[1 - current_];
-  list.count = 0;
-  any_object([&](const char* path, const dl_phdr_info& info) {
-    if (list.count == kMost) return true;
-    LoadedCode code{};
-    code.base = info.dlpi_addr;
-    code.path = path;
-    read_segments(info, code);
-    if (code.end == 0) return false;
-    read_notes(info, code);
-    const LoadedCode* before = same_in(this->now(), code);
-    code.number = before != nullptr ? before->number : ++numbers_;
-    list.codes[list.count++] = code;
-    return false;
-  });
-  std::sort(list.codes, list.codes + list.count,
-            [](const LoadedCode& a, const LoadedCode& b) { return a.begin < b.begin; });
-  current_ = 1 - current_;
-  counts_ = now;
-}
-
-const LoadedCode* LoadedCodes::find(const void* address) const noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  const LoadedCode* end = now().codes + now().count;
-  const LoadedCode* next = std::upper_bound(
-      now().codes, end, at, [](std::uintptr_t value, const LoadedCode& code) { return value < code.begin; });
-  return next != now().codes && at < next[-1].end ? next - 1 : nullptr;
-}
-
-namespace {
 
 // The number of unloaded objects at the thread's last stack.
 thread_local std::uint64_t t_unloaded __attribute__((tls_model("initial-exec"))) = 0;
@@ -212,6 +157,56 @@ std::size_t room_of(const void* const* addresses, const Shown& found) {
 }
 
 }  // namespace
+
+LoaderCounts loader_counts() noexcept {
+  LoaderCounts counts;
+  any_object([&](const char*, const dl_phdr_info& info) {
+    counts = {info.dlpi_adds, info.dlpi_subs};
+    return true;
+  });
+  return counts;
+}
+
+const LoadedCode* LoadedCodes::same_in(const List& list, const LoadedCode& code) const noexcept {
+  for (std::size_t i = 0; i < list.count; ++i) {
+    const LoadedCode& each = list.codes[i];
+    const bool same =
+        each.begin == code.begin && each.end == code.end && each.base == code.base && each.path == code.path;
+    if (same && std::memcmp(each.build_id, code.build_id, sizeof(code.build_id)) == 0) return &each;
+  }
+  return nullptr;
+}
+
+void LoadedCodes::refresh(const LoaderCounts& now) noexcept {
+  if (now == counts_) return;
+  List& list = lists_[1 - current_];
+  list.count = 0;
+  any_object([&](const char* path, const dl_phdr_info& info) {
+    if (list.count == kMost) return true;
+    LoadedCode code{};
+    code.base = info.dlpi_addr;
+    code.path = path;
+    read_segments(info, code);
+    if (code.end == 0) return false;
+    read_notes(info, code);
+    const LoadedCode* before = same_in(this->now(), code);
+    code.number = before != nullptr ? before->number : ++numbers_;
+    list.codes[list.count++] = code;
+    return false;
+  });
+  std::sort(list.codes, list.codes + list.count,
+            [](const LoadedCode& a, const LoadedCode& b) { return a.begin < b.begin; });
+  current_ = 1 - current_;
+  counts_ = now;
+}
+
+const LoadedCode* LoadedCodes::find(const void* address) const noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const LoadedCode* end = now().codes + now().count;
+  const LoadedCode* next = std::upper_bound(
+      now().codes, end, at, [](std::uintptr_t value, const LoadedCode& code) { return value < code.begin; });
+  return next != now().codes && at < next[-1].end ? next - 1 : nullptr;
+}
 
 NativeStack::NativeStack(const Guard& guard) noexcept : python_(guard) {
   python_.read();

@@ -14,7 +14,6 @@
 #include "agent/ring/trace_file.h"
 
 namespace agent {
-
 namespace {
 
 // Adds data that only the arguments contain: everything if there was no payload, otherwise type, count and stream, and
@@ -105,6 +104,20 @@ void told_of(const Guard& guard, const InterposedCall* call, NcclInit& init) {
   nccl_communicator_made(guard, init);
 }
 
+using GetVersion = int (*)(int*);
+
+// From the first libnccl that is loaded, otherwise the one linked into the program. The function only returns a number.
+GetVersion find_get_version() {
+  ObjectPaths loaded{};
+  objects_named("libnccl", loaded);
+  for (std::size_t i = 0; i < loaded.count; ++i) {
+    void* handle = handle_of(loaded.paths[i]);
+    void* found = handle != nullptr ? symbol_in(handle, "ncclGetVersion") : nullptr;
+    if (found != nullptr) return reinterpret_cast<GetVersion>(found);
+  }
+  return reinterpret_cast<GetVersion>(symbol_in(RTLD_DEFAULT, "ncclGetVersion"));
+}
+
 }  // namespace
 
 bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, const void* payload,
@@ -152,24 +165,6 @@ void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept {
 }
 
 // The NCCL version for the file's header.
-
-namespace {
-
-using GetVersion = int (*)(int*);
-
-// From the first libnccl that is loaded, otherwise the one linked into the program. The function only returns a number.
-GetVersion find_get_version() {
-  ObjectPaths loaded{};
-  objects_named("libnccl", loaded);
-  for (std::size_t i = 0; i < loaded.count; ++i) {
-    void* handle = handle_of(loaded.paths[i]);
-    void* found = handle != nullptr ? symbol_in(handle, "ncclGetVersion") : nullptr;
-    if (found != nullptr) return reinterpret_cast<GetVersion>(found);
-  }
-  return reinterpret_cast<GetVersion>(symbol_in(RTLD_DEFAULT, "ncclGetVersion"));
-}
-
-}  // namespace
 
 void describe_nccl() noexcept {
   static constinit std::atomic<bool> s_known{false};

@@ -6,7 +6,6 @@
 #include "common/hash.h"
 
 namespace agent {
-
 namespace {
 
 // Space for sends and receives of eight communicators with a thousand ranks.
@@ -42,36 +41,6 @@ Entry* entry(Entry (&table)[kEntries], std::uint64_t key) {
 // The value of a communicator in s_epochs: number of creations << 32 | rank + 1, or kManyRanks instead of the rank.
 constexpr std::uint64_t kRankBits = 0xffffffff;
 constexpr std::uint64_t kManyRanks = kRankBits;
-
-}  // namespace
-
-CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept {
-  const Entry* made = entry(s_epochs, mix(communicator, 0));
-  if (made == nullptr) return {kUnknownOrdinal, 0};
-  const std::uint64_t state = made->next.load();
-  const std::uint64_t epoch = state >> 32;
-  if ((state & kRankBits) == kManyRanks) return {kUnknownOrdinal, static_cast<std::uint32_t>(epoch)};
-  const std::uint64_t pair = nccl_class == trace::NcclClass::collective ? 0 : std::uint64_t{peer} + 1;
-  const std::uint64_t what = epoch << 40 | pair << 2 | static_cast<std::uint64_t>(nccl_class);
-  Entry* counter = entry(s_counters, mix(communicator, what));
-  const std::uint64_t ordinal = counter != nullptr ? counter->next.fetch_add(1) : kUnknownOrdinal;
-  return {ordinal, static_cast<std::uint32_t>(epoch)};
-}
-
-std::uint32_t begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept {
-  Entry* made = entry(s_epochs, mix(communicator, 0));
-  if (made == nullptr) return 0;
-  const std::uint64_t own = (static_cast<std::uint64_t>(rank) + 1) & kRankBits;
-  std::uint64_t before = made->next.load();
-  std::uint64_t after;
-  do {
-    const std::uint64_t known = before & kRankBits;
-    after = known == 0 || known == own ? ((before >> 32) + 1) << 32 | own : (before & ~kRankBits) | kManyRanks;
-  } while (!made->next.compare_exchange_weak(before, after));
-  return static_cast<std::uint32_t>(after >> 32);
-}
-
-namespace {
 
 using trace::NcclClass;
 
@@ -136,6 +105,32 @@ std::size_t least_bytes(std::uint64_t schema) {
 }
 
 }  // namespace
+
+CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept {
+  const Entry* made = entry(s_epochs, mix(communicator, 0));
+  if (made == nullptr) return {kUnknownOrdinal, 0};
+  const std::uint64_t state = made->next.load();
+  const std::uint64_t epoch = state >> 32;
+  if ((state & kRankBits) == kManyRanks) return {kUnknownOrdinal, static_cast<std::uint32_t>(epoch)};
+  const std::uint64_t pair = nccl_class == trace::NcclClass::collective ? 0 : std::uint64_t{peer} + 1;
+  const std::uint64_t what = epoch << 40 | pair << 2 | static_cast<std::uint64_t>(nccl_class);
+  Entry* counter = entry(s_counters, mix(communicator, what));
+  const std::uint64_t ordinal = counter != nullptr ? counter->next.fetch_add(1) : kUnknownOrdinal;
+  return {ordinal, static_cast<std::uint32_t>(epoch)};
+}
+
+std::uint32_t begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept {
+  Entry* made = entry(s_epochs, mix(communicator, 0));
+  if (made == nullptr) return 0;
+  const std::uint64_t own = (static_cast<std::uint64_t>(rank) + 1) & kRankBits;
+  std::uint64_t before = made->next.load();
+  std::uint64_t after;
+  do {
+    const std::uint64_t known = before & kRankBits;
+    after = known == 0 || known == own ? ((before >> 32) + 1) << 32 | own : (before & ~kRankBits) | kManyRanks;
+  } while (!made->next.compare_exchange_weak(before, after));
+  return static_cast<std::uint32_t>(after >> 32);
+}
 
 const NcclOperation* find_nccl_operation(std::string_view name) noexcept {
   for (const NcclOperation& operation : kCalls) {

@@ -9,7 +9,6 @@
 #include "agent/ring/recorder.h"
 
 namespace agent {
-
 namespace {
 
 std::string_view domain_name(const NvtxEvent& event) {
@@ -59,30 +58,6 @@ void append_event(HostWriter& writer, const NvtxEvent& event) {
   append_end(writer, event);
 }
 
-}  // namespace
-
-void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept {
-  HostWriter writer(guard, event.kind, sizeof(trace::NvtxStartRecord), event.name.size() + domain_name(event).size());
-  if (writer) append_event(writer, event);
-}
-
-void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
-  event.tid = thread_id();
-  event.time_mono_ns = mono_ns();
-  if (event.kind == trace::NvtxPushRecord::kKind) range_opened(event.domain, event.name);
-  if (event.kind == trace::NvtxPopRecord::kKind) range_closed(event.domain);
-  // Ends of NCCL calls, and NCCL groups, are ranges of its domain.
-  const bool is_of_nccl = event.domain != nullptr && event.domain->is_nccl;
-  if (!wants(is_of_nccl ? trace::NcclCallRecord::kKind : trace::NvtxPushRecord::kKind)) return;
-  if (recording() == Recording::open) return write_nvtx(guard, event);
-  if (recording() != Recording::off) return;
-  begin_without_gpu(guard);
-  if (recording() == Recording::off && keep_pending_nvtx(event)) return;
-  if (recording() == Recording::open) write_nvtx(guard, event);
-}
-
-namespace {
-
 constexpr std::size_t kMost = 256;
 constexpr std::size_t kNameBytes = 128;  // longer names are cut here
 
@@ -109,6 +84,26 @@ void keep(const NvtxEvent& event) {
 }
 
 }  // namespace
+
+void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept {
+  HostWriter writer(guard, event.kind, sizeof(trace::NvtxStartRecord), event.name.size() + domain_name(event).size());
+  if (writer) append_event(writer, event);
+}
+
+void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
+  event.tid = thread_id();
+  event.time_mono_ns = mono_ns();
+  if (event.kind == trace::NvtxPushRecord::kKind) range_opened(event.domain, event.name);
+  if (event.kind == trace::NvtxPopRecord::kKind) range_closed(event.domain);
+  // Ends of NCCL calls, and NCCL groups, are ranges of its domain.
+  const bool is_of_nccl = event.domain != nullptr && event.domain->is_nccl;
+  if (!wants(is_of_nccl ? trace::NcclCallRecord::kKind : trace::NvtxPushRecord::kKind)) return;
+  if (recording() == Recording::open) return write_nvtx(guard, event);
+  if (recording() != Recording::off) return;
+  begin_without_gpu(guard);
+  if (recording() == Recording::off && keep_pending_nvtx(event)) return;
+  if (recording() == Recording::open) write_nvtx(guard, event);
+}
 
 bool keep_pending_nvtx(const NvtxEvent& event) noexcept {
   const Locked locked(s_pending_lock);

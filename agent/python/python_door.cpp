@@ -19,7 +19,6 @@
 #include "agent/ring/worker.h"
 
 namespace agent {
-
 namespace {
 
 constinit const PythonObjects* s_ending_python = nullptr;
@@ -48,29 +47,6 @@ void* on_python_end(void*, void*) {
 
 constexpr int kAnyArguments = 1;  // METH_VARARGS
 constinit PythonMethod s_end_method{"tracetool_end", on_python_end, kAnyArguments, nullptr};
-
-}  // namespace
-
-bool watch_python_end(const PythonObjects& python) noexcept {
-  s_ending_python = &python;
-  const PythonReference module(python, python.import("atexit"));
-  if (!module) return false;
-  const PythonReference at_exit(python, python.attribute(module.get(), "register"));
-  const PythonReference function(python, python.function(&s_end_method, nullptr, nullptr));
-  if (!at_exit || !function) return false;
-  const PythonReference done(python, python.call(at_exit.get(), function.get(), nullptr));
-  s_may_read.store(static_cast<bool>(done));
-  return static_cast<bool>(done);
-}
-
-PythonReading::PythonReading() noexcept {
-  readers().fetch_add(1);
-  allowed_ = s_may_read.load();
-}
-
-PythonReading::~PythonReading() { readers().fetch_sub(1, std::memory_order_release); }
-
-namespace {
 
 constinit PythonObjects s_door_objects{};
 constinit Worker s_door{};
@@ -116,6 +92,25 @@ void tell_unknown_python() {
 }
 
 }  // namespace
+
+bool watch_python_end(const PythonObjects& python) noexcept {
+  s_ending_python = &python;
+  const PythonReference module(python, python.import("atexit"));
+  if (!module) return false;
+  const PythonReference at_exit(python, python.attribute(module.get(), "register"));
+  const PythonReference function(python, python.function(&s_end_method, nullptr, nullptr));
+  if (!at_exit || !function) return false;
+  const PythonReference done(python, python.call(at_exit.get(), function.get(), nullptr));
+  s_may_read.store(static_cast<bool>(done));
+  return static_cast<bool>(done);
+}
+
+PythonReading::PythonReading() noexcept {
+  readers().fetch_add(1);
+  allowed_ = s_may_read.load();
+}
+
+PythonReading::~PythonReading() { readers().fetch_sub(1, std::memory_order_release); }
 
 void watch_python(bool stacks) noexcept {
   static constinit bool s_done = false;

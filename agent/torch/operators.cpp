@@ -16,7 +16,6 @@
 #include "agent/torch/operator_inputs.h"
 
 namespace agent {
-
 namespace {
 
 // Has the layout of an object of a class with a virtual destructor.
@@ -82,23 +81,6 @@ Context* take(std::uint32_t part) {
   }
   return nullptr;
 }
-
-}  // namespace
-
-const void* new_operator_context(std::uint32_t thread) noexcept {
-  Context* context = nullptr;
-  for (std::uint32_t i = 0; i < kParts && context == nullptr; ++i) context = take((thread + i) % kParts);
-  if (context != nullptr) context->functions = &kContextTable.destroy;
-  return context;
-}
-
-void free_operator_context(const void* context) noexcept { give_back(const_cast<void*>(context)); }
-
-std::uint32_t number_of_context(const void* context) noexcept {
-  return static_cast<std::uint32_t>(static_cast<const Context*>(context) - s_contexts);
-}
-
-namespace {
 
 using trace::TorchLevel;
 
@@ -313,6 +295,19 @@ void look_for_python() {
 }
 
 }  // namespace
+
+const void* new_operator_context(std::uint32_t thread) noexcept {
+  Context* context = nullptr;
+  for (std::uint32_t i = 0; i < kParts && context == nullptr; ++i) context = take((thread + i) % kParts);
+  if (context != nullptr) context->functions = &kContextTable.destroy;
+  return context;
+}
+
+void free_operator_context(const void* context) noexcept { give_back(const_cast<void*>(context)); }
+
+std::uint32_t number_of_context(const void* context) noexcept {
+  return static_cast<std::uint32_t>(static_cast<const Context*>(context) - s_contexts);
+}
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;

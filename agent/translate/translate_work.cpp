@@ -3,7 +3,6 @@
 #include "agent/translate/translate.h"
 
 namespace agent {
-
 namespace {
 
 void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel, Translation::Times times) {
@@ -16,27 +15,6 @@ void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel, Translat
   if (kernel.graphNodeId != 0) note_graph_kernel();
   out.append(record);
 }
-
-}  // namespace
-
-void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept {
-  const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel5*>(activity);
-  const Translation::Times times = out.times(kernel.start, kernel.end);
-  out.note_gpu_work(times.end);
-  if (!out.room(trace::KernelRecord::kKind, sizeof(trace::KernelWideRecord))) return;
-  const bool is_narrow = !times.are_odd() && times.end - times.start <= UINT32_MAX && kernel.deviceId <= UINT16_MAX &&
-                         kernel.graphNodeId == 0 && kernel.graphId == 0;
-  if (!is_narrow) return append_wide(out, kernel, times);
-  auto record = trace::make_record<trace::KernelRecord>();
-  record.shape_ref = out.kernel_shape(kernel, sizeof(record));
-  if (record.shape_ref == trace::kNoRef) return;
-  copy_members(record, kernel);
-  record.start_cupti_ns = times.start;
-  record.duration_ns = static_cast<std::uint32_t>(times.end - times.start);
-  out.append(record);
-}
-
-namespace {
 
 // Members with equal names in CUPTI's structs for copies and memsets.
 template <typename Record, typename Activity>
@@ -58,6 +36,23 @@ Record begin_copy(Translation& out, const Activity& activity) {
 }
 
 }  // namespace
+
+void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept {
+  const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel5*>(activity);
+  const Translation::Times times = out.times(kernel.start, kernel.end);
+  out.note_gpu_work(times.end);
+  if (!out.room(trace::KernelRecord::kKind, sizeof(trace::KernelWideRecord))) return;
+  const bool is_narrow = !times.are_odd() && times.end - times.start <= UINT32_MAX && kernel.deviceId <= UINT16_MAX &&
+                         kernel.graphNodeId == 0 && kernel.graphId == 0;
+  if (!is_narrow) return append_wide(out, kernel, times);
+  auto record = trace::make_record<trace::KernelRecord>();
+  record.shape_ref = out.kernel_shape(kernel, sizeof(record));
+  if (record.shape_ref == trace::kNoRef) return;
+  copy_members(record, kernel);
+  record.start_cupti_ns = times.start;
+  record.duration_ns = static_cast<std::uint32_t>(times.end - times.start);
+  out.append(record);
+}
 
 void translate_memcpy(Translation& out, const CUpti_Activity* activity) noexcept {
   if (!out.room(trace::MemcpyRecord::kKind, sizeof(trace::MemcpyRecord))) return;
