@@ -187,31 +187,6 @@ const void* own_thread(const PythonFunctions& python) {
   return python.is_initialized() == 0 ? nullptr : python.own_thread_state();
 }
 
-// Owns a frame returned by the C API.
-class HeldFrame {
- public:
-  HeldFrame(const PythonFunctions& python, void* frame) noexcept : python_(python), frame_(frame) {}
-  ~HeldFrame() {
-    if (frame_ != nullptr) python_.release(frame_);
-  }
-  HeldFrame(HeldFrame&&) = delete;
-  explicit operator bool() const noexcept { return frame_ != nullptr; }
-  void go_back() noexcept {
-    void* back = python_.frame_back(frame_);
-    python_.release(frame_);
-    frame_ = back;
-  }
-  const void* code() const noexcept {
-    void* code = python_.frame_code(frame_);
-    python_.release(code);  // the frame keeps a reference
-    return code;
-  }
-
- private:
-  const PythonFunctions& python_;
-  void* frame_;
-};
-
 bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compared) {
   constexpr std::size_t kMost = 64;
   PythonPlace places[kMost];
@@ -220,13 +195,19 @@ bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compa
   const bool is_guarded = read_guarded(&probe, 0, probe);
   const std::size_t count = is_guarded ? python_places_guarded(python, thread, places, kMost)
                                        : python_places_of(python, thread, places, kMost);
-  HeldFrame frame(python, python.frame_of(thread));
+  void* frame = python.frame_of(thread);  // a reference that is released
   std::size_t at = 0;
-  for (; frame && at < count; ++at, ++compared) {
-    if (frame.code() != places[at].code) return false;
-    frame.go_back();
+  bool is_same = true;
+  for (; frame != nullptr && at < count; ++at, ++compared) {
+    void* const code = python.frame_code(frame);
+    python.release(code);  // the frame keeps a reference
+    is_same = is_same && code == places[at].code;
+    void* const back = python.frame_back(frame);
+    python.release(frame);
+    frame = back;
   }
-  return at == count && (!frame || count == kMost);
+  if (frame != nullptr) python.release(frame);
+  return is_same && at == count && (frame == nullptr || count == kMost);
 }
 
 }  // namespace
