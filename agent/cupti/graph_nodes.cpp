@@ -119,7 +119,14 @@ void on_created(const Guard& guard, const CUpti_GraphData& graph) {
   std::uint64_t node;
   if (!current_range(open) || !number_of(graph.node, node)) return;
   remember_captured(node);
-  write_captured_node(guard, node, open);
+  // Waits for a lock, but not long; then it writes to the block.
+  trace::GraphNodeRecord record = describe_captured(node, open);
+  if (in_region([&] { return set_names(record, open, region_name) && append_to_region(record); })) return;
+  const std::size_t room = sizeof(record) + string_room(open.nccl.name.size());
+  HostWriter writer(guard, trace::GraphNodeRecord::kKind, room, open.name.size() + open.domain.size());
+  if (!writer) return;
+  set_names(record, open, [&](std::string_view text) { return writer.name(text); });
+  writer.append(record);
 }
 
 void on_cloned(const Guard& guard, const CUpti_GraphData& graph) {
@@ -127,7 +134,13 @@ void on_cloned(const Guard& guard, const CUpti_GraphData& graph) {
   if (graph.originalNode == nullptr || !any_captured() || !number_of(graph.originalNode, original)) return;
   if (!may_be_captured(original) || !number_of(graph.node, node)) return;
   remember_captured(node);
-  write_cloned_node(guard, node, original);
+  auto record = trace::make_record<trace::GraphNodeRecord>();
+  record.size_words = kCloneBytes / 8;
+  record.node = node;
+  record.captured_node = original;
+  if (in_region([&] { return append_to_region(record); })) return;
+  HostWriter writer(guard, trace::GraphNodeRecord::kKind, kCloneBytes, 0);
+  if (writer) writer.append(record, kCloneBytes);
 }
 
 constexpr CUpti_CallbackId kCallbacks[] = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
@@ -160,26 +173,6 @@ trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& op
   record.ordinal = open.nccl.ordinal;
   record.peer = open.nccl.peer;
   return record;
-}
-
-void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange& open) noexcept {
-  trace::GraphNodeRecord record = describe_captured(node, open);
-  if (in_region([&] { return set_names(record, open, region_name) && append_to_region(record); })) return;
-  const std::size_t room = sizeof(record) + string_room(open.nccl.name.size());
-  HostWriter writer(guard, trace::GraphNodeRecord::kKind, room, open.name.size() + open.domain.size());
-  if (!writer) return;
-  set_names(record, open, [&](std::string_view text) { return writer.name(text); });
-  writer.append(record);
-}
-
-void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t original) noexcept {
-  auto record = trace::make_record<trace::GraphNodeRecord>();
-  record.size_words = kCloneBytes / 8;
-  record.node = node;
-  record.captured_node = original;
-  if (in_region([&] { return append_to_region(record); })) return;
-  HostWriter writer(guard, trace::GraphNodeRecord::kKind, kCloneBytes, 0);
-  if (writer) writer.append(record, kCloneBytes);
 }
 
 void enable_graph_callbacks(CUpti_SubscriberHandle subscriber) noexcept {

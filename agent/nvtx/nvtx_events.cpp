@@ -58,6 +58,12 @@ void append_event(HostWriter& writer, const NvtxEvent& event) {
   append_end(writer, event);
 }
 
+// Writes an event now; the recording must be open.
+void write_nvtx(const Guard& guard, const NvtxEvent& event) {
+  HostWriter writer(guard, event.kind, sizeof(trace::NvtxStartRecord), event.name.size() + domain_name(event).size());
+  if (writer) append_event(writer, event);
+}
+
 constexpr std::size_t kMost = 256;
 constexpr std::size_t kNameBytes = 128;  // longer names are cut here
 
@@ -85,11 +91,6 @@ void keep(const NvtxEvent& event) {
 
 }  // namespace
 
-void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept {
-  HostWriter writer(guard, event.kind, sizeof(trace::NvtxStartRecord), event.name.size() + domain_name(event).size());
-  if (writer) append_event(writer, event);
-}
-
 void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
   event.tid = thread_id();
   event.time_mono_ns = mono_ns();
@@ -101,14 +102,11 @@ void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
   if (recording() == Recording::open) return write_nvtx(guard, event);
   if (recording() != Recording::off) return;
   begin_without_gpu(guard);
-  if (recording() == Recording::off && keep_pending_nvtx(event)) return;
+  if (recording() == Recording::off) {
+    const Locked locked(s_pending_lock);
+    if (!s_early_replayed) return keep(event);
+  }
   if (recording() == Recording::open) write_nvtx(guard, event);
-}
-
-bool keep_pending_nvtx(const NvtxEvent& event) noexcept {
-  const Locked locked(s_pending_lock);
-  if (!s_early_replayed) keep(event);
-  return !s_early_replayed;
 }
 
 void replay_pending_nvtx(const Guard& guard) noexcept {

@@ -207,6 +207,28 @@ bool find_room(std::uint64_t bytes) {
   return give_up("cannot reserve the space");
 }
 
+// Fills in a zeroed header. The magic is stored last, so a file without it is incomplete.
+void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run, const char* local_path) {
+  trace::divide_ring(header, ring_bytes);
+  header.version = trace::kFormatVersion;
+  header.header_bytes = trace::kHeaderBytes;
+  header.block_header_bytes = sizeof(trace::BlockHeader);
+  header.pid = static_cast<std::uint32_t>(getpid());
+  header.process_start_ticks = process_start_ticks(getpid());
+  host_name(header.host, sizeof(header.host));
+  boot_id(header.boot_id, sizeof(header.boot_id));
+  snprintf(header.run_id, sizeof(header.run_id), "%s", run);
+  program_name(header.program, sizeof(header.program));
+  snprintf(header.agent_version, sizeof(header.agent_version), "%s", TRACETOOL_VERSION);
+  snprintf(header.local_path, sizeof(header.local_path), "%s", local_path);
+  header.created_clock = sample_clocks();
+  header.created_real_ns = header.created_clock.real_ns;
+  header.heartbeat_real_ns = header.created_real_ns;
+  std::uint64_t magic;
+  std::memcpy(&magic, trace::kMagic, sizeof(magic));
+  trace::SharedMemory::store_release(*reinterpret_cast<std::uint64_t*>(header.magic), magic);
+}
+
 }  // namespace
 
 void record_environment_identity() noexcept {
@@ -232,28 +254,6 @@ void record_nccl_identity(std::uint64_t communicator, std::int32_t rank, std::in
   record.device = device;
   record.communicator = communicator;
   write_identity(record);
-}
-
-void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run,
-                       const char* local_path) noexcept {
-  trace::divide_ring(header, ring_bytes);
-  header.version = trace::kFormatVersion;
-  header.header_bytes = trace::kHeaderBytes;
-  header.block_header_bytes = sizeof(trace::BlockHeader);
-  header.pid = static_cast<std::uint32_t>(getpid());
-  header.process_start_ticks = process_start_ticks(getpid());
-  host_name(header.host, sizeof(header.host));
-  boot_id(header.boot_id, sizeof(header.boot_id));
-  snprintf(header.run_id, sizeof(header.run_id), "%s", run);
-  program_name(header.program, sizeof(header.program));
-  snprintf(header.agent_version, sizeof(header.agent_version), "%s", TRACETOOL_VERSION);
-  snprintf(header.local_path, sizeof(header.local_path), "%s", local_path);
-  header.created_clock = sample_clocks();
-  header.created_real_ns = header.created_clock.real_ns;
-  header.heartbeat_real_ns = header.created_real_ns;
-  std::uint64_t magic;
-  std::memcpy(&magic, trace::kMagic, sizeof(magic));
-  trace::SharedMemory::store_release(*reinterpret_cast<std::uint64_t*>(header.magic), magic);
 }
 
 bool is_recorded_in_run(int pid) noexcept {
