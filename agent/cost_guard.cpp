@@ -1,5 +1,6 @@
-#include "agent/cost_guard.h"
-
+// Limits the agent's cost to the host: over ten seconds, TRACETOOL_GUARD_CPU percent of a core, including the threads
+// that CUPTI started, and TRACETOOL_GUARD_RATE records per second. Beyond a limit, only the `light` set is recorded;
+// this is reported once, and recorded.
 #include <cstdio>
 
 #include "agent/activity/activity_kinds.h"
@@ -11,6 +12,7 @@
 #include "agent/base/host.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
+#include "agent/flusher.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
 #include "agent/torch/operators.h"

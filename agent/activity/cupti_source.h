@@ -42,4 +42,8 @@ void flush_cupti(bool forced) noexcept;
 // Writes CUPTI's part of the file's header: version, path, state, current subscriber. Does nothing without a file.
 void describe_cupti() noexcept;
 
+// Writes a definition for each device and the driver's version, once; tries again until the driver is ready. A periodic
+// task of our own thread, so that no application thread calls the driver for us.
+void describe_devices() noexcept;
+
 }  // namespace agent

@@ -1,5 +1,6 @@
-#include "agent/activity/devices.h"
-
+// Records the GPUs of this process from the driver: name, UUID, PCI bus id, memory, limits. CUPTI's DEVICE records are
+// not used: they lack the bus id, exist only if CUPTI was active before cuInit, and include devices hidden by
+// CUDA_VISIBLE_DEVICES. The driver's functions need no context and work at any time.
 #include <cuda.h>
 #include <dlfcn.h>
 

@@ -12,7 +12,6 @@
 #include "agent/base/guard.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
-#include "agent/python/garbage_collections.h"
 #include "agent/python/hang_stacks.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"

@@ -1,5 +1,7 @@
-#include "agent/ring/spool_thread.h"
-
+// TRACETOOL_MODE=spool: a thread compresses every full block of the ring into X.spool next to X.ring, so that the whole
+// run is kept. The ring is unchanged and contains the blocks that the spool does not have yet, so nothing is lost by
+// SIGKILL. If the disk is slower than the program, blocks are recycled before they are spooled, and counted as
+// overwritten. If the disk is full, one line reports it and only the ring continues.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "agent/ring/run_directory.h"
 #include "agent/ring/spool_chunk.h"
 #include "agent/ring/spool_walk.h"
+#include "agent/ring/storage.h"
 #include "agent/ring/whole_block.h"
 #include "agent/ring/worker.h"
 

@@ -16,7 +16,6 @@
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/ring_location.h"
-#include "agent/ring/spool_thread.h"
 #include "agent/ring/trace_file.h"
 #include "agent/ring/worker.h"
 

@@ -5,8 +5,8 @@
 // the exceptions.
 //
 // Not used: DEVICE, because the driver provides the same data at any time, and the PCI bus id in addition
-// (cupti/devices.h); NAME and MARKER, which CUPTI creates only if it is itself the process's NVTX tool, which the agent
-// is (nvtx/).
+// (activity/devices.cpp); NAME and MARKER, which CUPTI creates only if it is itself the process's NVTX tool, which the
+// agent is (nvtx/).
 #pragma once
 #include <cupti.h>
 
