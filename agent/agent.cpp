@@ -192,9 +192,8 @@ void begin_without_gpu(const Guard& guard) noexcept {
   static constinit std::atomic<std::uint32_t> s_calls{0};
   constexpr std::uint32_t kEvery = 64;  // reading the loader's list has a cost
   const bool uncalled = cuda_taken_by()[0] != '\0' && !cupti_failed() && !cupti_is_on();
-  if (uncalled && s_calls.fetch_add(1) % kEvery == 0 && dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr) {
+  if (uncalled && s_calls.fetch_add(1) % kEvery == 0 && dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr)
     start_late();
-  }
   if (cupti_failed()) begin_recording(guard);
 }
 

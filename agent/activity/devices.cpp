@@ -87,9 +87,8 @@ void set_derived(const Driver& driver, CUdevice device, trace::DeviceRecord& rec
 void set_pci_bus_id(const Driver& driver, CUdevice device, trace::DeviceRecord& record) {
   char id[32] = "";
   if (driver.pci_bus_id == nullptr || driver.pci_bus_id(id, sizeof(id), device) != CUDA_SUCCESS) return;
-  for (std::size_t i = 0; i + 1 < sizeof(record.pci_bus_id) && id[i] != '\0'; ++i) {
+  for (std::size_t i = 0; i + 1 < sizeof(record.pci_bus_id) && id[i] != '\0'; ++i)
     record.pci_bus_id[i] = id[i] >= 'A' && id[i] <= 'F' ? static_cast<char>(id[i] - 'A' + 'a') : id[i];
-  }
 }
 
 void set_identity(const Driver& driver, CUdevice device, trace::DeviceRecord& record) {

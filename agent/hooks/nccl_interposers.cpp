@@ -238,9 +238,8 @@ TRACETOOL_NCCL_ENTRY ncclCommSplit(void* parent, int color, int key, void** hand
   const auto name = [&] {
     if (color != kNoColor) made(handle, {init.communicator, -1});
   };
-  if (color != kNoColor && known.name != 0) {
+  if (color != kNoColor && known.name != 0)
     return pass_on_init(kCommSplit, TRACETOOL_CALLER, init, name, parent, color, key, handle, config);
-  }
   return pass_on(
       kCommSplit, TRACETOOL_CALLER, [](InterposedCall&) {}, parent, color, key, handle, config);
 }

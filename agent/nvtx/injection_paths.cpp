@@ -54,12 +54,10 @@ void nvtx_has_called() noexcept {
 
 void describe_nvtx() noexcept {
   write_state();
-  if (s_nvtx_other[0] != '\0' && !s_called.load()) {
+  if (s_nvtx_other[0] != '\0' && !s_called.load())
     say_verbose("%s names another tool: %s; NVTX ranges and NCCL calls are not recorded", kNvtx, s_nvtx_other);
-  }
-  if (s_cuda_other[0] != '\0') {
+  if (s_cuda_other[0] != '\0')
     say_verbose("%s names another tool: %s; GPU work is recorded only if CUPTI is not in use", kCuda, s_cuda_other);
-  }
 }
 
 }  // namespace agent

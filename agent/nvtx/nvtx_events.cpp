@@ -112,9 +112,8 @@ void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
 void replay_pending_nvtx(const Guard& guard) noexcept {
   replay_pending_names(guard);
   const Locked locked(s_pending_lock);
-  for (std::size_t i = s_early_count > kMost ? s_early_count - kMost : 0; i < s_early_count; ++i) {
+  for (std::size_t i = s_early_count > kMost ? s_early_count - kMost : 0; i < s_early_count; ++i)
     write_nvtx(guard, s_early[i % kMost].event);
-  }
   for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
     if (s_lost[kind] > 0) count_lost(static_cast<trace::RecordKind>(trace::kFirstEventKind + kind), s_lost[kind]);
   }

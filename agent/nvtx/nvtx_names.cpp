@@ -121,9 +121,8 @@ std::string_view registered_text(nvtxStringHandle_t handle) noexcept {
   const auto number = reinterpret_cast<std::uint64_t>(handle);
   if (number == 0) return {};
   if (number == kMoreStrings) return kMoreStringsText;
-  if (number <= s_string_count.load(std::memory_order_acquire)) {
+  if (number <= s_string_count.load(std::memory_order_acquire))
     return s_pages[(number - 1) / kPage][(number - 1) % kPage];
-  }
   return {};
 }
 

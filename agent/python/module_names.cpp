@@ -132,9 +132,8 @@ struct OpenCalls {
 // Numbers code objects on Python versions that do not. Returns true if at least one was new.
 bool number_code(const PythonObjects& objects, const PythonFunctions& python, const OpenCalls& calls) {
   bool has_new = false, is_new = false;
-  for (std::size_t i = 0; i < calls.frame_count && !has_code_numbers(python); ++i) {
+  for (std::size_t i = 0; i < calls.frame_count && !has_code_numbers(python); ++i)
     has_new = (number_object(objects, const_cast<void*>(calls.frames[i].code), is_new) != 0 && is_new) || has_new;
-  }
   return has_new;
 }
 

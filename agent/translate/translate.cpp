@@ -180,9 +180,8 @@ void Translation::name_api(trace::RecordKind domain, std::uint32_t cbid) noexcep
 void Translation::name_thread(std::uint32_t tid) noexcept {
   // Two threads whose numbers share a slot must not replace each other at every call.
   Written* slot = &threads_[tid % kThreads];
-  for (std::size_t i = 0; i < kProbes && slot->key != tid && slot->key != 0; ++i) {
+  for (std::size_t i = 0; i < kProbes && slot->key != tid && slot->key != 0; ++i)
     slot = &threads_[(tid + i + 1) % kThreads];
-  }
   write_once(*slot, tid, [&] {
     auto record = trace::make_record<trace::ThreadNameRecord>();
     record.tid = tid;

@@ -488,13 +488,11 @@ class Collector : public CallCollector {
   std::vector<DraftId> drafts_of(ProcessId id, const Event& event, const Facts& facts) {
     ProcessDrafts& process = processes_[id];
     const bool communicates = event.kind == Kind::kernel && names_[event.name].communicates;
-    if (catalog_.processes[id].format != SourceFormat::ring) {
+    if (catalog_.processes[id].format != SourceFormat::ring)
       return communicates ? std::vector{add(process, profiled(id, event, facts))} : std::vector<DraftId>{};
-    }
     const KernelFacts* const kernel = facts.get<KernelFacts>();
-    if (kernel != nullptr && kernel->graph.any()) {
+    if (kernel != nullptr && kernel->graph.any())
       return communicates ? std::vector{add(process, replayed(id, event, kernel->graph))} : std::vector<DraftId>{};
-    }
     if (const auto* const waiting = process.waiting.find(event.correlation)) {
       for (const DraftId each : *waiting) process.drafts[each].ended += event.duration_ns >= 0;
       const std::vector<DraftId> calls = chosen(process, *waiting, event);

@@ -42,9 +42,8 @@ class BestChain {
   }
   template <typename F>
   void walk(F&& f) const {
-    for (std::int32_t at = before(best_.size() - 1); at != kNone; at = links_[static_cast<std::size_t>(at)].last) {
+    for (std::int32_t at = before(best_.size() - 1); at != kNone; at = links_[static_cast<std::size_t>(at)].last)
       f(links_[static_cast<std::size_t>(at)].item, links_[static_cast<std::size_t>(at)].position);
-    }
   }
 
  private:

@@ -220,9 +220,8 @@ class StragglerSearch {
     RankSet set(out_.size());
     for (const ProcessId id : ranks) set[id] = true;
     std::vector<std::map<std::uint32_t, std::int64_t>> found(set.size());
-    for (const Meeting& meeting : arrivals_.meetings) {
+    for (const Meeting& meeting : arrivals_.meetings)
       for_late(meeting, set, out_, [&](ProcessId id, std::int64_t ns) { found[id][meeting.group] += ns; });
-    }
     return found;
   }
 
@@ -352,9 +351,8 @@ class StragglerSearch {
   bool drop_short(RankSet& set, std::int64_t most_ns) const {
     for (bool dropped = true; dropped;) {
       std::vector<std::int64_t> delay_ns(set.size());
-      for (const Meeting& meeting : arrivals_.meetings) {
+      for (const Meeting& meeting : arrivals_.meetings)
         for_late(meeting, set, out_, [&](ProcessId id, std::int64_t ns) { delay_ns[id] += std::min(ns, most_ns); });
-      }
       dropped = false;
       for (ProcessId id = 0; id < set.size(); ++id) {
         if (!set[id] || (delay_ns[id] > 0 && delay_ns[id] >= arrivals_.span_ns[id] / kLeastSpanPart)) continue;
