@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdio>
@@ -38,17 +39,20 @@ std::int64_t start_seconds(int pid) {
 }
 
 bool has_any(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (env(name) != nullptr) return true;
-  }
-  return false;
+  return std::any_of(names.begin(), names.end(), [](const char* name) { return env(name) != nullptr; });
+}
+
+// Reads /proc/PID/stat. Returns the ')' after the name, which may contain any characters; null if there is none.
+const char* read_stat(int pid, char (&stat)[1024]) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  read_small_file(path, stat, sizeof(stat));
+  return std::strrchr(stat, ')');
 }
 
 int parent_of(int pid) {
-  char path[64], stat[1024];
-  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-  read_small_file(path, stat, sizeof(stat));
-  const char* at = std::strrchr(stat, ')');  // followed by the state and the parent
+  char stat[1024];
+  const char* at = read_stat(pid, stat);  // followed by the state and the parent
   return at != nullptr && std::strlen(at) > 4 ? std::atoi(at + 4) : 0;
 }
 
@@ -162,13 +166,11 @@ void program_name(char* text, std::size_t size) noexcept {
 }
 
 std::uint64_t process_start_ticks(int pid) noexcept {
-  char path[64], stat[1024];
-  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-  const std::size_t length = read_small_file(path, stat, sizeof(stat));
-  const char* at = std::strrchr(stat, ')');  // the name before it may contain any characters
+  char stat[1024];
+  const char* at = read_stat(pid, stat);
   for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
   std::uint64_t ticks = 0;
-  if (at != nullptr) std::from_chars(at + 1, stat + length, ticks);
+  if (at != nullptr) std::from_chars(at + 1, at + std::strlen(at), ticks);
   return ticks;
 }
 

@@ -69,13 +69,6 @@ constexpr std::size_t kMostDefined = 1024;
 constinit std::uint32_t s_defined[kMostDefined]{};
 constinit std::size_t s_defined_count = 0;
 
-bool is_defined(std::uint32_t number) {
-  for (std::size_t i = 0; i < s_defined_count; ++i) {
-    if (s_defined[i] == number) return true;
-  }
-  return false;
-}
-
 bool define_object(const LoadedCode& code, std::string_view path) {
   auto record = trace::make_record<trace::ObjectRecord>();
   record.build_id_bytes = code.build_id_bytes;
@@ -114,7 +107,8 @@ std::uint32_t ref_of_native(HostWriter& writer, const void* address, const Loade
   frame.record.instance = key.words[0];
   if (code != nullptr) {
     frame.file = path_of(*code, s_path_room);
-    if (!is_defined(code->number) && !define_object(*code, frame.file)) return trace::kNoRef;
+    auto* const end = s_defined + s_defined_count;
+    if (std::find(s_defined, end, code->number) == end && !define_object(*code, frame.file)) return trace::kNoRef;
   }
   const std::uint32_t ref = writer.frame(frame);
   if (!trace::is_local(ref)) s_native_frames.remember(key, ref);

@@ -68,20 +68,6 @@ void write_call(const Guard& guard, const Domain* domain, const NcclOperation& o
 
 const Domain* nccl_domain() { return make_domain("NCCL"); }
 
-trace::CommunicatorRecord communicator_record(const NcclInit& init, std::uint32_t epoch) {
-  auto record = trace::make_record<trace::CommunicatorRecord>();
-  record.rank = init.rank;
-  record.ranks = init.ranks;
-  record.device = init.device;
-  record.communicator = init.communicator;
-  record.parent = init.parent;
-  record.color = init.color;
-  record.key = init.key;
-  record.epoch = epoch;
-  record.time_mono_ns = mono_ns();
-  return record;
-}
-
 // Several ranks in this process cannot be distinguished by their calls; `rank` only shows whether there are several.
 std::uint32_t begin_epoch_of(const NcclInit& init) {
   if (init.communicator == 0) return 0;
@@ -159,7 +145,16 @@ void nccl_call_ends(const Guard& guard, const InterposedCall& call) noexcept {
 void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept {
   if (!begin_recording(guard)) return;
   describe_nccl();
-  const auto record = communicator_record(init, begin_epoch_of(init));
+  auto record = trace::make_record<trace::CommunicatorRecord>();
+  record.epoch = begin_epoch_of(init);
+  record.rank = init.rank;
+  record.ranks = init.ranks;
+  record.device = init.device;
+  record.communicator = init.communicator;
+  record.parent = init.parent;
+  record.color = init.color;
+  record.key = init.key;
+  record.time_mono_ns = mono_ns();
   if (!define(record, kIdentityReserve)) count_lost(trace::CommunicatorRecord::kKind);
   if (init.rank >= 0) record_nccl_identity(init.communicator, init.rank, init.ranks, init.device);
 }
