@@ -54,8 +54,7 @@ void empty_cupti(std::uint64_t now_ns) {
   if (after.unfinished != before.unfinished) notice_stall(now_ns, after.unfinished - before.unfinished, kTaken);
   // If the GPU was busy all the time, its records only waited for a buffer to be full. Such a program launches seldom
   // and is always ahead of the GPU. It is checked at increasing intervals.
-  const bool was_at_work = after.newest_end_cupti_ns + kAtWork_ns > sample_clocks().cupti_ns;
-  s_flushed = after.ended == before.ended || !was_at_work;
+  s_flushed = after.ended == before.ended || after.newest_end_cupti_ns + kAtWork_ns <= sample_clocks().cupti_ns;
   if (s_flushed) return;
   s_since_ns = now_ns;
   s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
@@ -142,6 +141,7 @@ void find_buffers() {
                "the agent's CUPTI buffers are registered again");
   s_gap_ns = 0;
   if (!cupti_is_yielded()) return;
+  // The record was only delayed.
   s_yielded.store(false);
   leave_out_queries();
   enable_kinds();
@@ -160,6 +160,8 @@ void on_lost() {
     lose_buffers();
     if (!takes_back()) yield_cupti();
   }
+  // Done rarely, because it passes the buffers to the other user before it requested them. Our delayed records are also
+  // delivered by it.
   if (cupti_is_yielded() && mono_ns() >= s_next_flush_ns) {
     s_next_flush_ns = mono_ns() + kYieldedFlush_ns;
     cupti().flush_all(0);
