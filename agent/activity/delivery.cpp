@@ -18,7 +18,6 @@
 #include "agent/translate/translate.h"
 
 namespace agent {
-
 namespace {
 
 // A stack of free buffers by number, followed by those that were never used. The head is (tag << 32 | number + 1). The
@@ -116,50 +115,6 @@ std::uint8_t* reserve(std::size_t bytes) {
   return static_cast<std::uint8_t*>(memory);
 }
 
-}  // namespace
-
-void open_buffer_pool(std::size_t spare) noexcept {
-  if (!s_buffers.is_placed()) s_buffers.place(reserve(kBufferBytes * kBuffers));
-  keep_spare_buffers(spare);
-}
-
-Buffer take_buffer(std::uint32_t thread) noexcept {
-  std::uint8_t* taken = s_buffers.take(thread);
-  return {taken != nullptr ? taken : s_sink, kBufferBytes};
-}
-
-BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
-  if (s_buffers.owns(buffer)) return BufferOwner::ours;
-  return buffer == s_sink ? BufferOwner::sink : BufferOwner::foreign;
-}
-
-void give_back_buffer(std::uint8_t* buffer) noexcept { s_buffers.keep(buffer); }
-
-HeldBuffers held_buffers() noexcept {
-  static constinit std::uint32_t s_threads_of_buffers[kBuffers]{};
-  HeldBuffers held{s_buffers.threads(s_threads_of_buffers), 0};
-  std::sort(s_threads_of_buffers, s_threads_of_buffers + held.all);
-  std::size_t same = 0;
-  for (std::size_t i = 0; i < held.all; ++i) {
-    same = i != 0 && s_threads_of_buffers[i] == s_threads_of_buffers[i - 1] ? same + 1 : 1;
-    held.of_a_thread = std::max(held.of_a_thread, same);
-  }
-  return held;
-}
-
-void forget_held_buffers() noexcept { s_buffers.forget_threads(); }
-
-void keep_spare_buffers(std::size_t spare) noexcept {
-  while (s_buffers.free_used_ones() < spare) {
-    std::uint8_t* buffer = s_buffers.take_unused();
-    if (buffer == nullptr) return;
-    for (std::size_t at = 0; at < kBufferBytes; at += 4096) static_cast<volatile std::uint8_t*>(buffer)[at] = 0;
-    s_buffers.keep(buffer);
-  }
-}
-
-namespace {
-
 constinit Spinlock s_translating{};
 constinit Translation s_translation{};
 constinit std::atomic<std::uint64_t> s_records{0};
@@ -250,6 +205,46 @@ void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
 }
 
 }  // namespace
+
+void open_buffer_pool(std::size_t spare) noexcept {
+  if (!s_buffers.is_placed()) s_buffers.place(reserve(kBufferBytes * kBuffers));
+  keep_spare_buffers(spare);
+}
+
+Buffer take_buffer(std::uint32_t thread) noexcept {
+  std::uint8_t* taken = s_buffers.take(thread);
+  return {taken != nullptr ? taken : s_sink, kBufferBytes};
+}
+
+BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
+  if (s_buffers.owns(buffer)) return BufferOwner::ours;
+  return buffer == s_sink ? BufferOwner::sink : BufferOwner::foreign;
+}
+
+void give_back_buffer(std::uint8_t* buffer) noexcept { s_buffers.keep(buffer); }
+
+HeldBuffers held_buffers() noexcept {
+  static constinit std::uint32_t s_threads_of_buffers[kBuffers]{};
+  HeldBuffers held{s_buffers.threads(s_threads_of_buffers), 0};
+  std::sort(s_threads_of_buffers, s_threads_of_buffers + held.all);
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < held.all; ++i) {
+    same = i != 0 && s_threads_of_buffers[i] == s_threads_of_buffers[i - 1] ? same + 1 : 1;
+    held.of_a_thread = std::max(held.of_a_thread, same);
+  }
+  return held;
+}
+
+void forget_held_buffers() noexcept { s_buffers.forget_threads(); }
+
+void keep_spare_buffers(std::size_t spare) noexcept {
+  while (s_buffers.free_used_ones() < spare) {
+    std::uint8_t* buffer = s_buffers.take_unused();
+    if (buffer == nullptr) return;
+    for (std::size_t at = 0; at < kBufferBytes; at += 4096) static_cast<volatile std::uint8_t*>(buffer)[at] = 0;
+    s_buffers.keep(buffer);
+  }
+}
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   const int before = errno;

@@ -19,7 +19,6 @@
 #include "agent/ring/recorder.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::uint64_t kPatience_ns = 10'000'000'000;
@@ -59,32 +58,6 @@ void empty_cupti(std::uint64_t now_ns) {
   s_since_ns = now_ns;
   s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
 }
-
-}  // namespace
-
-void flush_stalled() noexcept {
-  if (!cupti_is_on() || cupti_is_yielded() || recording() != Recording::open) return;
-  const std::uint64_t now_ns = mono_ns(), ended = delivered().work.ended;
-  const HeldBuffers held = held_buffers();
-  if (ended != s_ended_before) s_flushed = false;
-  if (ended != s_ended_before || held.all == 0 || s_since_ns == 0) {
-    s_ended_before = ended;
-    s_since_ns = now_ns;
-    return;
-  }
-  if (cupti().is_shared) {
-    // Once per stall, at increasing intervals, because it is unknown whether CUPTI holds incomplete work.
-    if (s_flushed || now_ns - s_since_ns < s_patience_ns) return;
-    notice_stall(now_ns, 0, kLeft);
-    s_flushed = true;
-    s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
-    return;
-  }
-  const std::size_t most = has_buffer_per_thread() ? held.of_a_thread : held.all;
-  if (s_flushed ? most >= kBuffersAgain : now_ns - s_since_ns >= s_patience_ns) empty_cupti(now_ns);
-}
-
-namespace {
 
 constexpr std::uint64_t kFirstRetry_ns = 1'000'000'000;
 constexpr std::uint32_t kFirstRetries = 30;  // number before the interval increases
@@ -181,6 +154,28 @@ void try_again() {
 }
 
 }  // namespace
+
+void flush_stalled() noexcept {
+  if (!cupti_is_on() || cupti_is_yielded() || recording() != Recording::open) return;
+  const std::uint64_t now_ns = mono_ns(), ended = delivered().work.ended;
+  const HeldBuffers held = held_buffers();
+  if (ended != s_ended_before) s_flushed = false;
+  if (ended != s_ended_before || held.all == 0 || s_since_ns == 0) {
+    s_ended_before = ended;
+    s_since_ns = now_ns;
+    return;
+  }
+  if (cupti().is_shared) {
+    // Once per stall, at increasing intervals, because it is unknown whether CUPTI holds incomplete work.
+    if (s_flushed || now_ns - s_since_ns < s_patience_ns) return;
+    notice_stall(now_ns, 0, kLeft);
+    s_flushed = true;
+    s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
+    return;
+  }
+  const std::size_t most = has_buffer_per_thread() ? held.of_a_thread : held.all;
+  if (s_flushed ? most >= kBuffersAgain : now_ns - s_since_ns >= s_patience_ns) empty_cupti(now_ns);
+}
 
 bool has_tried_cupti() noexcept { return s_tried.load(); }
 

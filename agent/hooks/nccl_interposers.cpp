@@ -135,11 +135,7 @@ int pass_on_init(NcclFunction function, const void* caller, const NcclInit& init
 }
 
 NcclInit init_of(const NcclUniqueId& id, int ranks, int rank) {
-  NcclInit init;
-  init.communicator = hash_unique_id(id.bytes, sizeof(id.bytes));
-  init.ranks = ranks;
-  init.rank = rank;
-  return init;
+  return {.communicator = hash_unique_id(id.bytes, sizeof(id.bytes)), .rank = rank, .ranks = ranks};
 }
 
 }  // namespace
@@ -216,10 +212,7 @@ TRACETOOL_NCCL_ENTRY ncclCommInitRankConfig(void** handle, int ranks, NcclUnique
 }
 
 TRACETOOL_NCCL_ENTRY ncclCommInitAll(void** handles, int devices, const int* list) {
-  NcclInit init;
-  init.communicator = hash_private();
-  init.ranks = devices;
-  if (devices == 1) init.rank = 0;
+  const NcclInit init{.communicator = hash_private(), .rank = devices == 1 ? 0 : -1, .ranks = devices};
   const auto name_all = [&] {
     for (int i = 0; handles != nullptr && i < devices; ++i) made(handles + i, {init.communicator, i});
   };
@@ -229,11 +222,7 @@ TRACETOOL_NCCL_ENTRY ncclCommInitAll(void** handles, int devices, const int* lis
 TRACETOOL_NCCL_ENTRY ncclCommSplit(void* parent, int color, int key, void** handle, void* config) {
   constexpr int kNoColor = -1;  // this rank takes part and gets no communicator
   const NamedCommunicator known = named_communicator(parent);
-  NcclInit init;
-  init.parent = known.name;
-  init.parent_rank = known.rank;
-  init.color = color;
-  init.key = key;
+  NcclInit init{.parent = known.name, .color = color, .key = key, .parent_rank = known.rank};
   if (known.name != 0) init.communicator = hash_split(known.name, count_split(parent), color);
   const auto name = [&] {
     if (color != kNoColor) made(handle, {init.communicator, -1});

@@ -171,11 +171,7 @@ std::uint64_t new_range() { return s_next_range.fetch_add(1, std::memory_order_r
 void emit(RecordKind kind, const Domain* domain, std::string_view name, std::uint64_t range_id = 0) {
   const Guard guard;
   if (!guard) return;
-  NvtxEvent event;
-  event.kind = kind;
-  event.domain = domain;
-  event.name = name;
-  event.range_id = range_id;
+  NvtxEvent event{.kind = kind, .domain = domain, .name = name, .range_id = range_id};
   nvtx_event(guard, event);
 }
 
@@ -211,14 +207,10 @@ void emit_ex(RecordKind kind, const Domain* domain, const nvtxEventAttributes_t*
   nvtxEventAttributes_t attributes;
   if (!guard || !read_attributes(given, attributes)) return;
   char converted[kConverted];
-  NvtxEvent event;
-  event.kind = kind;
-  event.domain = domain;
+  NvtxEvent event{.kind = kind, .domain = domain, .category = attributes.category, .range_id = range_id};
   event.name = message_of(attributes.messageType, attributes.message, converted);
   if (kind == trace::NvtxPushRecord::kKind && is_nccl_call(guard, domain, event.name, attributes)) return;
   if (attributes.colorType == NVTX_COLOR_ARGB) event.color_argb = attributes.color;
-  event.category = attributes.category;
-  event.range_id = range_id;
   take_payload(event, attributes);
   nvtx_event(guard, event);
 }

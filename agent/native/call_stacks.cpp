@@ -148,10 +148,7 @@ void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_Callb
   if (!begins_call(domain, call.callbackSite)) return;
   const Guard guard;
   if (!guard || recording() != Recording::open) return;
-  StackedCall stacked;
-  stacked.is_launch = is_launch(domain, id);
-  stacked.correlation_id = call.correlationId;
-  write_call_stack(guard, stacked);
+  write_call_stack(guard, {.is_launch = is_launch(domain, id), .correlation_id = call.correlationId});
 }
 
 // The first call of another thread meanwhile has no stack.

@@ -155,7 +155,7 @@ std::size_t room_of(const void* const* addresses, const Shown& found) {
 LoaderCounts loader_counts() noexcept {
   LoaderCounts counts;
   any_object([&](const char*, const dl_phdr_info& info) {
-    counts = {info.dlpi_adds, info.dlpi_subs};
+    counts = {info.dlpi_adds, info.dlpi_subs};  // the same for every object
     return true;
   });
   return counts;

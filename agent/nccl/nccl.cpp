@@ -60,10 +60,7 @@ void write_call(const Guard& guard, const Domain* domain, const NcclOperation& o
   if (!is_wanted) return;
   describe_nccl();
   append(guard, domain, operation, record);
-  StackedCall stacked;
-  stacked.reason = trace::StackReason::nccl_call;
-  stacked.time_mono_ns = record.time_mono_ns;
-  write_call_stack(guard, stacked);
+  write_call_stack(guard, {.reason = trace::StackReason::nccl_call, .time_mono_ns = record.time_mono_ns});
 }
 
 const Domain* nccl_domain() { return make_domain("NCCL"); }
@@ -76,10 +73,7 @@ std::uint32_t begin_epoch_of(const NcclInit& init) {
 }
 
 void write_range(const Guard& guard, trace::RecordKind kind, const Domain* domain, std::string_view name) {
-  NvtxEvent event;
-  event.kind = kind;
-  event.domain = domain;
-  event.name = name;
+  NvtxEvent event{.kind = kind, .domain = domain, .name = name};
   nvtx_event(guard, event);
 }
 

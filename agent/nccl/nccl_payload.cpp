@@ -172,7 +172,7 @@ bool decode_nccl_init_pop(std::uint64_t schema, const void* payload, std::size_t
   Members members(payload, bytes);
   if (schema == kInitAll) {
     members >> init.communicator >> init.ranks;
-    if (init.ranks == 1) init.rank = 0;
+    if (init.ranks == 1) init.rank = 0;  // all of its ranks are in this process, one per device
   } else if (schema == kSplit) {
     std::int32_t parent_ranks;
     members >> init.communicator >> init.parent >> parent_ranks >> init.parent_rank >> init.device >> init.color >>

@@ -10,7 +10,6 @@
 #include "common/utf8.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::size_t kTextChunk = 256u << 10;
@@ -85,74 +84,6 @@ std::uint64_t keep_string(std::string_view text) {
   s_string_count.store(count + 1, std::memory_order_release);
   return count + 1;
 }
-
-}  // namespace
-
-const Domain* make_domain(std::string_view name) noexcept {
-  count_cut_name(name, clipped(name, kLongestKept));
-  name = clipped(name, kLongestKept);
-  const Locked locked(s_text_lock);
-  const Domain* known = find_domain(name);
-  return known != nullptr ? known : add_domain(name);
-}
-
-void release_nvtx_texts() noexcept { s_text_lock.unlock(); }
-
-const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
-  const auto offset = reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(s_domains);
-  const bool ours =
-      offset % sizeof(Domain) == 0 && offset / sizeof(Domain) < s_domain_count.load(std::memory_order_acquire);
-  return ours ? reinterpret_cast<const Domain*>(handle) : nullptr;
-}
-
-nvtxStringHandle_t make_registered_string(std::string_view text) noexcept {
-  count_cut_name(text, clipped(text, kLongestKept));
-  text = clipped(text, kLongestKept);
-  const Locked locked(s_text_lock);
-  std::uint64_t handle = keep_string(text);
-  if (handle == 0) {
-    count_cut_name();
-    handle = kMoreStrings;
-  }
-  return reinterpret_cast<nvtxStringHandle_t>(handle);
-}
-
-std::string_view registered_text(nvtxStringHandle_t handle) noexcept {
-  const auto number = reinterpret_cast<std::uint64_t>(handle);
-  if (number == 0) return {};
-  if (number == kMoreStrings) return kMoreStringsText;
-  if (number <= s_string_count.load(std::memory_order_acquire))
-    return s_pages[(number - 1) / kPage][(number - 1) % kPage];
-  return {};
-}
-
-std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
-  std::size_t used = 0;
-  std::uint32_t code = 0;
-  for (; text != nullptr && read_guarded(text, code) && code != 0; ++text) {
-    if (used + 4 > kConverted) {
-      count_cut_name();
-      break;
-    }
-    used += trace::put_utf8(code, buffer + used);
-  }
-  return {buffer, used};
-}
-
-std::string_view message_of(std::int32_t type, const nvtxMessageValue_t& message, char* buffer) noexcept {
-  switch (type) {
-    case NVTX_MESSAGE_TYPE_ASCII:
-      return text_of(message.ascii);
-    case NVTX_MESSAGE_TYPE_UNICODE:
-      return narrow(message.unicode, buffer);
-    case NVTX_MESSAGE_TYPE_REGISTERED:
-      return registered_text(message.registered);
-    default:
-      return {};
-  }
-}
-
-namespace {
 
 constexpr std::size_t kMostPending = 128;
 constexpr std::size_t kPendingBytes = 128;  // longer names are cut here while they wait
@@ -272,6 +203,70 @@ void write(const Guard& guard, NvtxName name) {
 }
 
 }  // namespace
+
+const Domain* make_domain(std::string_view name) noexcept {
+  count_cut_name(name, clipped(name, kLongestKept));
+  name = clipped(name, kLongestKept);
+  const Locked locked(s_text_lock);
+  const Domain* known = find_domain(name);
+  return known != nullptr ? known : add_domain(name);
+}
+
+void release_nvtx_texts() noexcept { s_text_lock.unlock(); }
+
+const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
+  const auto offset = reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(s_domains);
+  const bool ours =
+      offset % sizeof(Domain) == 0 && offset / sizeof(Domain) < s_domain_count.load(std::memory_order_acquire);
+  return ours ? reinterpret_cast<const Domain*>(handle) : nullptr;
+}
+
+nvtxStringHandle_t make_registered_string(std::string_view text) noexcept {
+  count_cut_name(text, clipped(text, kLongestKept));
+  text = clipped(text, kLongestKept);
+  const Locked locked(s_text_lock);
+  std::uint64_t handle = keep_string(text);
+  if (handle == 0) {
+    count_cut_name();
+    handle = kMoreStrings;
+  }
+  return reinterpret_cast<nvtxStringHandle_t>(handle);
+}
+
+std::string_view registered_text(nvtxStringHandle_t handle) noexcept {
+  const auto number = reinterpret_cast<std::uint64_t>(handle);
+  if (number == 0) return {};
+  if (number == kMoreStrings) return kMoreStringsText;
+  if (number <= s_string_count.load(std::memory_order_acquire))
+    return s_pages[(number - 1) / kPage][(number - 1) % kPage];
+  return {};
+}
+
+std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
+  std::size_t used = 0;
+  std::uint32_t code = 0;
+  for (; text != nullptr && read_guarded(text, code) && code != 0; ++text) {
+    if (used + 4 > kConverted) {
+      count_cut_name();
+      break;
+    }
+    used += trace::put_utf8(code, buffer + used);
+  }
+  return {buffer, used};
+}
+
+std::string_view message_of(std::int32_t type, const nvtxMessageValue_t& message, char* buffer) noexcept {
+  switch (type) {
+    case NVTX_MESSAGE_TYPE_ASCII:
+      return text_of(message.ascii);
+    case NVTX_MESSAGE_TYPE_UNICODE:
+      return narrow(message.unicode, buffer);
+    case NVTX_MESSAGE_TYPE_REGISTERED:
+      return registered_text(message.registered);
+    default:
+      return {};
+  }
+}
 
 void set_stream_numbers(NumberStream number) noexcept { s_number_stream.store(number, std::memory_order_release); }
 

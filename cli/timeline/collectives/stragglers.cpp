@@ -10,7 +10,6 @@
 #include "cli/timeline/collectives/statistics.h"
 
 namespace cli {
-
 namespace {
 
 constexpr double kStandardErrors = 6;
@@ -27,26 +26,6 @@ std::optional<std::int64_t> clock_error(const ClockFit& fit) {
   return std::min(error_ns,
                   std::max(std::abs(*fit.bound_hi_ns - fit.offset_ns), std::abs(*fit.bound_lo_ns - fit.offset_ns)));
 }
-
-}  // namespace
-
-ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fits) {
-  ClockKnowledge known;
-  std::map<std::string, std::uint32_t> domains;
-  for (std::size_t id = 0; id < catalog.processes.size(); ++id) {
-    const Process& process = catalog.processes[id];
-    const bool is_fitted = process.clock >= 0 && static_cast<std::size_t>(process.clock) < fits.size();
-    const std::string name = is_fitted                  ? "clock " + std::to_string(process.clock)
-                             : !process.boot_id.empty() ? "boot " + process.boot_id
-                             : !process.host.empty()    ? "host " + process.host
-                                                        : "process " + std::to_string(id);
-    known.domains.push_back(domains.try_emplace(name, static_cast<std::uint32_t>(domains.size())).first->second);
-    known.errors_ns.push_back(is_fitted ? clock_error(fits[static_cast<std::size_t>(process.clock)]) : std::nullopt);
-  }
-  return known;
-}
-
-namespace {
 
 constexpr std::int64_t kLeastSpanPart = 50;  // the others wait at least 1/50 (2 %) of a straggler's span
 constexpr double kMostChance =
@@ -478,6 +457,22 @@ std::pair<std::uint32_t, std::int64_t> latest_group(const std::map<std::uint32_t
 }
 
 }  // namespace
+
+ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fits) {
+  ClockKnowledge known;
+  std::map<std::string, std::uint32_t> domains;
+  for (std::size_t id = 0; id < catalog.processes.size(); ++id) {
+    const Process& process = catalog.processes[id];
+    const bool is_fitted = process.clock >= 0 && static_cast<std::size_t>(process.clock) < fits.size();
+    const std::string name = is_fitted                  ? "clock " + std::to_string(process.clock)
+                             : !process.boot_id.empty() ? "boot " + process.boot_id
+                             : !process.host.empty()    ? "host " + process.host
+                                                        : "process " + std::to_string(id);
+    known.domains.push_back(domains.try_emplace(name, static_cast<std::uint32_t>(domains.size())).first->second);
+    known.errors_ns.push_back(is_fitted ? clock_error(fits[static_cast<std::size_t>(process.clock)]) : std::nullopt);
+  }
+  return known;
+}
 
 Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives& matched,
                          const std::vector<std::uint32_t>& chosen, const ClockKnowledge& clocks) {
