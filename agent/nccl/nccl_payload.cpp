@@ -88,20 +88,9 @@ class Members {
 };
 
 std::size_t least_bytes(std::uint64_t schema) {
-  switch (schema) {
-    case kInitRank:
-    case kInitRankConfig:
-    case kInitRankScalable:
-      return 20;
-    case kInitAll:
-      return 12;
-    case kSplit:
-      return 36;
-    case kGrow:
-      return 28;
-    default:
-      return SIZE_MAX;
-  }
+  if (schema == kInitRank || schema == kInitRankConfig || schema == kInitRankScalable) return 20;
+  if (schema == kInitAll) return 12;
+  return schema == kSplit ? 36 : schema == kGrow ? 28 : SIZE_MAX;
 }
 
 }  // namespace

@@ -256,16 +256,9 @@ std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
 }
 
 std::string_view message_of(std::int32_t type, const nvtxMessageValue_t& message, char* buffer) noexcept {
-  switch (type) {
-    case NVTX_MESSAGE_TYPE_ASCII:
-      return text_of(message.ascii);
-    case NVTX_MESSAGE_TYPE_UNICODE:
-      return narrow(message.unicode, buffer);
-    case NVTX_MESSAGE_TYPE_REGISTERED:
-      return registered_text(message.registered);
-    default:
-      return {};
-  }
+  if (type == NVTX_MESSAGE_TYPE_ASCII) return text_of(message.ascii);
+  if (type == NVTX_MESSAGE_TYPE_UNICODE) return narrow(message.unicode, buffer);
+  return type == NVTX_MESSAGE_TYPE_REGISTERED ? registered_text(message.registered) : std::string_view();
 }
 
 void set_stream_numbers(NumberStream number) noexcept { s_number_stream.store(number, std::memory_order_release); }

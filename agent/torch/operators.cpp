@@ -271,9 +271,7 @@ void on_end(const RecordFunction* function, void* context) {
 std::uint64_t add_callbacks(TorchLevel level) {
   static constinit bool s_turn = false;
   s_turn = !s_turn;
-  OperatorCallback callback;
-  callback.start = s_turn ? on_begin<1> : on_begin<0>;
-  callback.end = on_end;
+  OperatorCallback callback{.start = s_turn ? on_begin<1> : on_begin<0>, .end = on_end};
   std::memcpy(callback.scopes, scopes_of(level), sizeof(callback.scopes));
   callback.needs_inputs = has_inputs(level);
   return s_torch.add_callback(callback);

@@ -9,26 +9,15 @@ namespace {
 // The meaning depends on the kind of object: a process and its thread, or a device, its context, its stream.
 void set_object(trace::OverheadRecord& record, const CUpti_ActivityOverhead& overhead) {
   const auto& id = overhead.objectId;
-  record.object = static_cast<std::uint16_t>(overhead.objectKind);
-  switch (overhead.objectKind) {
-    case CUPTI_ACTIVITY_OBJECT_PROCESS:
-      record.tid = id.pt.processId;
-      break;  // the tid of its first thread
-    case CUPTI_ACTIVITY_OBJECT_THREAD:
-      record.tid = id.pt.threadId;
-      break;
-    case CUPTI_ACTIVITY_OBJECT_STREAM:
-      record.stream = id.dcs.streamId;
-      [[fallthrough]];
-    case CUPTI_ACTIVITY_OBJECT_CONTEXT:
-      record.context = id.dcs.contextId;
-      [[fallthrough]];
-    case CUPTI_ACTIVITY_OBJECT_DEVICE:
-      record.device = id.dcs.deviceId;
-      break;
-    default:
-      break;
-  }
+  const CUpti_ActivityObjectKind kind = overhead.objectKind;
+  const bool is_stream = kind == CUPTI_ACTIVITY_OBJECT_STREAM;
+  const bool is_context = is_stream || kind == CUPTI_ACTIVITY_OBJECT_CONTEXT;
+  record.object = static_cast<std::uint16_t>(kind);
+  if (kind == CUPTI_ACTIVITY_OBJECT_PROCESS) record.tid = id.pt.processId;  // the tid of its first thread
+  if (kind == CUPTI_ACTIVITY_OBJECT_THREAD) record.tid = id.pt.threadId;
+  if (is_stream) record.stream = id.dcs.streamId;
+  if (is_context) record.context = id.dcs.contextId;
+  if (is_context || kind == CUPTI_ACTIVITY_OBJECT_DEVICE) record.device = id.dcs.deviceId;
 }
 
 // The value for a synchronization that is not with an event, in 32 bits or in 64.

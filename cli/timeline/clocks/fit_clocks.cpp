@@ -353,10 +353,7 @@ class ClockFitter {
 
   // Returns the estimate of the next domain. Drifts are so small that their products can be ignored.
   static Estimate through(const Estimate& known, const Line& line, int direction) {
-    Estimate next;
-    next.known = true;
-    next.reference = known.reference;
-    next.line = line;
+    Estimate next{.known = true, .reference = known.reference, .line = line};
     if (direction < 0) {
       next.line.offset = -line.offset;
       next.line.slope = -line.slope;
