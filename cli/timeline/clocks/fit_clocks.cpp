@@ -416,7 +416,7 @@ class ClockFitter {
         fit.samples = e.samples;
         fit.mad_ns = std::llround(e.line.mad);
         put_line(domain, fit);
-        if (!is_significant(domain)) fit.offset_ns = 0;
+        if (std::abs(e.line.offset + between(domain)) <= kOffsetErrors * e.line.offset_error) fit.offset_ns = 0;
         put_bound(domain, fit.bound_lo_ns, fit.bound_hi_ns);
       }
       for (const SpanId span : spans_of_[domain]) {
@@ -433,10 +433,6 @@ class ClockFitter {
   }
   // Offsets up to here are for times since each domain's own first one.
   double between(SpanId span) const { return static_cast<double>(origin(estimates_[span].reference) - origin(span)); }
-  bool is_significant(SpanId span) const {
-    const Estimate& e = estimates_[span];
-    return !(std::abs(e.line.offset + between(span)) <= kOffsetErrors * e.line.offset_error);
-  }
   void put_line(SpanId span, ClockLine& line) const {
     const Estimate& e = estimates_[span];
     line.reference_ns = origin(span) + std::llround(e.line.middle);

@@ -159,12 +159,10 @@ bool can_do(Operation kernel, Operation call) {
          (kernel == Operation::all_reduce && call == Operation::barrier);
 }
 
-struct Covered {
-  ProcessDrafts& process;
-  void operator()(std::uint64_t draft, std::int64_t covered_ns) const {
-    process.drafts[draft].call.exposed_ns -= covered_ns;
-  }
-};
+// Returns a function that subtracts the time in which the work of a call was covered by compute.
+auto uncover(ProcessDrafts& process) {
+  return [&](std::uint64_t draft, std::int64_t covered_ns) { process.drafts[draft].call.exposed_ns -= covered_ns; };
+}
 
 class Collector : public CallCollector {
  public:
@@ -193,7 +191,7 @@ class Collector : public CallCollector {
   void end_of(ProcessId id) override {
     ProcessDrafts& process = processes_[id];
     if (process.has_ended) return;
-    for (auto& [number, device] : process.devices) device.cover.finish(Covered{process});
+    for (auto& [number, device] : process.devices) device.cover.finish(uncover(process));
     found_[id] = lanes_of(id);
     add_work(process, found_[id]);
     process = {};
@@ -418,7 +416,7 @@ class Collector : public CallCollector {
                                         : GpuLedger::Use::communication;
     late_launch(id, device.ledger, device.ledger.work(use, start_ns, end_ns), event.correlation);
     if (use != GpuLedger::Use::communication) count_work(process, event, facts, computes);
-    if (computes && event.duration_ns >= 0) device.cover.compute(start_ns, end_ns, Covered{process});
+    if (computes && event.duration_ns >= 0) device.cover.compute(start_ns, end_ns, uncover(process));
     for (const DraftId draft : drafts) extend(process, draft, event, device);
   }
 
@@ -531,9 +529,7 @@ class Collector : public CallCollector {
 
   Draft lone(const Event& event) {
     Draft draft;
-    CollectiveWhat what;
-    what.operation = operation_of_kernel(catalog_.strings[event.name]);
-    draft.call.what = whats_.intern(what);
+    draft.call.what = whats_.intern({.operation = operation_of_kernel(catalog_.strings[event.name])});
     draft.call.position = kNoPosition;
     return draft;
   }
@@ -631,7 +627,7 @@ class Collector : public CallCollector {
     call.gpu_end_ns = std::max(call.gpu_end_ns, end_ns);
     if (!with_reasons_ || from_ns >= end_ns) return;
     call.exposed_ns += end_ns - from_ns;
-    device.cover.watch(id, from_ns, end_ns, Covered{process});
+    device.cover.watch(id, from_ns, end_ns, uncover(process));
   }
 
   // ---- lanes ----

@@ -451,11 +451,6 @@ class StragglerSearch {
   RankSet out_;
 };
 
-// Returns the group in which a rank is latest, and its lateness there.
-std::pair<std::uint32_t, std::int64_t> latest_group(const std::map<std::uint32_t, std::int64_t>& delays) {
-  return *std::ranges::max_element(delays, [](const auto& a, const auto& b) { return a.second < b.second; });
-}
-
 }  // namespace
 
 ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fits) {
@@ -486,7 +481,8 @@ Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives&
   for (auto found = search.next(); !found.empty(); found = search.next()) {
     const auto delays = search.delays(found);
     for (const ProcessId id : found) {
-      late.push_back({id, latest_group(delays[id])});
+      // The group in which it is latest, and its lateness there.
+      late.push_back({id, *std::ranges::max_element(delays[id], {}, [](const auto& each) { return each.second; })});
       is_late[id] = true;
       search.take_out(id);
     }
