@@ -211,9 +211,9 @@ void open_buffer_pool(std::size_t spare) noexcept {
   keep_spare_buffers(spare);
 }
 
-Buffer take_buffer(std::uint32_t thread) noexcept {
+std::uint8_t* take_buffer(std::uint32_t thread) noexcept {
   std::uint8_t* taken = s_buffers.take(thread);
-  return {taken != nullptr ? taken : s_sink, kBufferBytes};
+  return taken != nullptr ? taken : s_sink;
 }
 
 BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
@@ -249,9 +249,8 @@ void keep_spare_buffers(std::size_t spare) noexcept {
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   const int before = errno;
   note_buffer_request();
-  const Buffer taken = take_buffer(thread_id());
-  *buffer = taken.memory;
-  *size = taken.bytes;
+  *buffer = take_buffer(thread_id());
+  *size = kBufferBytes;
   *max_records = 0;
   errno = before;
 }
