@@ -31,8 +31,8 @@ enum class BufferOwner { ours, sink, foreign };
 
 // Reserves the memory once and touches the first `spare` buffers. Not for application threads in a launch.
 void open_buffer_pool(std::size_t spare) noexcept;
-// Returns a buffer of kBufferBytes, never null, 8-byte aligned, and not cleared, because CUPTI zeroes it. Thread-safe and
-// lock-free. `thread` is the requesting thread, for held_buffers(); not 0.
+// Returns a buffer of kBufferBytes, never null, 8-byte aligned, and not cleared, because CUPTI zeroes it. Thread-safe,
+// without locks. `thread` is the requesting thread, for held_buffers(); not 0.
 std::uint8_t* take_buffer(std::uint32_t thread) noexcept;
 // Returns the owner of the memory, because another tool's buffers can reach our callback, and ours can reach theirs.
 BufferOwner owner_of(const std::uint8_t* buffer) noexcept;

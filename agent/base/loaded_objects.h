@@ -33,7 +33,8 @@ std::string_view readable_text(const char* text, std::size_t most) noexcept;
 
 // Queries of the loader. Its lock is not held between queries. The application's dlerror() is not affected.
 
-// Calls visit(path, info) for each loaded object until it returns true, under the loader's lock. Returns true if it did.
+// Calls visit(path, info) for each loaded object until one call returns true, under the loader's lock. Returns true
+// if one did.
 template <typename Visit>
 bool any_object(const Visit& visit) noexcept {
   const auto call = [](dl_phdr_info* info, std::size_t, void* data) -> int {

@@ -29,7 +29,7 @@ void write_unharmed(const char* line, std::size_t size) {
   sigpending(&pending);
   pthread_sigmask(SIG_BLOCK, &both, &before);
   const int error = write(2, line, size) < 0 ? errno : 0;
-  // SIGPIPE if the reader of stderr is gone, SIGXFSZ if its file has reached the size limit (ulimit -f). The signal would
+  // SIGPIPE if the reader of stderr is gone, SIGXFSZ if its file is at the size limit (ulimit -f). The signal would
   // kill a host that never wrote to stderr itself.
   const int signal = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
   if (signal != 0 && sigismember(&pending, signal) == 0) {

@@ -50,7 +50,7 @@ void write_call(const Guard& guard, const Domain* domain, const NcclOperation& o
   record.time_mono_ns = mono_ns();
   const bool is_wanted =
       wants(trace::NcclCallRecord::kKind) && (recording() == Recording::open || begin_recording(guard));
-  // Without a communicator (before NCCL 2.25.1, not interposed) calls of different communicators cannot be distinguished.
+  // Without a communicator (before NCCL 2.25.1, not interposed) calls of several communicators cannot be distinguished.
   const CallOrdinal ordinal = next_ordinal(record.communicator, operation.nccl_class, record.peer);
   record.ordinal = (record.has & trace::kHasCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
   record.epoch = ordinal.epoch;
