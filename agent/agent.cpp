@@ -70,13 +70,6 @@ bool is_in_own_namespace() {
          dlinfo(map, RTLD_DI_LMID, &space) == 0 && space != LM_ID_BASE;
 }
 
-// Loads the agent into the program's namespace if it is not loaded there, and passes calls on to that copy.
-void* function_in_base_namespace(const char* name) {
-  char path[PATH_MAX];
-  void* copy = own_path(path) ? dlmopen(LM_ID_BASE, path, RTLD_NOW) : nullptr;
-  return copy != nullptr ? dlsym(copy, name) : nullptr;
-}
-
 // Only while the library is loaded: see set_variable().
 void mark_process() {
   char mark[64];
@@ -199,19 +192,23 @@ void begin_without_gpu(const Guard& guard) noexcept {
   static constinit std::atomic<std::uint32_t> s_calls{0};
   constexpr std::uint32_t kEvery = 64;  // reading the loader's list has a cost
   const bool uncalled = cuda_taken_by()[0] != '\0' && !cupti_failed() && !cupti_is_on();
-  if (uncalled && s_calls.fetch_add(1) % kEvery == 0 && dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr) {
+  if (uncalled && s_calls.fetch_add(1) % kEvery == 0 && dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr)
     start_late();
-  }
   if (cupti_failed()) begin_recording(guard);
 }
 
 void* find_in_first_copy(const char* name) noexcept {
   if (getauxval(AT_SECURE) != 0) return nullptr;
-  if (is_in_own_namespace()) return function_in_base_namespace(name);
-  void* entry = entry_of_first_copy();
-  Dl_info info;
-  if (entry == nullptr || dladdr(entry, &info) == 0 || info.dli_fname == nullptr) return nullptr;
-  void* copy = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  void* copy = nullptr;
+  if (char path[PATH_MAX]; is_in_own_namespace()) {
+    // Loads the agent into the program's namespace if it is not loaded there, and passes calls on to that copy.
+    if (own_path(path)) copy = dlmopen(LM_ID_BASE, path, RTLD_NOW);
+  } else {
+    void* entry = entry_of_first_copy();
+    Dl_info info;
+    if (entry == nullptr || dladdr(entry, &info) == 0 || info.dli_fname == nullptr) return nullptr;
+    copy = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  }
   return copy != nullptr ? dlsym(copy, name) : nullptr;
 }
 

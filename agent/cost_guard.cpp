@@ -1,7 +1,6 @@
-#include "agent/cost_guard.h"
-
-#include <time.h>
-
+// Limits the agent's cost to the host: over ten seconds, TRACETOOL_GUARD_CPU percent of a core, including the threads
+// that CUPTI started, and TRACETOOL_GUARD_RATE records per second. Beyond a limit, only the `light` set is recorded;
+// this is reported once, and recorded.
 #include <cstdio>
 
 #include "agent/activity/activity_kinds.h"
@@ -10,8 +9,10 @@
 #include "agent/activity/other_subscribers.h"
 #include "agent/activity/watch.h"
 #include "agent/base/agent_settings.h"
+#include "agent/base/host.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
+#include "agent/flusher.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
 #include "agent/torch/operators.h"
@@ -33,10 +34,8 @@ constinit Spent s_begin{};
 constinit bool s_is_reduced = false;
 
 Spent spent() {
-  timespec own;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
   const Delivered total = delivered();
-  const auto own_ns = static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(own.tv_nsec);
+  const std::uint64_t own_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), cupti_threads_cpu_ns(), total.records,
           operators_begun()};
 }
@@ -45,17 +44,12 @@ void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
   s_is_reduced = true;
   reduce_to_light();
   char text[160];
-  const int length = snprintf(
-      text, sizeof(text),
-      "the agent and CUPTI's threads used %llu.%llu %% of a core for %llu records/s: reduced to light from now on",
-      static_cast<unsigned long long>(cpu_permille / 10), static_cast<unsigned long long>(cpu_permille % 10),
-      static_cast<unsigned long long>(rate));
+  snprintf(text, sizeof(text),
+           "the agent and CUPTI's threads used %llu.%llu %% of a core for %llu records/s: reduced to light from now on",
+           static_cast<unsigned long long>(cpu_permille / 10), static_cast<unsigned long long>(cpu_permille % 10),
+           static_cast<unsigned long long>(rate));
   const Guard guard;
-  const std::uint64_t now_ns = mono_ns();
-  if (guard) {
-    write_notice(guard, trace::NoticeCode::reduced_to_light, static_cast<std::uint32_t>(cpu_permille), now_ns, now_ns,
-                 {text, static_cast<std::size_t>(length)});
-  }
+  if (guard) write_notice(guard, trace::NoticeCode::reduced_to_light, static_cast<std::uint32_t>(cpu_permille), text);
   say("%s (limits: TRACETOOL_GUARD_CPU, TRACETOOL_GUARD_RATE)", text);
 }
 
@@ -74,13 +68,10 @@ void judge_operators(std::uint64_t begun, std::uint64_t elapsed_ns) {
   if (settings().guard_rate == 0 || rate <= settings().guard_rate || !torch_has_operators()) return;
   reduce_torch();
   char text[160];
-  const int length = snprintf(text, sizeof(text), "PyTorch ran %llu operators/s: reduced to steps from now on",
-                              static_cast<unsigned long long>(rate));
+  snprintf(text, sizeof(text), "PyTorch ran %llu operators/s: reduced to steps from now on",
+           static_cast<unsigned long long>(rate));
   const Guard guard;
-  const std::uint64_t now_ns = mono_ns();
-  if (guard)
-    write_notice(guard, trace::NoticeCode::reduced_to_steps, 0, now_ns, now_ns,
-                 {text, static_cast<std::size_t>(length)});
+  if (guard) write_notice(guard, trace::NoticeCode::reduced_to_steps, 0, text);
   say("%s (limit: TRACETOOL_GUARD_RATE)", text);
 }
 

@@ -5,12 +5,10 @@
 #include "agent/activity/canary.h"
 #include "agent/activity/cupti_source.h"
 #include "agent/activity/delivery.h"
-#include "agent/activity/devices.h"
 #include "agent/activity/watch.h"
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
-#include "agent/cost_guard.h"
 #include "agent/cupti/graph_nodes.h"
 #include "agent/python/hang_stacks.h"
 #include "agent/ring/recorder.h"
@@ -19,7 +17,6 @@
 #include "agent/torch/operators.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::uint64_t kLockPatience_ns = 5'000'000'000;
@@ -28,30 +25,6 @@ constinit std::uint64_t s_progress = 0;
 constinit std::uint64_t s_still_since_ns = 0;
 constinit std::uint64_t s_asked_ns = 0;  // 0 if not requested since the process last continued
 constinit bool s_is_taken = false;
-
-}  // namespace
-
-void watch_hang() noexcept {
-  if (settings().hang_stacks_s == 0 || recording() != Recording::open) return;
-  const std::uint64_t now_ns = mono_ns(), progress = delivered().work.ended + operators_begun();
-  if (progress != s_progress) {
-    s_progress = progress;
-    s_still_since_ns = now_ns;
-    s_asked_ns = 0;
-    s_is_taken = false;
-    return;
-  }
-  if (progress == 0 || now_ns - s_still_since_ns < settings().hang_stacks_s * 1'000'000'000) return;
-  if (s_asked_ns == 0) {
-    s_asked_ns = now_ns;
-    ask_for_hang_stacks(s_still_since_ns);
-  } else if (!s_is_taken && now_ns - s_asked_ns >= kLockPatience_ns) {
-    s_is_taken = true;
-    take_hang_stacks();
-  }
-}
-
-namespace {
 
 constexpr std::size_t kSpareBuffers = (4 << 20) / kBufferBytes;
 constexpr std::uint64_t kPatience_ms = 5000;
@@ -152,6 +125,26 @@ void run() {
 }
 
 }  // namespace
+
+void watch_hang() noexcept {
+  if (settings().hang_stacks_s == 0 || recording() != Recording::open) return;
+  const std::uint64_t now_ns = mono_ns(), progress = delivered().work.ended + operators_begun();
+  if (progress != s_progress) {
+    s_progress = progress;
+    s_still_since_ns = now_ns;
+    s_asked_ns = 0;
+    s_is_taken = false;
+    return;
+  }
+  if (progress == 0 || now_ns - s_still_since_ns < settings().hang_stacks_s * 1'000'000'000) return;
+  if (s_asked_ns == 0) {
+    s_asked_ns = now_ns;
+    ask_for_hang_stacks(s_still_since_ns);
+  } else if (!s_is_taken && now_ns - s_asked_ns >= kLockPatience_ns) {
+    s_is_taken = true;
+    take_hang_stacks();
+  }
+}
 
 void start_flusher() noexcept {
   if (s_started.exchange(true) || s_thread.start("tracetool", run)) return;

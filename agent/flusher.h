@@ -10,6 +10,9 @@ namespace agent {
 // A periodic task of our own thread, about once a second.
 void watch_hang() noexcept;
 
+// A periodic task of our own thread, about once a second.
+void guard_cost() noexcept;
+
 // Starts the thread once per process; later calls do nothing. Thread-safe.
 void start_flusher() noexcept;
 // Wakes the thread, which collects all of CUPTI's records, finished or not, and ends. Waits at most five seconds, and

@@ -1,4 +1,4 @@
-// UTF-8 decoding, and characters that mislead readers.
+// UTF-8, and characters that mislead readers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +20,21 @@ inline std::size_t utf8_length(const unsigned char* p, std::size_t left) {
   if (left < 4 || !continues(p[1]) || !continues(p[2]) || !continues(p[3])) return 0;
   if (lead == 0xF0 && p[1] < 0x90) return 0;
   return lead == 0xF4 && p[1] > 0x8F ? 0 : 4;
+}
+
+// Writes the character, at most 4 bytes, and returns its length. Surrogates and numbers above U+10FFFF become the
+// replacement character.
+inline std::size_t put_utf8(std::uint32_t code, char* to) {
+  if ((code >= 0xD800 && code <= 0xDFFF) || code > 0x10FFFF) code = 0xFFFD;
+  if (code < 0x80) {
+    to[0] = static_cast<char>(code);
+    return 1;
+  }
+  const std::size_t bytes = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  constexpr unsigned char kLead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+  for (std::size_t i = bytes - 1; i > 0; --i, code >>= 6) to[i] = static_cast<char>(0x80 | (code & 0x3F));
+  to[0] = static_cast<char>(kLead[bytes] | code);
+  return bytes;
 }
 
 // Returns the code point of the character of `length` bytes at `p` if text for people must not contain it, else 0.

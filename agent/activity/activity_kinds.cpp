@@ -17,8 +17,6 @@ EventSet wanted_now() {
   return s_light.load(std::memory_order_relaxed) ? light_part(events) : events;
 }
 
-std::string_view name_of(trace::RecordKind kind) { return trace::record_name(static_cast<std::uint8_t>(kind)); }
-
 bool is_resource(CUpti_ActivityKind kind) {
   return kind == CUPTI_ACTIVITY_KIND_CONTEXT || kind == CUPTI_ACTIVITY_KIND_STREAM;
 }
@@ -29,24 +27,12 @@ CUptiResult enable(const Translator& translator) {
   return (late ? cupti().activity_enable_and_dump : cupti().activity_enable)(translator.activity);
 }
 
-// Driver calls that were enabled one by one. Disabling the kind would also disable the canary's call.
-void disable(const Translator& translator) {
-  if (translator.activity == CUPTI_ACTIVITY_KIND_DRIVER && leave_driver_calls()) return;
-  cupti().activity_disable(translator.activity);
-}
-
 // PyTorch's kCudaTypes (torch/csrc/profiler/kineto_shim.cpp, 2026), limited to the kinds that the agent enables.
 // Synchronizations are not among them: torch.profiler records them only on request (enable_cuda_sync_events).
 bool is_torch_profilers_too(CUpti_ActivityKind kind) {
   return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
          kind == CUPTI_ACTIVITY_KIND_MEMSET || kind == CUPTI_ACTIVITY_KIND_RUNTIME ||
          kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_OVERHEAD;
-}
-
-void say_refused(const Translator& translator, CUptiResult result) {
-  const std::string_view name = name_of(translator.record);
-  say_verbose("CUPTI does not provide %.*s records (%s): they are not recorded", static_cast<int>(name.size()),
-              name.data(), cupti_result_name(result));
 }
 
 }  // namespace
@@ -61,7 +47,9 @@ int enable_kinds() noexcept {
     enabled += result == CUPTI_SUCCESS;
     if (result == CUPTI_SUCCESS) continue;
     last = result;
-    say_refused(*translator, result);
+    const std::string_view name = trace::record_name(static_cast<std::uint8_t>(translator->record));
+    say_verbose("CUPTI does not provide %.*s records (%s): they are not recorded", static_cast<int>(name.size()),
+                name.data(), cupti_result_name(result));
   }
   if (enabled == 0) return last;
   if (last != CUPTI_SUCCESS) say("CUPTI does not provide some kinds of records; TRACETOOL_VERBOSE=1 lists them");
@@ -91,7 +79,10 @@ void disable_kinds_of_ours() noexcept {
 void reduce_to_light() noexcept {
   s_light.store(true, std::memory_order_relaxed);
   for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
-    if (wants(translator->record) && !has(wanted_now(), translator->record)) disable(*translator);
+    if (!wants(translator->record) || has(wanted_now(), translator->record)) continue;
+    // For driver calls that were enabled one by one, disabling the kind would also disable the canary's call.
+    if (translator->activity != CUPTI_ACTIVITY_KIND_DRIVER || !leave_driver_calls())
+      cupti().activity_disable(translator->activity);
   }
 }
 

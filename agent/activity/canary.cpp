@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/activity/cupti_source.h"
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "agent/activity/activity_kinds.h"
-#include "agent/activity/callbacks.h"
 #include "agent/activity/canary.h"
 #include "agent/activity/delivery.h"
 #include "agent/activity/other_subscribers.h"
@@ -15,7 +14,9 @@
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/api_choice.h"
 #include "agent/cupti/cupti_library.h"
+#include "agent/cupti/graph_nodes.h"
 #include "agent/cupti/subscriber_functions.h"
+#include "agent/native/call_stacks.h"
 #include "agent/nvtx/nvtx_names.h"
 #include "agent/ring/recorder.h"
 
@@ -32,11 +33,6 @@ constinit bool s_per_thread = false;
 constinit bool s_canary = false;
 constinit char s_current_subscriber[64] = "";
 
-// If the driver finds no device, cuptiSubscribe returns the first of these in CUPTI 12 and the second in CUPTI 13.
-bool as_without_gpu(CUptiResult result) {
-  return result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_UNKNOWN;
-}
-
 // The reason why CUPTI was not available at the last try.
 struct Refusal {
   const char* what;
@@ -52,11 +48,12 @@ bool refused(CUptiResult result, const char* what) {
 
 bool fail() {
   const CUptiResult result = s_refusal.result;
+  // If the driver finds no device, cuptiSubscribe returns the first of these in CUPTI 12 and the second in CUPTI 13.
+  const bool as_without_gpu = result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_UNKNOWN;
   s_error.store(result);
   s_state.store(trace::SourceState::failed);
   say("CUPTI: %s failed with %s (%d)%s: only NVTX and NCCL are recorded, not GPU work", s_refusal.what,
-      cupti_result_name(result), static_cast<int>(result),
-      as_without_gpu(result) ? ", as on machines without a GPU" : "");
+      cupti_result_name(result), static_cast<int>(result), as_without_gpu ? ", as on machines without a GPU" : "");
   return false;
 }
 
@@ -81,6 +78,61 @@ bool note_taken() {
   return false;
 }
 
+void on_resource(CUpti_CallbackId id) {
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    static constinit std::atomic<bool> s_any{false};
+    const Guard guard;
+    if (guard && begin_recording(guard) && !s_any.exchange(true)) exit_before_driver();
+  }
+  // Requests an early collection of CUPTI's records, in case the process ends without an exit. They are not collected
+  // here: cupti_activity.h forbids cuptiActivityFlushAll in callbacks other than those of API calls.
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) wake_flusher();
+}
+
+// CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR and CUpti_StateData of CUDA 12.2; older headers lack them.
+constexpr auto kStateDomain = static_cast<CUpti_CallbackDomain>(6);
+constexpr CUpti_CallbackId kFatalError = 1;
+struct StateData {
+  CUptiResult result;
+  const char* message;
+};
+
+// CUPTI has shut itself down after a permanent error.
+void on_cupti_fatal(const Guard& guard, const StateData& state) {
+  s_error.store(state.result);
+  s_state.store(trace::SourceState::failed);
+  const char* text = state.message != nullptr ? state.message : cupti_result_name(state.result);
+  write_notice(guard, trace::NoticeCode::fatal, static_cast<std::uint32_t>(state.result), text);
+  describe_cupti();
+  say("CUPTI stopped after a GPU error (%s): GPU work is not recorded from now on", text);
+}
+
+// The only callback function.
+void CUPTIAPI on_cupti_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) && data != nullptr)
+    return on_call(domain, id, *static_cast<const CUpti_CallbackData*>(data));
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) on_resource(id);
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && data != nullptr)
+    on_graph_callback(id, *static_cast<const CUpti_ResourceData*>(data));
+  if (domain != kStateDomain || id != kFatalError || data == nullptr) return;
+  const Guard guard;
+  if (guard) on_cupti_fatal(guard, *static_cast<const StateData*>(data));
+}
+
+// Enables the callbacks that on_cupti_callback() needs: the few events in a process's life that are needed, and calls
+// with TRACETOOL_NATIVE_STACKS. Returns the first result other than CUPTI_SUCCESS of the indispensable ones.
+CUptiResult enable_callbacks(CUpti_SubscriberHandle subscriber) {
+  for (const CUpti_CallbackId id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+    const CUptiResult result = cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+    if (result != CUPTI_SUCCESS) return result;
+  }
+  cupti().enable_callback(1, subscriber, kStateDomain, kFatalError);
+  enable_graph_callbacks(subscriber);
+  enable_stack_callbacks(subscriber);
+  return CUPTI_SUCCESS;
+}
+
 bool subscribe() {
   if (refused(cupti().subscribe(&s_subscriber, on_cupti_callback, nullptr), "cuptiSubscribe")) {
     s_subscriber = nullptr;
@@ -102,33 +154,26 @@ bool ask_for_buffers_per_thread() {
   return cupti().get_attribute != nullptr && cupti().get_attribute(kPerThread, &size, &on) == CUPTI_SUCCESS && on != 0;
 }
 
-// Returns false if this subscriber cannot have the settings of the process.
-bool prepare_shared() {
-  if (refused(try_subscriber_functions(), "cuptiGetTimestamp_v2 or the type of thread ids")) return false;
-  choose_graph_level();
-  return true;
-}
-
-bool register_and_enable() {
-  const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
-  if (refused(registered, "cuptiActivityRegisterCallbacks")) return false;
-  if (refused(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable")) return false;
-  s_canary = enable_canary();
-  return true;
-}
-
 // Uses the current function table.
 bool try_to_take() {
   if (!subscribe()) return false;
   // Without the version the fields of records are unknown.
   if (refused(ask_cupti_version(), "cuptiGetVersion")) return release_cupti();
-  if (cupti().is_shared && !prepare_shared()) return release_cupti();
+  if (cupti().is_shared) {
+    // Fails if this subscriber cannot have the settings of the process.
+    if (refused(try_subscriber_functions(), "cuptiGetTimestamp_v2 or the type of thread ids")) return release_cupti();
+    choose_graph_level();
+  }
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   s_per_thread = ask_for_buffers_per_thread();
   open_buffer_pool(kFirstBuffers);
   leave_out_queries();
   remember_threads();
-  if (!register_and_enable()) return release_cupti();
+  const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
+  if (refused(registered, "cuptiActivityRegisterCallbacks") ||
+      refused(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable"))
+    return release_cupti();
+  s_canary = enable_canary();
   find_new_threads();
   return true;
 }
@@ -194,18 +239,14 @@ bool load() {
   return true;
 }
 
-// Buffers of a subscriber are registered permanently. The subscription no longer exists if CUPTI was shut down.
-bool subscribe_again() {
-  forget_held_buffers();
-  return try_to_take();
-}
-
 }  // namespace
 
-bool start_cupti(const Guard&) noexcept {
-  if (load()) return take();
-  s_state.store(trace::SourceState::failed);
-  return false;
+void start_cupti(const Guard&) noexcept {
+  if (load()) {
+    take();
+  } else {
+    s_state.store(trace::SourceState::failed);
+  }
 }
 
 void start_cupti_late() noexcept { s_state.store(load() ? trace::SourceState::taken : trace::SourceState::failed); }
@@ -217,31 +258,23 @@ bool retry_cupti() noexcept {
   if (taken && guard && begin_recording(guard)) exit_before_driver();
   describe_cupti();
   if (!taken || !was_in_use) return taken;
-  const std::uint64_t now_ns = mono_ns();
-  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns,
-               "CUPTI was in use by another tool and has been released");
+  write_notice(guard, trace::NoticeCode::source_on, 0, "CUPTI was in use by another tool and has been released");
   say("CUPTI has been released: GPU work is recorded from now on");
   return true;
 }
 
 bool retake_cupti() noexcept {
   if (cupti().is_shared) {
-    if (enable_callbacks(s_subscriber) != CUPTI_SUCCESS) return subscribe_again();
+    if (enable_callbacks(s_subscriber) != CUPTI_SUCCESS) {
+      // Buffers of a subscriber are registered permanently. The subscription no longer exists if CUPTI was shut down.
+      forget_held_buffers();
+      return try_to_take();
+    }
   } else if (cupti().register_callbacks(on_buffer_requested, on_buffer_completed) != CUPTI_SUCCESS) {
     return false;
   }
   enable_canary();
   return enable_kinds() == CUPTI_SUCCESS;
-}
-
-void on_cupti_fatal(const Guard& guard, int result, const char* message) noexcept {
-  s_error.store(result);
-  s_state.store(trace::SourceState::failed);
-  const std::uint64_t now_ns = mono_ns();
-  const char* text = message != nullptr ? message : cupti_result_name(static_cast<CUptiResult>(result));
-  write_notice(guard, trace::NoticeCode::fatal, static_cast<std::uint32_t>(result), now_ns, now_ns, text);
-  describe_cupti();
-  say("CUPTI stopped after a GPU error (%s): GPU work is not recorded from now on", text);
 }
 
 bool cupti_is_on() noexcept { return s_state.load() == trace::SourceState::on && !has_left_cupti(); }

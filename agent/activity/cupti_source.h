@@ -7,9 +7,9 @@
 
 namespace agent {
 
-// Called by InitializeInjection. Returns false if CUPTI is not available now (a line has reported the reason); NVTX and
-// NCCL are still recorded.
-bool start_cupti(const Guard&) noexcept;
+// Called by InitializeInjection. If CUPTI is not available now, a line reports the reason; NVTX and NCCL are still
+// recorded.
+void start_cupti(const Guard&) noexcept;
 // Used if InitializeInjection was not called because CUDA calls another tool's injection. Our thread will try to
 // register, as if CUPTI were in use.
 void start_cupti_late() noexcept;
@@ -18,8 +18,6 @@ bool retry_cupti() noexcept;
 // Registers our buffers and enables our kinds again after another user replaced them. As one of several subscribers,
 // subscribes again if the subscription was ended. For our own thread.
 bool retake_cupti() noexcept;
-// Called when CUPTI has shut itself down after a permanent error.
-void on_cupti_fatal(const Guard&, int result, const char* message) noexcept;
 
 bool cupti_is_on() noexcept;
 bool cupti_is_taken() noexcept;
@@ -43,5 +41,9 @@ void flush_cupti(bool forced) noexcept;
 
 // Writes CUPTI's part of the file's header: version, path, state, current subscriber. Does nothing without a file.
 void describe_cupti() noexcept;
+
+// Writes a definition for each device and the driver's version, once; tries again until the driver is ready. A periodic
+// task of our own thread, so that no application thread calls the driver for us.
+void describe_devices() noexcept;
 
 }  // namespace agent

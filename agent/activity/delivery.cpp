@@ -1,7 +1,6 @@
 #include "agent/activity/delivery.h"
 
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +9,7 @@
 #include "agent/activity/canary.h"
 #include "agent/activity/other_subscribers.h"
 #include "agent/base/guard.h"
+#include "agent/base/host.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/api_choice.h"
@@ -18,7 +18,6 @@
 #include "agent/translate/translate.h"
 
 namespace agent {
-
 namespace {
 
 // A stack of free buffers by number, followed by those that were never used. The head is (tag << 32 | number + 1). The
@@ -116,66 +115,12 @@ std::uint8_t* reserve(std::size_t bytes) {
   return static_cast<std::uint8_t*>(memory);
 }
 
-void touch(std::uint8_t* buffer) {
-  for (std::size_t at = 0; at < kBufferBytes; at += 4096) static_cast<volatile std::uint8_t*>(buffer)[at] = 0;
-}
-
-}  // namespace
-
-void open_buffer_pool(std::size_t spare) noexcept {
-  if (!s_buffers.is_placed()) s_buffers.place(reserve(kBufferBytes * kBuffers));
-  keep_spare_buffers(spare);
-}
-
-Buffer take_buffer(std::uint32_t thread) noexcept {
-  std::uint8_t* taken = s_buffers.take(thread);
-  return {taken != nullptr ? taken : s_sink, kBufferBytes};
-}
-
-BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
-  if (s_buffers.owns(buffer)) return BufferOwner::ours;
-  return buffer == s_sink ? BufferOwner::sink : BufferOwner::foreign;
-}
-
-void give_back_buffer(std::uint8_t* buffer) noexcept { s_buffers.keep(buffer); }
-
-HeldBuffers held_buffers() noexcept {
-  static constinit std::uint32_t s_threads_of_buffers[kBuffers]{};
-  HeldBuffers held{s_buffers.threads(s_threads_of_buffers), 0};
-  std::sort(s_threads_of_buffers, s_threads_of_buffers + held.all);
-  std::size_t same = 0;
-  for (std::size_t i = 0; i < held.all; ++i) {
-    same = i != 0 && s_threads_of_buffers[i] == s_threads_of_buffers[i - 1] ? same + 1 : 1;
-    held.of_a_thread = std::max(held.of_a_thread, same);
-  }
-  return held;
-}
-
-void forget_held_buffers() noexcept { s_buffers.forget_threads(); }
-
-void keep_spare_buffers(std::size_t spare) noexcept {
-  while (s_buffers.free_used_ones() < spare) {
-    std::uint8_t* buffer = s_buffers.take_unused();
-    if (buffer == nullptr) return;
-    touch(buffer);
-    s_buffers.keep(buffer);
-  }
-}
-
-namespace {
-
 constinit Spinlock s_translating{};
 constinit Translation s_translation{};
 constinit std::atomic<std::uint64_t> s_records{0};
 constinit std::atomic<std::uint64_t> s_foreign_cpu_ns{0};
 constinit std::atomic<std::uint64_t> s_last_mono_ns{0};
 constinit std::atomic<std::uint64_t> s_ended{0}, s_unfinished{0}, s_newest_end_cupti_ns{0};
-
-std::uint64_t thread_cpu_ns() {
-  timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(used.tv_nsec);
-}
 
 // The last result of CUPTI's iterator; CUPTI_ERROR_MAX_LIMIT_REACHED is the end.
 template <typename Each>
@@ -247,30 +192,65 @@ void record_buffer(std::uint8_t* buffer, std::size_t valid) {
 
 void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
   s_last_mono_ns.store(mono_ns(), std::memory_order_relaxed);
-  const std::uint64_t before = is_own_thread() ? 0 : thread_cpu_ns();
+  const std::uint64_t before = is_own_thread() ? 0 : clock_ns(CLOCK_THREAD_CPUTIME_ID);
   if (open_recording(guard)) {
     record_buffer(buffer, valid);
   } else if (recording() == Recording::closed) {
     count_buffer_lost(buffer, valid);
   }
   if (is_own_thread()) return;
-  const std::uint64_t taken_ns = thread_cpu_ns() - before;
+  const std::uint64_t taken_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
   s_foreign_cpu_ns.fetch_add(taken_ns, std::memory_order_relaxed);
   note_delivery(taken_ns);
 }
 
-void count_sink() {
-  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
+}  // namespace
+
+void open_buffer_pool(std::size_t spare) noexcept {
+  if (!s_buffers.is_placed()) s_buffers.place(reserve(kBufferBytes * kBuffers));
+  keep_spare_buffers(spare);
 }
 
-}  // namespace
+std::uint8_t* take_buffer(std::uint32_t thread) noexcept {
+  std::uint8_t* taken = s_buffers.take(thread);
+  return taken != nullptr ? taken : s_sink;
+}
+
+BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
+  if (s_buffers.owns(buffer)) return BufferOwner::ours;
+  return buffer == s_sink ? BufferOwner::sink : BufferOwner::foreign;
+}
+
+void give_back_buffer(std::uint8_t* buffer) noexcept { s_buffers.keep(buffer); }
+
+HeldBuffers held_buffers() noexcept {
+  static constinit std::uint32_t s_threads_of_buffers[kBuffers]{};
+  HeldBuffers held{s_buffers.threads(s_threads_of_buffers), 0};
+  std::sort(s_threads_of_buffers, s_threads_of_buffers + held.all);
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < held.all; ++i) {
+    same = i != 0 && s_threads_of_buffers[i] == s_threads_of_buffers[i - 1] ? same + 1 : 1;
+    held.of_a_thread = std::max(held.of_a_thread, same);
+  }
+  return held;
+}
+
+void forget_held_buffers() noexcept { s_buffers.forget_threads(); }
+
+void keep_spare_buffers(std::size_t spare) noexcept {
+  while (s_buffers.free_used_ones() < spare) {
+    std::uint8_t* buffer = s_buffers.take_unused();
+    if (buffer == nullptr) return;
+    for (std::size_t at = 0; at < kBufferBytes; at += 4096) static_cast<volatile std::uint8_t*>(buffer)[at] = 0;
+    s_buffers.keep(buffer);
+  }
+}
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   const int before = errno;
   note_buffer_request();
-  const Buffer taken = take_buffer(thread_id());
-  *buffer = taken.memory;
-  *size = taken.bytes;
+  *buffer = take_buffer(thread_id());
+  *size = kBufferBytes;
   *max_records = 0;
   errno = before;
 }
@@ -282,7 +262,7 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
   const Guard guard;
   const BufferOwner owner = owner_of(buffer);
   if (is_recorded_process() && (!guard || owner == BufferOwner::sink)) {
-    count_sink();
+    if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
   } else if (guard) {
     deliver(guard, buffer, valid);
   }

@@ -27,18 +27,13 @@ namespace agent {
 inline constexpr std::size_t kBufferBytes = 32 << 10;
 inline constexpr std::size_t kBuffers = 8192;
 
-struct Buffer {
-  std::uint8_t* memory;  // 8-byte aligned; not cleared, because CUPTI zeroes it
-  std::size_t bytes;
-};
-
 enum class BufferOwner { ours, sink, foreign };
 
 // Reserves the memory once and touches the first `spare` buffers. Not for application threads in a launch.
 void open_buffer_pool(std::size_t spare) noexcept;
-// Returns a buffer, never null. Thread-safe and lock-free. `thread` is the requesting thread, for held_buffers(); not
-// 0.
-Buffer take_buffer(std::uint32_t thread) noexcept;
+// Returns a buffer of kBufferBytes, never null, 8-byte aligned, and not cleared, because CUPTI zeroes it. Thread-safe,
+// without locks. `thread` is the requesting thread, for held_buffers(); not 0.
+std::uint8_t* take_buffer(std::uint32_t thread) noexcept;
 // Returns the owner of the memory, because another tool's buffers can reach our callback, and ours can reach theirs.
 BufferOwner owner_of(const std::uint8_t* buffer) noexcept;
 // Keeps the buffer for the next request. Only for buffers that are `ours`.

@@ -1,5 +1,6 @@
-#include "agent/activity/devices.h"
-
+// Records the GPUs of this process from the driver: name, UUID, PCI bus id, memory, limits. CUPTI's DEVICE records are
+// not used: they lack the bus id, exist only if CUPTI was active before cuInit, and include devices hidden by
+// CUDA_VISIBLE_DEVICES. The driver's functions need no context and work at any time.
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -86,9 +87,8 @@ void set_derived(const Driver& driver, CUdevice device, trace::DeviceRecord& rec
 void set_pci_bus_id(const Driver& driver, CUdevice device, trace::DeviceRecord& record) {
   char id[32] = "";
   if (driver.pci_bus_id == nullptr || driver.pci_bus_id(id, sizeof(id), device) != CUDA_SUCCESS) return;
-  for (std::size_t i = 0; i + 1 < sizeof(record.pci_bus_id) && id[i] != '\0'; ++i) {
+  for (std::size_t i = 0; i + 1 < sizeof(record.pci_bus_id) && id[i] != '\0'; ++i)
     record.pci_bus_id[i] = id[i] >= 'A' && id[i] <= 'F' ? static_cast<char>(id[i] - 'A' + 'a') : id[i];
-  }
 }
 
 void set_identity(const Driver& driver, CUdevice device, trace::DeviceRecord& record) {
@@ -114,18 +114,13 @@ void describe(const Driver& driver, int ordinal) {
   if (!define(record)) say("the definitions region of the recording is full: device %d is not described", ordinal);
 }
 
-void note_version(const Driver& driver) {
-  int version = 0;
-  if (driver.version == nullptr || driver.version(&version) != CUDA_SUCCESS) return;
-  ring().header->cuda_driver_version = static_cast<std::uint32_t>(version);
-}
-
 // Returns false if the driver is not loaded or not initialized yet.
 bool describe_all() {
   Driver driver{};
   int count = 0;
   if (!load(driver) || driver.count(&count) != CUDA_SUCCESS) return false;
-  note_version(driver);
+  if (int version = 0; driver.version != nullptr && driver.version(&version) == CUDA_SUCCESS)
+    ring().header->cuda_driver_version = static_cast<std::uint32_t>(version);
   for (int i = 0; wants(trace::DeviceRecord::kKind) && i < std::min(count, kMostDevices); ++i) describe(driver, i);
   return true;
 }

@@ -1,17 +1,16 @@
 #include "agent/activity/other_subscribers.h"
 
 #include <dirent.h>
-#include <link.h>
 #include <time.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
+#include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/subscriber_functions.h"
@@ -20,7 +19,6 @@
 #include "common/known_tools.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::size_t kMostThreads = 16;
@@ -38,14 +36,12 @@ constinit std::uint32_t s_known[kMostKnown]{};
 constinit std::size_t s_known_count = 0;
 thread_local bool t_requests __attribute__((tls_model("initial-exec"))) = false;
 
-// The clock of any thread of this process, computed like clock_getcpuclockid(3) does for a process (see
-// kernel/time/posix-cpu-timers.c): the complement of its number, "per thread" and "scheduler".
-clockid_t clock_of(std::uint32_t tid) { return static_cast<clockid_t>(~tid << 3 | 4 | 2); }
-
 // Returns false if the thread no longer exists.
 bool read_cpu(std::uint32_t tid, std::uint64_t& ns) {
   timespec used;
-  if (clock_gettime(clock_of(tid), &used) != 0) return false;
+  // The clock of any thread of this process, computed like clock_getcpuclockid(3) does for a process (see
+  // kernel/time/posix-cpu-timers.c): the complement of its number, "per thread" and "scheduler".
+  if (clock_gettime(static_cast<clockid_t>(~tid << 3 | 4 | 2), &used) != 0) return false;
   ns = static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(used.tv_nsec);
   return true;
 }
@@ -78,6 +74,32 @@ void for_each_thread(const Each& each) {
     if (const int tid = std::atoi(entry->d_name); tid > 0) each(static_cast<std::uint32_t>(tid));
   }
   closedir(tasks);
+}
+
+// cuptiSubscribe_v2 and its parameters in CUPTI 13.0; older headers lack both. The field of 13.2 that permits other
+// subscribers is omitted.
+struct SubscriberParams {
+  std::size_t struct_size;
+  const char* subscriber_name;
+  char* old_subscriber_name;
+  std::size_t old_subscriber_size;
+};
+
+void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+bool ask_cupti(char* text, std::size_t size) {
+  if (first_subscriber()[0] != '\0') {
+    snprintf(text, size, "%.63s", first_subscriber());
+    return true;
+  }
+  if (cupti().subscribe_v2 == nullptr) return false;
+  char name[128] = "";
+  SubscriberParams params{sizeof(params), "tracetool", name, sizeof(name)};
+  CUpti_SubscriberHandle handle = nullptr;
+  if (cupti().subscribe_v2(&handle, ignore, nullptr, &params) == CUPTI_SUCCESS) cupti().unsubscribe(handle);
+  if (name[0] == '\0') return false;
+  snprintf(text, size, "%.63s", name);
+  return true;
 }
 
 }  // namespace
@@ -125,61 +147,22 @@ std::uint64_t cupti_threads_cpu_ns() noexcept {
   return total_ns > delivered_ns ? total_ns - delivered_ns : 0;
 }
 
-namespace {
-
-// cuptiSubscribe_v2 and its parameters in CUPTI 13.0; older headers lack both. The field of 13.2 that permits other
-// subscribers is omitted.
-struct SubscriberParams {
-  std::size_t struct_size;
-  const char* subscriber_name;
-  char* old_subscriber_name;
-  std::size_t old_subscriber_size;
-};
-
-void CUPTIAPI ignore(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
-
-bool ask_cupti(char* text, std::size_t size) {
-  if (first_subscriber()[0] != '\0') {
-    snprintf(text, size, "%.63s", first_subscriber());
-    return true;
-  }
-  if (cupti().subscribe_v2 == nullptr) return false;
-  char name[128] = "";
-  SubscriberParams params{sizeof(params), "tracetool", name, sizeof(name)};
-  CUpti_SubscriberHandle handle = nullptr;
-  if (cupti().subscribe_v2(&handle, ignore, nullptr, &params) == CUPTI_SUCCESS) cupti().unsubscribe(handle);
-  if (name[0] == '\0') return false;
-  snprintf(text, size, "%.63s", name);
-  return true;
-}
-
-int look_for_tool(dl_phdr_info* info, std::size_t, void* found) {
-  const std::string_view name =
-      info->dlpi_name != nullptr ? trace::tool_of_loaded(info->dlpi_name) : std::string_view();
-  if (name.empty()) return 0;
-  *static_cast<const char**>(found) = name.data();  // points to a literal
-  return 1;
-}
-
-}  // namespace
-
 void name_current_subscriber(char* text, std::size_t size) noexcept {
   if (ask_cupti(text, size)) return;
   const char* tool = cuda_taken_by()[0] != '\0' ? cuda_taken_by() : "another tool";
-  dl_iterate_phdr(look_for_tool, &tool);
+  any_object([&](const char* path, const dl_phdr_info&) {
+    const std::string_view name = trace::tool_of_loaded(path);
+    if (!name.empty()) tool = name.data();  // points to a literal
+    return !name.empty();
+  });
   snprintf(text, size, "%s", tool);
 }
 
 void warn_torch_profiler() noexcept {
-  bool is_there = false;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* found) {
-        if (info->dlpi_name == nullptr || std::strstr(info->dlpi_name, "libtorch_cuda") == nullptr) return 0;
-        *static_cast<bool*>(found) = true;
-        return 1;
-      },
-      &is_there);
-  if (!is_there) return;
+  const auto is_torch = [](const char* path, const dl_phdr_info&) {
+    return std::strstr(path, "libtorch_cuda") != nullptr;
+  };
+  if (!any_object(is_torch)) return;
   say("TRACETOOL_COEXIST=share: torch.profiler records no GPU events in this process if its Kineto uses CUPTI's version 1 "
       "API, as in August 2026, because CUPTI does not allow it together with a version 2 subscriber");
 }

@@ -19,7 +19,6 @@
 #include "agent/ring/recorder.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::uint64_t kPatience_ns = 10'000'000'000;
@@ -39,17 +38,12 @@ constexpr char kLeft[] =
 
 void notice_stall(std::uint64_t now_ns, std::uint64_t unfinished, const char* what) {
   char text[192];
-  const int length = snprintf(text, sizeof(text), "no GPU work completed for %llu s: %s",
-                              static_cast<unsigned long long>((now_ns - s_since_ns) / 1'000'000'000), what);
+  snprintf(text, sizeof(text), "no GPU work completed for %llu s: %s",
+           static_cast<unsigned long long>((now_ns - s_since_ns) / 1'000'000'000), what);
   const Guard guard;
-  write_notice(guard, trace::NoticeCode::stalled, static_cast<std::uint32_t>(unfinished), s_since_ns, now_ns,
-               {text, static_cast<std::size_t>(length)});
+  write_notice(guard, trace::NoticeCode::stalled, static_cast<std::uint32_t>(unfinished), s_since_ns, now_ns, text);
   say_verbose("%s", text);
 }
-
-// The GPU was busy all the time, and its records only waited for a buffer to be full. Such a program launches seldom
-// and is always ahead of the GPU. It is checked at increasing intervals.
-bool was_at_work(const GpuWork& work) { return work.newest_end_cupti_ns + kAtWork_ns > sample_clocks().cupti_ns; }
 
 void empty_cupti(std::uint64_t now_ns) {
   const GpuWork before = delivered().work;
@@ -57,40 +51,13 @@ void empty_cupti(std::uint64_t now_ns) {
   const GpuWork after = delivered().work;
   s_ended_before = after.ended;
   if (after.unfinished != before.unfinished) notice_stall(now_ns, after.unfinished - before.unfinished, kTaken);
-  s_flushed = after.ended == before.ended || !was_at_work(after);
+  // If the GPU was busy all the time, its records only waited for a buffer to be full. Such a program launches seldom
+  // and is always ahead of the GPU. It is checked at increasing intervals.
+  s_flushed = after.ended == before.ended || after.newest_end_cupti_ns + kAtWork_ns <= sample_clocks().cupti_ns;
   if (s_flushed) return;
   s_since_ns = now_ns;
   s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
 }
-
-// Once per stall, at increasing intervals, because it is unknown whether CUPTI holds incomplete work.
-void tell_of_stall(std::uint64_t now_ns) {
-  notice_stall(now_ns, 0, kLeft);
-  s_flushed = true;
-  s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
-}
-
-}  // namespace
-
-void flush_stalled() noexcept {
-  if (!cupti_is_on() || cupti_is_yielded() || recording() != Recording::open) return;
-  const std::uint64_t now_ns = mono_ns(), ended = delivered().work.ended;
-  const HeldBuffers held = held_buffers();
-  if (ended != s_ended_before) s_flushed = false;
-  if (ended != s_ended_before || held.all == 0 || s_since_ns == 0) {
-    s_ended_before = ended;
-    s_since_ns = now_ns;
-    return;
-  }
-  if (cupti().is_shared) {
-    if (!s_flushed && now_ns - s_since_ns >= s_patience_ns) tell_of_stall(now_ns);
-    return;
-  }
-  const std::size_t most = has_buffer_per_thread() ? held.of_a_thread : held.all;
-  if (s_flushed ? most >= kBuffersAgain : now_ns - s_since_ns >= s_patience_ns) empty_cupti(now_ns);
-}
-
-namespace {
 
 constexpr std::uint64_t kFirstRetry_ns = 1'000'000'000;
 constexpr std::uint32_t kFirstRetries = 30;  // number before the interval increases
@@ -114,13 +81,6 @@ void yield_cupti() {
   disable_kinds_of_ours();
   disable_canary();
   leave_in_queries();
-}
-
-// The record was only delayed.
-void take_up_again() {
-  s_yielded.store(false);
-  leave_out_queries();
-  enable_kinds();
 }
 
 // Our own buffers are lost only with the subscription; making it again affects no other user.
@@ -153,15 +113,11 @@ void find_buffers() {
   write_notice(guard, trace::NoticeCode::source_on, 0, s_gap_ns, mono_ns(),
                "the agent's CUPTI buffers are registered again");
   s_gap_ns = 0;
-  if (cupti_is_yielded()) take_up_again();
-}
-
-// Done rarely, because it passes the buffers to the other user before it requested them. Our delayed records are also
-// delivered by it.
-void flush_what_was_yielded() {
-  if (!cupti_is_yielded() || mono_ns() < s_next_flush_ns) return;
-  s_next_flush_ns = mono_ns() + kYieldedFlush_ns;
-  cupti().flush_all(0);
+  if (!cupti_is_yielded()) return;
+  // The record was only delayed.
+  s_yielded.store(false);
+  leave_out_queries();
+  enable_kinds();
 }
 
 void on_ours() {
@@ -177,7 +133,12 @@ void on_lost() {
     lose_buffers();
     if (!takes_back()) yield_cupti();
   }
-  flush_what_was_yielded();
+  // Done rarely, because it passes the buffers to the other user before it requested them. Our delayed records are also
+  // delivered by it.
+  if (cupti_is_yielded() && mono_ns() >= s_next_flush_ns) {
+    s_next_flush_ns = mono_ns() + kYieldedFlush_ns;
+    cupti().flush_all(0);
+  }
   if (takes_back() && retake_cupti()) send_new_canary();
 }
 
@@ -193,6 +154,28 @@ void try_again() {
 }
 
 }  // namespace
+
+void flush_stalled() noexcept {
+  if (!cupti_is_on() || cupti_is_yielded() || recording() != Recording::open) return;
+  const std::uint64_t now_ns = mono_ns(), ended = delivered().work.ended;
+  const HeldBuffers held = held_buffers();
+  if (ended != s_ended_before) s_flushed = false;
+  if (ended != s_ended_before || held.all == 0 || s_since_ns == 0) {
+    s_ended_before = ended;
+    s_since_ns = now_ns;
+    return;
+  }
+  if (cupti().is_shared) {
+    // Once per stall, at increasing intervals, because it is unknown whether CUPTI holds incomplete work.
+    if (s_flushed || now_ns - s_since_ns < s_patience_ns) return;
+    notice_stall(now_ns, 0, kLeft);
+    s_flushed = true;
+    s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
+    return;
+  }
+  const std::size_t most = has_buffer_per_thread() ? held.of_a_thread : held.all;
+  if (s_flushed ? most >= kBuffersAgain : now_ns - s_since_ns >= s_patience_ns) empty_cupti(now_ns);
+}
 
 bool has_tried_cupti() noexcept { return s_tried.load(); }
 

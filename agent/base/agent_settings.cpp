@@ -16,7 +16,6 @@
 #include "common/nearest_word.h"
 
 namespace agent {
-
 namespace {
 
 constexpr int kWalks = 8;  // tries if another thread changes the table meanwhile
@@ -36,12 +35,6 @@ char* make_entry(const char* name, const char* value) {
   auto* entry = static_cast<char*>(make(bytes));
   if (entry != nullptr) snprintf(entry, bytes, "%s=%s", name, value);
   return entry;
-}
-
-// Returns the entry in the table; null if the variable is not set.
-const char* find_entry(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? nullptr : value - std::strlen(name) - 1;
 }
 
 // Returns a copy of the table `old` with `entry` in place of `replaced`, or at its end. Returns null if `old` changed
@@ -68,9 +61,47 @@ char** make_table(char* const* old, const char* replaced, char* entry) {
 bool publish(const char* name, char* entry) {
   static constinit char* s_none[] = {nullptr};
   char** old = __atomic_load_n(&__environ, __ATOMIC_ACQUIRE);
-  char** table = make_table(old != nullptr ? old : s_none, find_entry(name), entry);
+  const char* value = std::getenv(name);
+  const char* replaced = value == nullptr ? nullptr : value - std::strlen(name) - 1;  // the entry in the table
+  char** table = make_table(old != nullptr ? old : s_none, replaced, entry);
   return table != nullptr &&
          __atomic_compare_exchange_n(&__environ, &old, table, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+constinit trace::Settings s_settings;
+constinit char s_asked_events[sizeof(trace::FileHeader::events)] = "default";
+
+// Uses the current working directory, because programs change it before they use the GPU for the first time.
+void make_dir_absolute(trace::Settings& settings) {
+  static constinit char path[2 * PATH_MAX];
+  if (settings.dir[0] == '/' || getcwd(path, PATH_MAX) == nullptr) return;
+  const char* below = std::strncmp(settings.dir, "./", 2) == 0 ? settings.dir + 2 : settings.dir;
+  const std::size_t here = std::strlen(path);
+  snprintf(path + here, sizeof(path) - here, "/%s", below);
+  if (std::strlen(path) < sizeof(settings.dir)) trace::values::copy_text(settings.dir, path);
+}
+
+// Prints which word of the value is wrong, if the value has several words.
+void say_refused(const trace::Setting& setting, const char* value) {
+  const std::string_view word = trace::wrong_word(setting, value);
+  const char* separator = word.empty() ? "" : ": ";
+  say("%s=%s%s%.*s is not allowed (%s); using %s; see tracetool record --help", setting.name, value, separator,
+      static_cast<int>(word.size()), word.data(), setting.allowed, setting.fallback);
+}
+
+// Prints one line if the name of a variable is close to the name of a setting. Other TRACETOOL_ variables are ignored: they may belong to other programs.
+void say_misspelt(std::string_view name) {
+  static constexpr std::string_view kPrefix = "TRACETOOL_";
+  if (!name.starts_with(kPrefix) || trace::find_setting(name) != nullptr) return;
+  const auto word_of = [](const trace::Setting& setting) {
+    return std::string_view(setting.name).substr(kPrefix.size());
+  };
+  std::string_view words[std::size(trace::kSettings)];
+  std::transform(std::begin(trace::kSettings), std::end(trace::kSettings), std::begin(words), word_of);
+  const std::string_view meant = trace::nearest_word(name.substr(kPrefix.size()), words);
+  if (meant.empty()) return;
+  say("%.*s is not a setting; did you mean TRACETOOL_%.*s?", static_cast<int>(name.size()), name.data(),
+      static_cast<int>(meant.size()), meant.data());
 }
 
 }  // namespace
@@ -89,54 +120,16 @@ void set_variable(const char* name, const char* value) noexcept {
 bool wants(Event event) noexcept { return has(settings().events, event); }
 
 EventSet light_part(EventSet events) noexcept {
-  return events & (kLightEvents | only(trace::GraphLaunchRecord::kKind));
+  return events & (trace::kLightEvents | trace::only(trace::GraphLaunchRecord::kKind));
 }
-
-namespace {
-
-constinit Settings s_settings;
-constinit char s_asked_events[sizeof(trace::FileHeader::events)] = "default";
-
-// Uses the current working directory, because programs change it before they use the GPU for the first time.
-void make_dir_absolute(Settings& settings) {
-  static constinit char path[2 * PATH_MAX];
-  if (settings.dir[0] == '/' || getcwd(path, PATH_MAX) == nullptr) return;
-  const char* below = std::strncmp(settings.dir, "./", 2) == 0 ? settings.dir + 2 : settings.dir;
-  const std::size_t here = std::strlen(path);
-  snprintf(path + here, sizeof(path) - here, "/%s", below);
-  if (std::strlen(path) < sizeof(settings.dir)) trace::values::copy_text(settings.dir, path);
-}
-
-// Prints which word of the value is wrong, if the value has several words.
-void say_refused(const Setting& setting, const char* value) {
-  const std::string_view word = trace::wrong_word(setting, value);
-  const char* separator = word.empty() ? "" : ": ";
-  say("%s=%s%s%.*s is not allowed (%s); using %s; see tracetool record --help", setting.name, value, separator,
-      static_cast<int>(word.size()), word.data(), setting.allowed, setting.fallback);
-}
-
-// Prints one line if the name of a variable is close to the name of a setting. Other TRACETOOL_ variables are ignored: they may belong to other programs.
-void say_misspelt(std::string_view name) {
-  static constexpr std::string_view kPrefix = "TRACETOOL_";
-  if (!name.starts_with(kPrefix) || trace::find_setting(name) != nullptr) return;
-  const auto word_of = [](const Setting& setting) { return std::string_view(setting.name).substr(kPrefix.size()); };
-  std::string_view words[std::size(kSettings)];
-  std::transform(std::begin(kSettings), std::end(kSettings), std::begin(words), word_of);
-  const std::string_view meant = trace::nearest_word(name.substr(kPrefix.size()), words);
-  if (meant.empty()) return;
-  say("%.*s is not a setting; did you mean TRACETOOL_%.*s?", static_cast<int>(name.size()), name.data(),
-      static_cast<int>(meant.size()), meant.data());
-}
-
-}  // namespace
 
 void read_settings() noexcept {
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
     say_misspelt(text.substr(0, text.find('=')));
   }
-  static constinit Settings s_before;
-  for (const Setting& setting : kSettings) {
+  static constinit trace::Settings s_before;
+  for (const trace::Setting& setting : trace::kSettings) {
     const char* value = std::getenv(setting.name);
     if (value == nullptr) continue;
     s_before = s_settings;
@@ -150,7 +143,7 @@ void read_settings() noexcept {
   make_dir_absolute(s_settings);
 }
 
-const Settings& settings() noexcept { return s_settings; }
+const trace::Settings& settings() noexcept { return s_settings; }
 
 const char* asked_events() noexcept { return s_asked_events; }
 

@@ -18,26 +18,15 @@ void set_variable(const char* name, const char* value) noexcept;
 using trace::Event;
 using trace::EventSet;
 using trace::has;
-using trace::kDefaultEvents;
-using trace::kEventWords;
-using trace::kLightEvents;
-using trace::kNamedSets;
-using trace::only;
 
 // Returns true if TRACETOOL_EVENTS requests the event. Valid after read_settings(); the cost guard does not change it.
 bool wants(Event event) noexcept;
 // Returns the part of the user's choice that remains when the cost guard reduces it.
 EventSet light_part(EventSet events) noexcept;
 
-using trace::kSettings;
-using trace::NcclCapture;
-using trace::parse_bytes;
-using trace::Setting;
-using trace::Settings;
-
 // Reads the settings once, on one thread. Uses no stack memory, because the thread may have a very small stack.
 void read_settings() noexcept;
-const Settings& settings() noexcept;
+const trace::Settings& settings() noexcept;
 // Returns TRACETOOL_EVENTS as given, or "default"; cut if it does not fit the header.
 const char* asked_events() noexcept;
 // Returns true if TRACETOOL_DISABLE is set to anything but 0 or "".

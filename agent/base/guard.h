@@ -15,8 +15,7 @@ class Uncancelled {
  public:
   Uncancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
   ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
-  Uncancelled(const Uncancelled&) = delete;
-  Uncancelled& operator=(const Uncancelled&) = delete;
+  Uncancelled(Uncancelled&&) = delete;
 
  private:
   int before_ = PTHREAD_CANCEL_ENABLE;
@@ -41,8 +40,7 @@ class Guard {
     if (entered_) t_inside = false;
     errno = errno_;
   }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
+  Guard(Guard&&) = delete;
   explicit operator bool() const noexcept { return entered_; }
 
  private:

@@ -1,9 +1,9 @@
 #include "agent/base/host.h"
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdio>
@@ -27,34 +27,32 @@ void keep_safe(char* text) {
   }
 }
 
-std::int64_t now_ns(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 // Returns when a process began, in seconds since 1970. All callers must get the same second, so the clocks are
 // subtracted as ns and rounded once.
 std::int64_t start_seconds(int pid) {
   const std::uint64_t ticks = process_start_ticks(pid);
-  if (ticks == 0) return now_ns(CLOCK_REALTIME) / 1'000'000'000;
+  const auto now_ns = static_cast<std::int64_t>(clock_ns(CLOCK_REALTIME));
+  if (ticks == 0) return now_ns / 1'000'000'000;
   const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
-  const std::int64_t boot_ns = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+  const std::int64_t boot_ns = now_ns - static_cast<std::int64_t>(clock_ns(CLOCK_BOOTTIME));
   return (boot_ns + static_cast<std::int64_t>(ticks) * tick_ns + tick_ns / 2) / 1'000'000'000;
 }
 
 bool has_any(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (env(name) != nullptr) return true;
-  }
-  return false;
+  return std::any_of(names.begin(), names.end(), [](const char* name) { return env(name) != nullptr; });
+}
+
+// Reads /proc/PID/stat. Returns the ')' after the name, which may contain any characters; null if there is none.
+const char* read_stat(int pid, char (&stat)[1024]) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  read_small_file(path, stat, sizeof(stat));
+  return std::strrchr(stat, ')');
 }
 
 int parent_of(int pid) {
-  char path[64], stat[1024];
-  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-  read_small_file(path, stat, sizeof(stat));
-  const char* at = std::strrchr(stat, ')');  // followed by the state and the parent
+  char stat[1024];
+  const char* at = read_stat(pid, stat);  // followed by the state and the parent
   return at != nullptr && std::strlen(at) > 4 ? std::atoi(at + 4) : 0;
 }
 
@@ -127,6 +125,12 @@ void append_restarts(char* text, std::size_t size, const char* requeues, const c
 
 }  // namespace
 
+std::uint64_t clock_ns(clockid_t clock) noexcept {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 std::size_t read_small_file(const char* path, char* text, std::size_t size) noexcept {
   text[0] = '\0';
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -162,13 +166,11 @@ void program_name(char* text, std::size_t size) noexcept {
 }
 
 std::uint64_t process_start_ticks(int pid) noexcept {
-  char path[64], stat[1024];
-  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-  const std::size_t length = read_small_file(path, stat, sizeof(stat));
-  const char* at = std::strrchr(stat, ')');  // the name before it may contain any characters
+  char stat[1024];
+  const char* at = read_stat(pid, stat);
   for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
   std::uint64_t ticks = 0;
-  if (at != nullptr) std::from_chars(at + 1, stat + length, ticks);
+  if (at != nullptr) std::from_chars(at + 1, at + std::strlen(at), ticks);
   return ticks;
 }
 

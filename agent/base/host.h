@@ -1,9 +1,13 @@
 // Identity of the host and the process, as text for the file's header, from /proc and the environment.
 #pragma once
+#include <time.h>
+
 #include <cstddef>
 #include <cstdint>
 
 namespace agent {
+
+std::uint64_t clock_ns(clockid_t clock) noexcept;
 
 // Reads at most size - 1 bytes of a small file. Returns the length, 0 on failure. The text is always terminated.
 std::size_t read_small_file(const char* path, char* text, std::size_t size) noexcept;

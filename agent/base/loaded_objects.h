@@ -33,6 +33,16 @@ std::string_view readable_text(const char* text, std::size_t most) noexcept;
 
 // Queries of the loader. Its lock is not held between queries. The application's dlerror() is not affected.
 
+// Calls visit(path, info) for each loaded object until one call returns true, under the loader's lock. Returns true
+// if one did.
+template <typename Visit>
+bool any_object(const Visit& visit) noexcept {
+  const auto call = [](dl_phdr_info* info, std::size_t, void* data) -> int {
+    return (*static_cast<const Visit*>(data))(info->dlpi_name != nullptr ? info->dlpi_name : "", *info);
+  };
+  return dl_iterate_phdr(call, const_cast<Visit*>(&visit)) != 0;
+}
+
 // The object that contains an address, and the bounds of the segment around it. object_of() returns false if there is
 // none.
 struct LoadedObject {
@@ -45,6 +55,12 @@ bool object_of(const void* address, LoadedObject& object) noexcept;
 void* handle_of(const char* path) noexcept;
 // Same as dlsym(), without leaving an error.
 void* symbol_in(void* handle, const char* name) noexcept;
+// Sets `function` to the symbol. Returns false if there is none.
+template <typename Function>
+bool find_in(void* handle, const char* name, Function& function) noexcept {
+  function = reinterpret_cast<Function>(symbol_in(handle, name));
+  return function != nullptr;
+}
 
 // Paths of loaded objects, valid as long as these are loaded.
 struct ObjectPaths {

@@ -1,6 +1,5 @@
-// Locks that application threads only try, and per-thread data that is released when a thread ends.
+// Locks that application threads only try.
 #pragma once
-#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -47,31 +46,10 @@ class Locked {
  public:
   explicit Locked(Spinlock& lock) noexcept : lock_(lock) { lock_.lock(); }
   ~Locked() { lock_.unlock(); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
+  Locked(Locked&&) = delete;
 
  private:
   Spinlock& lock_;
-};
-
-// A key for per-thread data that is released when the thread ends. A process has 1,024 keys for all libraries. If none
-// is left, pthread_setspecific() with an invalid key would overwrite another library's data.
-class OwnKey {
- public:
-  // Creates the key at the first call. Returns false if there is none; creation is not tried again. Called under the
-  // owner's lock.
-  bool make(void (*give_back)(void*)) noexcept {
-    if (!asked_) have_ = pthread_key_create(&key_, give_back) == 0;
-    asked_ = true;
-    return have_;
-  }
-  // Sets the value for the calling thread; make() must have returned true.
-  bool set(const void* value) noexcept { return pthread_setspecific(key_, value) == 0; }
-
- private:
-  bool asked_ = false;
-  bool have_ = false;
-  pthread_key_t key_ = 0;
 };
 
 }  // namespace agent

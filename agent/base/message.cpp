@@ -20,15 +20,6 @@ dev_t s_device = 0;
 ino_t s_inode = 0;
 bool s_known = false;
 
-bool stderr_is_the_same() {
-  struct stat now;
-  return s_known && fstat(2, &now) == 0 && now.st_dev == s_device && now.st_ino == s_inode;
-}
-
-// Returns the signal that a failed write raises, or 0: SIGPIPE if the reader of stderr is gone, SIGXFSZ if its file has reached the size limit
-// (ulimit -f). The signal would kill a host that never wrote to stderr itself.
-int signal_of(int error) { return error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0; }
-
 void write_unharmed(const char* line, std::size_t size) {
   const Uncancelled uncancelled;
   sigset_t both, before, pending, raised;
@@ -37,7 +28,10 @@ void write_unharmed(const char* line, std::size_t size) {
   sigaddset(&both, SIGXFSZ);
   sigpending(&pending);
   pthread_sigmask(SIG_BLOCK, &both, &before);
-  const int signal = write(2, line, size) < 0 ? signal_of(errno) : 0;
+  const int error = write(2, line, size) < 0 ? errno : 0;
+  // SIGPIPE if the reader of stderr is gone, SIGXFSZ if its file is at the size limit (ulimit -f). The signal would
+  // kill a host that never wrote to stderr itself.
+  const int signal = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
   if (signal != 0 && sigismember(&pending, signal) == 0) {
     const timespec now{};
     sigemptyset(&raised);
@@ -69,7 +63,9 @@ void write_line(const char* format, va_list arguments) {
   char line[1024] = "tracetool: ";
   constexpr int kPrefix = 11;
   int length = vsnprintf(line + kPrefix, sizeof(line) - kPrefix - 1, format, arguments);
-  if (length < 0 || !stderr_is_the_same()) return;
+  struct stat now;
+  const bool is_the_same = s_known && fstat(2, &now) == 0 && now.st_dev == s_device && now.st_ino == s_inode;
+  if (length < 0 || !is_the_same) return;
   length += kPrefix;
   if (length > static_cast<int>(sizeof(line)) - 2) length = sizeof(line) - 2;
   make_printable(line + kPrefix, static_cast<std::size_t>(length - kPrefix));

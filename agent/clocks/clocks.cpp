@@ -1,30 +1,17 @@
 #include "agent/clocks/clocks.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
+#include "agent/base/host.h"
 #include "agent/base/lock.h"
 
 namespace agent {
-
 namespace {
+
 constexpr std::uint64_t kLimit_ns = 8'000'000'000;
 constinit std::atomic<std::uint64_t> s_until_ns{0};
-}  // namespace
-
-void begin_exit() noexcept { s_until_ns.store(mono_ns() + kLimit_ns); }
-
-std::uint64_t exit_ms_left(std::uint64_t most_ms) noexcept {
-  const std::uint64_t until_ns = s_until_ns.load();
-  const std::uint64_t now_ns = mono_ns();
-  if (until_ns == 0) return most_ms;
-  return std::min(most_ms, until_ns > now_ns ? (until_ns - now_ns) / 1'000'000 : 0);
-}
-
-namespace {
 
 constexpr int kTries = 3;
 constinit std::atomic<ReadCuptiClock> s_read_cupti_clock{nullptr};
@@ -36,12 +23,6 @@ std::atomic<std::int64_t> s_real_minus_mono{0};
 constinit Spinlock s_watching{};
 constinit CuptiClock s_cupti_clock{};
 constexpr std::int64_t kStep_ns = 1'000'000;
-
-std::uint64_t read_clock(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 trace::ClockSample sample_once() {
   trace::ClockSample sample{};
@@ -57,8 +38,17 @@ trace::ClockSample sample_once() {
 
 }  // namespace
 
-std::uint64_t mono_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
-std::uint64_t real_ns() noexcept { return read_clock(CLOCK_REALTIME); }
+void begin_exit() noexcept { s_until_ns.store(mono_ns() + kLimit_ns); }
+
+std::uint64_t exit_ms_left(std::uint64_t most_ms) noexcept {
+  const std::uint64_t until_ns = s_until_ns.load();
+  const std::uint64_t now_ns = mono_ns();
+  if (until_ns == 0) return most_ms;
+  return std::min(most_ms, until_ns > now_ns ? (until_ns - now_ns) / 1'000'000 : 0);
+}
+
+std::uint64_t mono_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
+std::uint64_t real_ns() noexcept { return clock_ns(CLOCK_REALTIME); }
 
 void set_cupti_clock(ReadCuptiClock read) noexcept { s_read_cupti_clock.store(read, std::memory_order_release); }
 

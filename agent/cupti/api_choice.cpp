@@ -2,13 +2,11 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 #include "agent/base/agent_settings.h"
 #include "agent/cupti/cupti_library.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::uint32_t kMostNamed = 2048;  // CUPTI 13.0 has 806 driver calls
@@ -28,21 +26,6 @@ void learn(Names& names, CUpti_CallbackDomain domain) {
     if (cupti().get_callback_name(domain, id, &name) == CUPTI_SUCCESS) names.by_id[id] = name;
   }
 }
-
-}  // namespace
-
-void learn_api_names() noexcept {
-  learn(s_runtime, CUPTI_CB_DOMAIN_RUNTIME_API);
-  learn(s_driver, CUPTI_CB_DOMAIN_DRIVER_API);
-}
-
-const char* api_name(trace::RecordKind domain, std::uint32_t cbid) noexcept {
-  const Names& names = domain == trace::DriverRecord::kKind ? s_driver : s_runtime;
-  const char* name = cbid < kMostNamed ? names.by_id[cbid] : nullptr;
-  return name != nullptr ? name : "";
-}
-
-namespace {
 
 // A number stands for a name that the headers of CUDA 11.8 lack.
 constexpr CUpti_CallbackId kRuntimeNoise[] = {
@@ -155,7 +138,24 @@ class Ids {
 };
 constexpr Ids kChosen(kDriverLaunches, kOtherDriverCalls), kNoise(kRuntimeNoise), kRecorded(kEventRecords);
 
+// More than the number of calls in one buffer.
+constexpr std::size_t kQuerySlots = 1u << 14;
+
+constinit std::atomic<bool> s_find{false};
+constinit std::uint32_t s_queries[kQuerySlots]{};  // correlation ids, each in the slot of its low bits
+
 }  // namespace
+
+void learn_api_names() noexcept {
+  learn(s_runtime, CUPTI_CB_DOMAIN_RUNTIME_API);
+  learn(s_driver, CUPTI_CB_DOMAIN_DRIVER_API);
+}
+
+const char* api_name(trace::RecordKind domain, std::uint32_t cbid) noexcept {
+  const Names& names = domain == trace::DriverRecord::kKind ? s_driver : s_runtime;
+  const char* name = cbid < kMostNamed ? names.by_id[cbid] : nullptr;
+  return name != nullptr ? name : "";
+}
 
 bool choose_driver_calls() noexcept { return switch_driver_calls(1); }
 bool leave_driver_calls() noexcept { return switch_driver_calls(0); }
@@ -177,16 +177,6 @@ bool is_left_out(const CUpti_Activity* activity) noexcept {
   if (activity->kind != CUPTI_ACTIVITY_KIND_RUNTIME) return false;
   return kNoise.has(id) || (kRecorded.has(id) && !wants(trace::CudaEventRecord::kKind));
 }
-
-namespace {
-
-// More than the number of calls in one buffer.
-constexpr std::size_t kQuerySlots = 1u << 14;
-
-constinit std::atomic<bool> s_find{false};
-constinit std::uint32_t s_queries[kQuerySlots]{};  // correlation ids, each in the slot of its low bits
-
-}  // namespace
 
 void leave_out_queries() noexcept {
   if (!wants(trace::SyncRecord::kKind)) return;

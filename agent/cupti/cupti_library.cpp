@@ -1,13 +1,11 @@
 #include "agent/cupti/cupti_library.h"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 
 #include "agent/base/agent_settings.h"
+#include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
 #include "agent/cupti/subscriber_functions.h"
 
@@ -62,19 +60,17 @@ void* already_loaded() {
   return nullptr;
 }
 
-int try_beside(dl_phdr_info* info, size_t, void* found) {
-  const char* name = info->dlpi_name;
-  const char* slash = name == nullptr ? nullptr : std::strrchr(name, '/');
-  if (slash == nullptr) return 0;
-  if (std::strstr(slash, "libcudart.so") == nullptr && std::strstr(slash, "libtorch_cuda") == nullptr) return 0;
-  snprintf(static_cast<char*>(found), 1024, "%.*s", static_cast<int>(slash + 1 - name), name);
-  return 1;
-}
-
 // The path is copied first, because dlopen within dl_iterate_phdr would take the loader's lock twice.
 void* beside_cudart() {
   char directory[1024] = "";
-  if (dl_iterate_phdr(try_beside, directory) == 0) return nullptr;
+  const auto copy_directory = [&](const char* path, const dl_phdr_info&) {
+    const char* slash = std::strrchr(path, '/');
+    if (slash == nullptr) return false;
+    if (std::strstr(slash, "libcudart.so") == nullptr && std::strstr(slash, "libtorch_cuda") == nullptr) return false;
+    snprintf(directory, sizeof(directory), "%.*s", static_cast<int>(slash + 1 - path), path);
+    return true;
+  };
+  if (!any_object(copy_directory)) return nullptr;
   for (const char* below : kBeside) {
     if (void* handle = open_in(directory, static_cast<int>(std::strlen(directory)), below)) return handle;
   }
@@ -123,12 +119,6 @@ bool find_required(void* handle) {
          find_function(handle, "cuptiSetThreadIdType", s_cupti.set_thread_id_type);
 }
 
-void remember_path() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(s_cupti.get_version), &info) == 0 || info.dli_fname == nullptr) return;
-  snprintf(s_cupti.path, sizeof(s_cupti.path), "%s", info.dli_fname);
-}
-
 }  // namespace
 
 bool load_cupti() noexcept {
@@ -148,7 +138,9 @@ bool load_cupti() noexcept {
   find_function(handle, "cuptiGetGraphNodeId", s_cupti.get_graph_node_id);
   find_function(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);
   ask_cupti_version();
-  remember_path();
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(s_cupti.get_version), &info) != 0 && info.dli_fname != nullptr)
+    snprintf(s_cupti.path, sizeof(s_cupti.path), "%s", info.dli_fname);
   s_shared = s_cupti;
   s_lacks_for_sharing = find_subscriber_functions(handle, s_shared);
   return true;

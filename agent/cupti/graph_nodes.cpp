@@ -2,18 +2,15 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/cupti_library.h"
-#include "agent/nvtx/live_ranges.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::size_t kSlots = 1u << 16;
@@ -37,21 +34,6 @@ bool find(std::uint64_t node, bool take) {
   return false;
 }
 
-}  // namespace
-
-void remember_captured(std::uint64_t node) noexcept {
-  s_any.store(true, std::memory_order_relaxed);
-  if (!find(node, true)) s_full.store(true, std::memory_order_relaxed);
-}
-
-bool may_be_captured(std::uint64_t node) noexcept {
-  return s_full.load(std::memory_order_relaxed) || find(node, false);
-}
-
-bool any_captured() noexcept { return s_any.load(std::memory_order_relaxed); }
-
-namespace {
-
 constexpr std::size_t kCloneBytes = offsetof(trace::GraphNodeRecord, range_ref);
 constexpr std::size_t kNames = 256;
 constexpr std::uint64_t kMostWaitNs = 200'000'000;
@@ -66,30 +48,15 @@ constinit std::atomic<std::uint64_t> s_waited_ns{0};  // for that lock, over all
 
 std::size_t keep_free() { return ring().header->definitions_bytes / 4; }
 
-bool is_in_region(const RegionName& known, std::string_view text) {
-  trace::StringRecord head;
-  const std::byte* at = ring().definitions() + trace::ref_offset(known.ref);
-  std::memcpy(&head, at, sizeof(head));
-  return std::string_view{reinterpret_cast<const char*>(at) + sizeof(head), head.length} == text;
-}
-
 // Returns kNoRef if the region is full or there is no text.
 std::uint32_t region_name(std::string_view text) {
   if (text.empty()) return trace::kNoRef;
   const std::uint64_t hash = trace::hash_bytes(text.data(), text.size(), 3);
   RegionName& known = s_names[hash % kNames];
-  if (known.hash == hash && is_in_region(known, text)) return known.ref;
+  if (known.hash == hash && text_at(ring().definitions() + trace::ref_offset(known.ref)) == text) return known.ref;
   const std::uint32_t ref = define_string(ring(), keep_free(), text);
   if (ref != trace::kNoRef) known = {hash, ref};
   return ref;
-}
-
-trace::GraphNodeRecord describe_clone(std::uint64_t node, std::uint64_t original) {
-  auto record = trace::make_record<trace::GraphNodeRecord>();
-  record.size_words = kCloneBytes / 8;
-  record.node = node;
-  record.captured_node = original;
-  return record;
 }
 
 // Sets the names in the record. Returns false if one has no space.
@@ -132,44 +99,6 @@ bool append_to_region(const trace::GraphNodeRecord& record) {
   return trace::append_definition(ring(), keep_free(), &record, record.size_words * 8u) != trace::kNoRef;
 }
 
-}  // namespace
-
-trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& open) noexcept {
-  auto record = trace::make_record<trace::GraphNodeRecord>();
-  record.node = node;
-  record.tid = thread_id();
-  if (open.nccl_calls == 0) return record;
-  record.nccl_class = open.nccl.nccl_class;
-  record.has = open.nccl.has;
-  if (open.nccl_calls > 1) record.has |= trace::kHasFirstOf;
-  record.epoch = open.nccl.epoch;
-  record.reduction_op = open.nccl.reduction_op;
-  record.communicator = open.nccl.communicator;
-  record.bytes = open.nccl.bytes;
-  record.ordinal = open.nccl.ordinal;
-  record.peer = open.nccl.peer;
-  return record;
-}
-
-void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange& open) noexcept {
-  trace::GraphNodeRecord record = describe_captured(node, open);
-  if (in_region([&] { return set_names(record, open, region_name) && append_to_region(record); })) return;
-  const std::size_t room = sizeof(record) + string_room(open.nccl.name.size());
-  HostWriter writer(guard, trace::GraphNodeRecord::kKind, room, open.name.size() + open.domain.size());
-  if (!writer) return;
-  set_names(record, open, [&](std::string_view text) { return writer.name(text); });
-  writer.append(record);
-}
-
-void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t original) noexcept {
-  const trace::GraphNodeRecord record = describe_clone(node, original);
-  if (in_region([&] { return append_to_region(record); })) return;
-  HostWriter writer(guard, trace::GraphNodeRecord::kKind, kCloneBytes, 0);
-  if (writer) writer.append(record, kCloneBytes);
-}
-
-namespace {
-
 constinit std::atomic<bool> s_enabled{false};
 constinit std::atomic<bool> s_seen{false};     // any node, with or without a range
 constinit std::atomic<bool> s_unknown{false};  // a kernel of a graph before any node
@@ -190,7 +119,14 @@ void on_created(const Guard& guard, const CUpti_GraphData& graph) {
   std::uint64_t node;
   if (!current_range(open) || !number_of(graph.node, node)) return;
   remember_captured(node);
-  write_captured_node(guard, node, open);
+  // Waits for a lock, but not long; then it writes to the block.
+  trace::GraphNodeRecord record = describe_captured(node, open);
+  if (in_region([&] { return set_names(record, open, region_name) && append_to_region(record); })) return;
+  const std::size_t room = sizeof(record) + string_room(open.nccl.name.size());
+  HostWriter writer(guard, trace::GraphNodeRecord::kKind, room, open.name.size() + open.domain.size());
+  if (!writer) return;
+  set_names(record, open, [&](std::string_view text) { return writer.name(text); });
+  writer.append(record);
 }
 
 void on_cloned(const Guard& guard, const CUpti_GraphData& graph) {
@@ -198,16 +134,46 @@ void on_cloned(const Guard& guard, const CUpti_GraphData& graph) {
   if (graph.originalNode == nullptr || !any_captured() || !number_of(graph.originalNode, original)) return;
   if (!may_be_captured(original) || !number_of(graph.node, node)) return;
   remember_captured(node);
-  write_cloned_node(guard, node, original);
-}
-
-bool is_work(CUgraphNodeType type) {
-  return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
+  auto record = trace::make_record<trace::GraphNodeRecord>();
+  record.size_words = kCloneBytes / 8;
+  record.node = node;
+  record.captured_node = original;
+  if (in_region([&] { return append_to_region(record); })) return;
+  HostWriter writer(guard, trace::GraphNodeRecord::kKind, kCloneBytes, 0);
+  if (writer) writer.append(record, kCloneBytes);
 }
 
 constexpr CUpti_CallbackId kCallbacks[] = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
 
 }  // namespace
+
+void remember_captured(std::uint64_t node) noexcept {
+  s_any.store(true, std::memory_order_relaxed);
+  if (!find(node, true)) s_full.store(true, std::memory_order_relaxed);
+}
+
+bool may_be_captured(std::uint64_t node) noexcept {
+  return s_full.load(std::memory_order_relaxed) || find(node, false);
+}
+
+bool any_captured() noexcept { return s_any.load(std::memory_order_relaxed); }
+
+trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& open) noexcept {
+  auto record = trace::make_record<trace::GraphNodeRecord>();
+  record.node = node;
+  record.tid = thread_id();
+  if (open.nccl_calls == 0) return record;
+  record.nccl_class = open.nccl.nccl_class;
+  record.has = open.nccl.has;
+  if (open.nccl_calls > 1) record.has |= trace::kHasFirstOf;
+  record.epoch = open.nccl.epoch;
+  record.reduction_op = open.nccl.reduction_op;
+  record.communicator = open.nccl.communicator;
+  record.bytes = open.nccl.bytes;
+  record.ordinal = open.nccl.ordinal;
+  record.peer = open.nccl.peer;
+  return record;
+}
 
 void enable_graph_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
   if (!wants(trace::GraphNodeRecord::kKind) || cupti().get_graph_node_id == nullptr) return;
@@ -224,7 +190,10 @@ void on_graph_callback(CUpti_CallbackId id, const CUpti_ResourceData& resource) 
   const auto* graph = static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
   if (!guard || graph == nullptr || !s_enabled.load(std::memory_order_relaxed)) return;
   s_seen.store(true, std::memory_order_relaxed);
-  if (recording() != Recording::open || !is_work(graph->nodeType)) return;
+  const CUgraphNodeType type = graph->nodeType;
+  const bool is_work =
+      type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
+  if (recording() != Recording::open || !is_work) return;
   id == kCallbacks[0] ? on_created(guard, *graph) : on_cloned(guard, *graph);
 }
 
@@ -239,8 +208,7 @@ void tell_unknown_graphs() noexcept {
   const Guard guard;
   if (!guard) return;
   s_told = true;
-  const std::uint64_t now_ns = mono_ns();
-  write_notice(guard, trace::NoticeCode::graphs_unknown, 0, now_ns, now_ns,
+  write_notice(guard, trace::NoticeCode::graphs_unknown, 0,
                "CUDA graphs were captured before the agent subscribed to CUPTI: their kernels have no NVTX ranges");
 }
 

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 
-#include "agent/base/guard.h"
 #include "agent/nvtx/live_ranges.h"
 #include "common/record.h"
 
@@ -27,11 +26,6 @@ bool any_captured() noexcept;
 
 // Returns the record without names, which depend on their block.
 trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& open) noexcept;
-
-// Called on the capturing thread, while there is a recording. Waits for a lock, but not long; then it writes to the
-// block.
-void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange& open) noexcept;
-void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t original) noexcept;
 
 // Enables the callbacks if TRACETOOL_EVENTS requests them. Refusals by CUPTI are reported with TRACETOOL_VERBOSE=1 and
 // ignored.

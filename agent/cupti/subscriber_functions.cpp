@@ -4,7 +4,6 @@
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
-#include "agent/cupti/cupti_library.h"
 
 namespace agent {
 namespace {
@@ -62,7 +61,15 @@ CUptiResult subscribe(Handle* handle, CUpti_CallbackFunc callback, void* user) {
   return result;
 }
 
-CUptiResult get_timestamp(std::uint64_t* timestamp) { return s_functions.get_timestamp(subscriber(), timestamp); }
+// Calls a function of version 2 with the agent's subscriber, which version 1 does not have.
+template <auto function, typename... Arguments>
+CUptiResult with_subscriber(Arguments... arguments) {
+  return (s_functions.*function)(subscriber(), arguments...);
+}
+template <auto function>
+CUptiResult with_kind(CUpti_ActivityKind kind) {
+  return (s_functions.*function)(subscriber(), kind, nullptr);
+}
 
 void CUPTIAPI on_request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, RequestInfo*) {
   s_on_request.load(std::memory_order_relaxed)(buffer, size, max_records);
@@ -78,55 +85,19 @@ CUptiResult register_callbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_B
   return s_functions.register_callbacks(subscriber(), on_request, on_completed);
 }
 
-CUptiResult activity_enable(CUpti_ActivityKind kind) {
-  return s_functions.activity_enable(subscriber(), kind, nullptr);
-}
-
-CUptiResult activity_enable_and_dump(CUpti_ActivityKind kind) {
-  return s_functions.activity_enable_and_dump(subscriber(), kind, nullptr);
-}
-
-CUptiResult activity_disable(CUpti_ActivityKind kind) {
-  return s_functions.activity_disable(subscriber(), kind, nullptr);
-}
-
-CUptiResult get_next_record(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
-  return s_functions.get_next_record(subscriber(), buffer, valid, record);
-}
-
-CUptiResult get_dropped(CUcontext context, std::uint32_t stream, std::size_t* dropped) {
-  return s_functions.get_dropped(subscriber(), context, stream, dropped);
-}
-
-CUptiResult set_attribute(CUpti_ActivityAttribute attribute, std::size_t* size, void* value) {
-  return s_functions.set_attribute(subscriber(), attribute, size, value);
-}
-
-CUptiResult get_attribute(CUpti_ActivityAttribute attribute, std::size_t* size, void* value) {
-  return s_functions.get_attribute(subscriber(), attribute, size, value);
-}
-
 template <typename Value>
 CUptiResult set(CUpti_ActivityAttribute attribute, Value value) {
   std::size_t size = sizeof(value);
-  return set_attribute(attribute, &size, &value);
+  return with_subscriber<&Functions::set_attribute>(attribute, &size, &value);
 }
 
 CUptiResult set_thread_id_type(CUpti_ActivityThreadIdType type) { return set(kThreadIdType, type); }
 CUptiResult enable_all_sync_records(std::uint8_t on) { return set(kAllSyncRecords, on); }
 
-CUptiResult enable_runtime_api(CUpti_CallbackId id, std::uint8_t on) {
-  return s_functions.enable_runtime_api(subscriber(), id, on);
-}
-
-CUptiResult enable_driver_api(CUpti_CallbackId id, std::uint8_t on) {
-  return s_functions.enable_driver_api(subscriber(), id, on);
-}
-
 bool are_graphs_told_whole() {
   std::uint8_t whole = 0;
   std::size_t size = sizeof(whole);
-  return get_attribute(kGraphLevel, &size, &whole) == CUPTI_SUCCESS && whole != 0;
+  return with_subscriber<&Functions::get_attribute>(kGraphLevel, &size, &whole) == CUPTI_SUCCESS && whole != 0;
 }
 
 }  // namespace
@@ -151,19 +122,23 @@ const char* find_subscriber_functions(void* library, CuptiLibrary& table) noexce
   find_function(library, "cuptiActivityGetEnabledKinds", s_functions.get_enabled_kinds);
   table.is_shared = true;
   table.subscribe = subscribe;
-  table.get_timestamp = get_timestamp;
+  table.get_timestamp = with_subscriber<&Functions::get_timestamp>;
   table.register_callbacks = register_callbacks;
-  table.activity_enable = activity_enable;
-  table.activity_enable_and_dump = activity_enable_and_dump;
-  table.activity_disable = activity_disable;
-  table.get_next_record = get_next_record;
-  table.get_dropped = get_dropped;
-  table.set_attribute = set_attribute;
-  table.get_attribute = get_attribute;
+  table.activity_enable = with_kind<&Functions::activity_enable>;
+  table.activity_enable_and_dump = with_kind<&Functions::activity_enable_and_dump>;
+  table.activity_disable = with_kind<&Functions::activity_disable>;
+  table.get_next_record = with_subscriber<&Functions::get_next_record>;
+  table.get_dropped = with_subscriber<&Functions::get_dropped>;
+  table.set_attribute = with_subscriber<&Functions::set_attribute>;
+  table.get_attribute = with_subscriber<&Functions::get_attribute>;
   table.set_thread_id_type = set_thread_id_type;
   table.enable_all_sync_records = enable_all_sync_records;
-  table.enable_runtime_api = s_functions.enable_runtime_api != nullptr ? enable_runtime_api : nullptr;
-  table.enable_driver_api = s_functions.enable_driver_api != nullptr ? enable_driver_api : nullptr;
+  table.enable_runtime_api = nullptr;
+  table.enable_driver_api = nullptr;
+  if (s_functions.enable_runtime_api != nullptr)
+    table.enable_runtime_api = with_subscriber<&Functions::enable_runtime_api>;
+  if (s_functions.enable_driver_api != nullptr)
+    table.enable_driver_api = with_subscriber<&Functions::enable_driver_api>;
   return lacks;
 }
 
@@ -171,7 +146,7 @@ const char* first_subscriber() noexcept { return s_first_subscriber; }
 
 CUptiResult try_subscriber_functions() noexcept {
   std::uint64_t now;
-  const CUptiResult clock = get_timestamp(&now);
+  const CUptiResult clock = with_subscriber<&Functions::get_timestamp>(&now);
   return clock != CUPTI_SUCCESS ? clock : set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 }
 

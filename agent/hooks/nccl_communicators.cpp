@@ -9,7 +9,6 @@
 #include "common/hash.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::size_t kCommunicators = 4096;
@@ -35,6 +34,31 @@ CommunicatorEntry* find(const void* communicator, bool add) {
     if (known != nullptr) continue;
     if (!add) return nullptr;
     if (at.communicator.compare_exchange_strong(known, communicator) || known == communicator) return &at;
+  }
+  return nullptr;
+}
+
+// Not in thread-local storage, of which a library that is loaded late has little. A thread that ends within a group
+// leaves its list in use. Initially all zero, so it takes no space in the file.
+struct Awaited {
+  static constexpr std::size_t kMost = 64;
+  std::atomic<bool> taken;
+  std::size_t count;
+  void** handles[kMost];
+  std::uint64_t names[kMost];
+  std::int32_t ranks[kMost];
+};
+constinit Awaited s_lists[64]{};
+
+struct OpenGroups {
+  std::uint32_t depth;
+  Awaited* awaited;  // null if nothing waits
+};
+constinit thread_local OpenGroups t_groups __attribute__((tls_model("initial-exec"))){};
+
+Awaited* free_list() {
+  for (Awaited& list : s_lists) {
+    if (!list.taken.exchange(true, std::memory_order_acquire)) return &list;
   }
   return nullptr;
 }
@@ -78,41 +102,6 @@ std::uint32_t count_split(const void* communicator) noexcept {
   return entry != nullptr ? entry->splits.fetch_add(1) + 1 : 0;
 }
 
-namespace {
-
-// Not in thread-local storage, of which a library that is loaded late has little. A thread that ends within a group
-// leaves its list in use. Initially all zero, so it takes no space in the file.
-struct Awaited {
-  static constexpr std::size_t kMost = 64;
-  std::atomic<bool> taken;
-  std::size_t count;
-  void** handles[kMost];
-  std::uint64_t names[kMost];
-  std::int32_t ranks[kMost];
-};
-constinit Awaited s_lists[64]{};
-
-struct OpenGroups {
-  std::uint32_t depth;
-  Awaited* awaited;  // null if nothing waits
-};
-constinit thread_local OpenGroups t_groups __attribute__((tls_model("initial-exec"))){};
-
-Awaited* free_list() {
-  for (Awaited& list : s_lists) {
-    if (!list.taken.exchange(true, std::memory_order_acquire)) return &list;
-  }
-  return nullptr;
-}
-
-void name_all(const Awaited& awaited) {
-  for (std::size_t i = 0; i < awaited.count; ++i) {
-    name_communicator(*awaited.handles[i], {awaited.names[i], awaited.ranks[i]});
-  }
-}
-
-}  // namespace
-
 void nccl_group_begins() noexcept { ++t_groups.depth; }
 
 void name_at_group_end(void** handle, const NamedCommunicator& named) noexcept {
@@ -130,7 +119,8 @@ void nccl_group_ends(bool made) noexcept {
   if (t_groups.depth == 0 || --t_groups.depth > 0) return;
   Awaited* awaited = t_groups.awaited;
   if (awaited == nullptr) return;
-  if (made) name_all(*awaited);
+  for (std::size_t i = 0; made && i < awaited->count; ++i)
+    name_communicator(*awaited->handles[i], {awaited->names[i], awaited->ranks[i]});
   t_groups.awaited = nullptr;
   awaited->count = 0;
   awaited->taken.store(false, std::memory_order_release);

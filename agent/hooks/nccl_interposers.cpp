@@ -1,11 +1,77 @@
-// Interposers of NCCL's calls that move data, with NCCL's own names.
-#include "agent/hooks/nccl_interposers.h"
-
+// Interposers of NCCL's calls, with NCCL's own names: they pass the call on to the caller's library and record its
+// arguments. The caller is the code at the return address. Code that reaches nccl* by a tail call (`return
+// ncclSend(...)`, optimised to a jump) is resolved as its own caller, and the call goes to that caller's library. The
+// result differs only if several copies of NCCL are loaded and the two objects are bound to different ones.
+#include "agent/base/guard.h"
 #include "agent/hooks/nccl_communicators.h"
+#include "agent/hooks/nccl_libraries.h"
+#include "agent/nccl/nccl.h"
 #include "agent/ring/recorder.h"
+
+// NCCL's own types are pointers, ints and this struct; ncclResult_t is an int.
+struct NcclUniqueId {
+  char bytes[128];
+};
 
 namespace agent {
 namespace {
+
+enum NcclResult : int { kNcclSuccess = 0, kNcclSystemError = 2, kNcclInProgress = 7 };
+
+// Marks one call: during its lifetime, NVTX ranges on this thread belong to it. A library whose ranges we receive gets
+// its records from them; records for other libraries are made here, before the call is passed on.
+class InsideNccl {
+ public:
+  InsideNccl(NcclLibrary& library, InterposedCall& call) noexcept : library_(library), call_(call) {
+    const Guard guard;
+    if (!guard) return;
+    entered_ = true;
+    t_interposed = &call;
+    if (!library.speaks_nvtx.load(std::memory_order_relaxed)) nccl_call_begins(guard, call);
+  }
+  ~InsideNccl() {
+    if (!entered_) return;
+    t_interposed = nullptr;
+    const Guard guard;
+    if (!guard) return;
+    library_.speaks_nvtx.store(call_.seen_by_nvtx, std::memory_order_relaxed);
+    // NCCL names the communicator in each call, even if it did not report its creation, so it needs no second name.
+    const bool names_itself = call_.seen_by_nvtx && library_.version >= kFirstWithCommunicator;
+    if (names_itself && call_.identified != nullptr) *call_.identified = true;
+    if (!call_.seen_by_nvtx && !call_.written) nccl_call_begins(guard, call_);
+    nccl_call_ends(guard, call_);
+  }
+  InsideNccl(InsideNccl&&) = delete;
+
+ private:
+  NcclLibrary& library_;
+  InterposedCall& call_;
+  bool entered_ = false;
+};
+
+// Returns the library's function with its type; prints a line and returns null if there is none.
+template <typename... Arguments>
+auto function_of(const NcclLibrary* library, NcclFunction function, const void* caller, Arguments...) noexcept {
+  using Function = int (*)(Arguments...);
+  auto* found = library != nullptr ? reinterpret_cast<Function>(library->functions[function]) : nullptr;
+  if (found == nullptr) say_unresolved(function, caller);
+  return found;
+}
+
+// Passes a call on. `describe(InterposedCall&)` sets the members that follow from the arguments, if the call is
+// recorded. Calls that NCCL itself makes through us are not recorded.
+template <typename Describe, typename... Arguments>
+int pass_on(NcclFunction function, const void* caller, const Describe& describe, Arguments... arguments) noexcept {
+  NcclLibrary* library = nccl_library_of(caller);
+  auto* next = function_of(library, function, caller, arguments...);
+  if (next == nullptr) return kNcclSystemError;
+  if (!library->active || t_interposed != nullptr) return next(arguments...);
+  InterposedCall call;
+  call.name = nccl_function_name(function);
+  describe(call);
+  const InsideNccl inside(*library, call);
+  return next(arguments...);
+}
 
 // Returns the size of an ncclDataType_t; 0 if unknown.
 std::size_t bytes_of(int type) {
@@ -40,32 +106,43 @@ struct DataCall {
 
 constexpr auto kPeerAndOp = static_cast<trace::NcclHas>(trace::kHasPeer | trace::kHasReductionOp);
 
+bool is_made(int result) { return result == kNcclSuccess || result == kNcclInProgress; }
+
+void made(void** handle, const NamedCommunicator& named) {
+  if (handle == nullptr) return;
+  if (*handle != nullptr) return name_communicator(*handle, named);
+  name_at_group_end(handle, named);
+}
+
+// Passes the creation of a communicator on. `init` provides what NCCL's own payload did not contain; `named` provides
+// the names of its handles.
+template <typename Named, typename... Arguments>
+int pass_on_init(NcclFunction function, const void* caller, const NcclInit& init, const Named& named,
+                 Arguments... arguments) noexcept {
+  bool recorded = false, identified = false;
+  const auto describe = [&](InterposedCall& call) {
+    call.made_communicator = init.communicator;
+    call.identified = &identified;
+    recorded = true;
+  };
+  const int result = pass_on(function, caller, describe, arguments...);
+  if (!recorded || !is_made(result)) return result;
+  const Guard guard;
+  if (!guard) return result;
+  named();
+  if (!identified) nccl_communicator_made(guard, init);
+  return result;
+}
+
+NcclInit init_of(const NcclUniqueId& id, int ranks, int rank) {
+  return {.communicator = hash_unique_id(id.bytes, sizeof(id.bytes)), .rank = rank, .ranks = ranks};
+}
+
 }  // namespace
-
-// A library whose ranges we receive gets its records from them; records for other libraries are made here, before the
-// call is passed on.
-InsideNccl::InsideNccl(NcclLibrary& library, InterposedCall& call) noexcept : library_(library), call_(call) {
-  const Guard guard;
-  if (!guard) return;
-  entered_ = true;
-  t_interposed = &call;
-  if (!library.speaks_nvtx.load(std::memory_order_relaxed)) nccl_call_begins(guard, call);
-}
-
-InsideNccl::~InsideNccl() {
-  if (!entered_) return;
-  t_interposed = nullptr;
-  const Guard guard;
-  if (!guard) return;
-  library_.speaks_nvtx.store(call_.seen_by_nvtx, std::memory_order_relaxed);
-  // NCCL names the communicator in each call, even if it did not report its creation, so it needs no second name.
-  const bool names_itself = call_.seen_by_nvtx && library_.version >= kFirstWithCommunicator;
-  if (names_itself && call_.identified != nullptr) *call_.identified = true;
-  if (!call_.seen_by_nvtx && !call_.written) nccl_call_begins(guard, call_);
-  nccl_call_ends(guard, call_);
-}
-
 }  // namespace agent
+
+#define TRACETOOL_NCCL_ENTRY extern "C" __attribute__((visibility("default"))) int
+#define TRACETOOL_CALLER __builtin_return_address(0)
 
 using namespace agent;
 
@@ -114,50 +191,6 @@ TRACETOOL_NCCL_ENTRY ncclRecv(void* receive, std::size_t count, int type, int pe
 
 // Interposers of NCCL's calls that create and destroy communicators, with NCCL's own names, and of its groups, at whose
 // end communicators created in them exist.
-namespace agent {
-namespace {
-
-bool is_made(int result) { return result == kNcclSuccess || result == kNcclInProgress; }
-
-void made(void** handle, const NamedCommunicator& named) {
-  if (handle == nullptr) return;
-  if (*handle != nullptr) return name_communicator(*handle, named);
-  name_at_group_end(handle, named);
-}
-
-// Passes the creation of a communicator on. `init` provides what NCCL's own payload did not contain; `named` provides
-// the names of its handles.
-template <typename Named, typename... Arguments>
-int pass_on_init(NcclFunction function, const void* caller, const NcclInit& init, const Named& named,
-                 Arguments... arguments) noexcept {
-  bool recorded = false, identified = false;
-  const auto describe = [&](InterposedCall& call) {
-    call.made_communicator = init.communicator;
-    call.identified = &identified;
-    recorded = true;
-  };
-  const int result = pass_on(function, caller, describe, arguments...);
-  if (!recorded || !is_made(result)) return result;
-  const Guard guard;
-  if (!guard) return result;
-  named();
-  if (!identified) nccl_communicator_made(guard, init);
-  return result;
-}
-
-NcclInit init_of(const NcclUniqueId& id, int ranks, int rank) {
-  NcclInit init;
-  init.communicator = hash_unique_id(id.bytes, sizeof(id.bytes));
-  init.ranks = ranks;
-  init.rank = rank;
-  return init;
-}
-
-}  // namespace
-}  // namespace agent
-
-using namespace agent;
-
 TRACETOOL_NCCL_ENTRY ncclCommInitRank(void** handle, int ranks, NcclUniqueId id, int rank) {
   const NcclInit init = init_of(id, ranks, rank);
   return pass_on_init(
@@ -179,10 +212,7 @@ TRACETOOL_NCCL_ENTRY ncclCommInitRankConfig(void** handle, int ranks, NcclUnique
 }
 
 TRACETOOL_NCCL_ENTRY ncclCommInitAll(void** handles, int devices, const int* list) {
-  NcclInit init;
-  init.communicator = hash_private();
-  init.ranks = devices;
-  if (devices == 1) init.rank = 0;
+  const NcclInit init{.communicator = hash_private(), .rank = devices == 1 ? 0 : -1, .ranks = devices};
   const auto name_all = [&] {
     for (int i = 0; handles != nullptr && i < devices; ++i) made(handles + i, {init.communicator, i});
   };
@@ -192,18 +222,13 @@ TRACETOOL_NCCL_ENTRY ncclCommInitAll(void** handles, int devices, const int* lis
 TRACETOOL_NCCL_ENTRY ncclCommSplit(void* parent, int color, int key, void** handle, void* config) {
   constexpr int kNoColor = -1;  // this rank takes part and gets no communicator
   const NamedCommunicator known = named_communicator(parent);
-  NcclInit init;
-  init.parent = known.name;
-  init.parent_rank = known.rank;
-  init.color = color;
-  init.key = key;
+  NcclInit init{.parent = known.name, .color = color, .key = key, .parent_rank = known.rank};
   if (known.name != 0) init.communicator = hash_split(known.name, count_split(parent), color);
   const auto name = [&] {
     if (color != kNoColor) made(handle, {init.communicator, -1});
   };
-  if (color != kNoColor && known.name != 0) {
+  if (color != kNoColor && known.name != 0)
     return pass_on_init(kCommSplit, TRACETOOL_CALLER, init, name, parent, color, key, handle, config);
-  }
   return pass_on(
       kCommSplit, TRACETOOL_CALLER, [](InterposedCall&) {}, parent, color, key, handle, config);
 }

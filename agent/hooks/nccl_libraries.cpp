@@ -85,30 +85,24 @@ void* find_witness(const link_map* caller) {
 // The default: only if NCCL's own ranges are incomplete or not received.
 bool shall_record(int version) {
   if (!attach()) return false;
-  if (settings().nccl != NcclCapture::automatic) return settings().nccl == NcclCapture::interpose;
+  if (const auto nccl = settings().nccl; nccl != trace::NcclCapture::automatic)
+    return nccl == trace::NcclCapture::interpose;
   return version < kFirstWithCommunicator || nvtx_taken_by()[0] != '\0';
-}
-
-// Searches only the library itself, because a wider search may find our functions.
-void* own_function(void* handle, const char* name, const link_map* map) {
-  void* function = symbol_in(handle, name);
-  LoadedObject object;
-  return function != nullptr && object_of(function, object) && object.map == map ? function : nullptr;
 }
 
 bool describe(const link_map* map, void* witness, NcclLibrary& library) {
   void* handle = handle_of(map->l_name);
   if (handle == nullptr) return false;
-  for (std::size_t i = 0; i < kNcclFunctions; ++i) library.functions[i] = own_function(handle, kNames[i], map);
+  for (std::size_t i = 0; i < kNcclFunctions; ++i) {
+    // Only the library's own functions, because the search may also find ours.
+    void* function = symbol_in(handle, kNames[i]);
+    LoadedObject object;
+    const bool is_own = function != nullptr && object_of(function, object) && object.map == map;
+    library.functions[i] = is_own ? function : nullptr;
+  }
   if (reinterpret_cast<int (*)(int*)>(witness)(&library.version) != 0) library.version = 0;
   library.active = shall_record(library.version);
   return true;
-}
-
-void say_found(const char* path, const NcclLibrary& library) {
-  const int version = library.version;
-  say_verbose("NCCL %d.%d.%d, %s: its functions are %s", version / 10000, version / 100 % 100, version % 100, path,
-              library.active ? "recorded" : "not recorded");
 }
 
 // The loader is queried before the lock is taken, because a constructor that calls NCCL holds the loader's lock.
@@ -128,7 +122,8 @@ NcclLibrary* library_at(void* witness) {
   added.library.version = made.version;
   added.library.active = made.active;
   added.library.speaks_nvtx = made.version >= kFirstWithPayloads && nvtx_taken_by()[0] == '\0';
-  say_found(object.map->l_name, added.library);
+  say_verbose("NCCL %d.%d.%d, %s: its functions are %s", made.version / 10000, made.version / 100 % 100,
+              made.version % 100, object.map->l_name, made.active ? "recorded" : "not recorded");
   return &added.library;
 }
 
@@ -140,17 +135,11 @@ void remember(const LoadedObject& caller, NcclLibrary* library) {
   s_caller_count.store(count + 1, std::memory_order_release);
 }
 
-// Called in a forked child, because a thread that does not exist there may have held it.
-void release_lock() { s_lock.unlock(); }
-
-void prepare_for_fork() {
-  static constinit std::atomic<bool> s_once{false};
-  if (!s_once.exchange(true)) pthread_atfork(nullptr, nullptr, release_lock);
-}
-
 NcclLibrary* resolve(const void* address) {
+  static constinit std::atomic<bool> s_once{false};
   LoadedObject caller;
-  prepare_for_fork();
+  // In a forked child, because a thread that does not exist there may have held it.
+  if (!s_once.exchange(true)) pthread_atfork(nullptr, nullptr, [] { s_lock.unlock(); });
   if (!object_of(address, caller)) return nullptr;
   void* witness = find_witness(caller.map);
   NcclLibrary* library = witness != nullptr ? library_at(witness) : nullptr;

@@ -9,7 +9,6 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 namespace agent {
 

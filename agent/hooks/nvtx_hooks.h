@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <span>
 
 #include "agent/nvtx/nvtx_events.h"
 
@@ -34,13 +35,8 @@ bool read_attributes(const Attributes* given, Attributes& copy) {
 
 // Puts functions into a module's table. Returns false if NVTX does not have that module; skips an index that an older
 // NVTX lacks.
-bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module, const Hook* hooks,
-             std::size_t count) noexcept;
-
-template <std::size_t Count>
-bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module, const Hook (&hooks)[Count]) {
-  return install(callbacks, module, hooks, Count);
-}
+bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module,
+             std::span<const Hook> hooks) noexcept;
 
 // Installs push, pop, start, end, mark. Returns false if this NVTX has no such tables.
 bool install_range_hooks(const NvtxExportTableCallbacks* callbacks) noexcept;

@@ -7,13 +7,13 @@
 
 namespace agent {
 
-bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module, const Hook* hooks,
-             std::size_t count) noexcept {
+bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module,
+             std::span<const Hook> hooks) noexcept {
   NvtxFunctionTable table = nullptr;
   unsigned size = 0;
   if (callbacks->GetModuleFunctionTable(module, &table, &size) == 0 || table == nullptr) return false;
-  for (const Hook* each = hooks; each != hooks + count; ++each) {
-    if (each->id < size && table[each->id] != nullptr) *table[each->id] = each->function;
+  for (const Hook& each : hooks) {
+    if (each.id < size && table[each.id] != nullptr) *table[each.id] = each.function;
   }
   return true;
 }

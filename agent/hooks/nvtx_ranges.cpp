@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "agent/hooks/nvtx_hooks.h"
 #include "agent/nccl/nccl.h"
@@ -20,103 +21,89 @@ using trace::ResourceKind;
 
 std::uint64_t number(const void* handle) { return reinterpret_cast<std::uint64_t>(handle); }
 
-// Under a Guard, because a signal handler may call it while this thread is already inside the agent.
-nvtxDomainHandle_t create_domain(std::string_view name) {
-  const Guard guard;
-  return guard ? reinterpret_cast<nvtxDomainHandle_t>(const_cast<Domain*>(make_domain(name))) : nullptr;
-}
-nvtxStringHandle_t register_string(std::string_view text) {
-  const Guard guard;
-  return guard ? make_registered_string(text) : nullptr;
-}
-nvtxDomainHandle_t domain_create_a(const char* name) { return create_domain(text_of(name)); }
-nvtxDomainHandle_t domain_create_w(const wchar_t* name) {
+// A text that the program passes as char or as wchar_t.
+struct GivenText {
+  explicit GivenText(const char* text) : view(text_of(text)) {}
+  explicit GivenText(const wchar_t* text) : view(narrow(text, converted)) {}
   char converted[kConverted];
-  return create_domain(narrow(name, converted));
+  std::string_view view;
+};
+
+// Under a Guard, because a signal handler may call it while this thread is already inside the agent.
+template <typename Char>
+nvtxDomainHandle_t domain_create(const Char* name) {
+  const GivenText text(name);
+  const Guard guard;
+  return guard ? reinterpret_cast<nvtxDomainHandle_t>(const_cast<Domain*>(make_domain(text.view))) : nullptr;
 }
 // Does nothing: recorded events and other domains with the same name still use it.
 void domain_destroy(nvtxDomainHandle_t) {}
 
-nvtxStringHandle_t register_a(nvtxDomainHandle_t, const char* text) { return register_string(text_of(text)); }
-nvtxStringHandle_t register_w(nvtxDomainHandle_t, const wchar_t* text) {
-  char converted[kConverted];
-  return register_string(narrow(text, converted));
+template <typename Char>
+nvtxStringHandle_t register_string(nvtxDomainHandle_t, const Char* given) {
+  const GivenText text(given);
+  const Guard guard;
+  return guard ? make_registered_string(text.view) : nullptr;
 }
 
-void name_category(const Domain* domain, std::uint32_t category, std::string_view text) {
+template <typename Char>
+void domain_category(nvtxDomainHandle_t domain, std::uint32_t category, const Char* name) {
+  const GivenText text(name);
   const Guard guard;
-  if (guard) nvtx_name(guard, NvtxName{domain, category, {}, text});
+  if (guard) nvtx_name(guard, NvtxName{domain_of(domain), category, {}, text.view});
 }
-void domain_category_a(nvtxDomainHandle_t domain, std::uint32_t category, const char* name) {
-  name_category(domain_of(domain), category, text_of(name));
+template <typename Char>
+void default_category(std::uint32_t category, const Char* name) {
+  domain_category(nullptr, category, name);
 }
-void domain_category_w(nvtxDomainHandle_t domain, std::uint32_t category, const wchar_t* name) {
-  char converted[kConverted];
-  name_category(domain_of(domain), category, narrow(name, converted));
-}
-void category_a(std::uint32_t category, const char* name) { name_category(nullptr, category, text_of(name)); }
-void category_w(std::uint32_t category, const wchar_t* name) { domain_category_w(nullptr, category, name); }
 
 void name_resource(const NvtxResource& resource, std::string_view text) {
   const Guard guard;
   if (guard) nvtx_name(guard, NvtxName{nullptr, 0, resource, text});
 }
 
-// Two functions for each kind of object: its name as char and as wchar_t. `Id` is a number or a handle.
+// `Id` is a number or a handle.
 template <ResourceKind Kind, typename Id>
 NvtxResource resource_of(Id id) {
   if constexpr (std::is_pointer_v<Id>) return {Kind, kUnknownId, number(id)};
   if constexpr (!std::is_pointer_v<Id>) return {Kind, static_cast<std::uint32_t>(id), 0};
 }
-template <ResourceKind Kind, typename Id>
-void name_a(Id id, const char* name) {
-  name_resource(resource_of<Kind>(id), text_of(name));
-}
-template <ResourceKind Kind, typename Id>
-void name_w(Id id, const wchar_t* name) {
-  char converted[kConverted];
-  name_resource(resource_of<Kind>(id), narrow(name, converted));
+template <ResourceKind Kind, typename Id, typename Char>
+void name(Id id, const Char* text) {
+  name_resource(resource_of<Kind>(id), GivenText(text).view);
 }
 
-// Sets the resource for an identifier of nvtxDomainResourceCreate. Returns false if the format has no such kind.
-bool resource_of(const nvtxResourceAttributes_t& attributes, NvtxResource& resource) {
+// Returns the resource for an identifier of nvtxDomainResourceCreate; nullopt if the format has no such kind.
+std::optional<NvtxResource> resource_of(const nvtxResourceAttributes_t& attributes) {
   const std::uint64_t value = attributes.identifier.ullValue;
   const auto id = static_cast<std::uint32_t>(value);
   switch (attributes.identifierType) {
     case NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE:
-      resource = {ResourceKind::thread, id, 0};
-      return true;
+      return NvtxResource{ResourceKind::thread, id, 0};
     case NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX:
-      resource = {ResourceKind::thread, kUnknownId, value};
-      return true;
+      return NvtxResource{ResourceKind::thread, kUnknownId, value};
     case NVTX_RESOURCE_TYPE_CUDA_DEVICE:
     case NVTX_RESOURCE_TYPE_CUDART_DEVICE:
-      resource = {ResourceKind::device, id, 0};
-      return true;
+      return NvtxResource{ResourceKind::device, id, 0};
     case NVTX_RESOURCE_TYPE_CUDA_CONTEXT:
-      resource = {ResourceKind::context, kUnknownId, value};
-      return true;
+      return NvtxResource{ResourceKind::context, kUnknownId, value};
     case NVTX_RESOURCE_TYPE_CUDA_STREAM:
     case NVTX_RESOURCE_TYPE_CUDART_STREAM:
-      resource = {ResourceKind::stream, kUnknownId, value};
-      return true;
+      return NvtxResource{ResourceKind::stream, kUnknownId, value};
     case NVTX_RESOURCE_TYPE_CUDA_EVENT:
     case NVTX_RESOURCE_TYPE_CUDART_EVENT:
-      resource = {ResourceKind::event, kUnknownId, value};
-      return true;
+      return NvtxResource{ResourceKind::event, kUnknownId, value};
     default:
-      return false;
+      return {};
   }
 }
 
 nvtxResourceHandle_t resource_create(nvtxDomainHandle_t, nvtxResourceAttributes_t* given) {
   nvtxResourceAttributes_t attributes;
   if (!read_attributes(given, attributes)) return nullptr;
-  NvtxResource resource;
   char converted[kConverted];
-  if (resource_of(attributes, resource)) {
-    name_resource(resource, message_of(attributes.messageType, attributes.message, converted));
-  }
+  if (const auto resource = resource_of(attributes))
+    name_resource(*resource, message_of(attributes.messageType, attributes.message, converted));
   return nullptr;
 }
 void resource_destroy(nvtxResourceHandle_t) {}
@@ -125,22 +112,22 @@ void initialize(const void*) {}
 
 void install_cuda_hooks(const NvtxExportTableCallbacks* callbacks) {
   const Hook cuda[] = {
-      hook(NVTX_CBID_CUDA_NameCuDeviceA, name_a<ResourceKind::device, int>),
-      hook(NVTX_CBID_CUDA_NameCuDeviceW, name_w<ResourceKind::device, int>),
-      hook(NVTX_CBID_CUDA_NameCuContextA, name_a<ResourceKind::context, void*>),
-      hook(NVTX_CBID_CUDA_NameCuContextW, name_w<ResourceKind::context, void*>),
-      hook(NVTX_CBID_CUDA_NameCuStreamA, name_a<ResourceKind::stream, void*>),
-      hook(NVTX_CBID_CUDA_NameCuStreamW, name_w<ResourceKind::stream, void*>),
-      hook(NVTX_CBID_CUDA_NameCuEventA, name_a<ResourceKind::event, void*>),
-      hook(NVTX_CBID_CUDA_NameCuEventW, name_w<ResourceKind::event, void*>),
+      hook(NVTX_CBID_CUDA_NameCuDeviceA, name<ResourceKind::device, int, char>),
+      hook(NVTX_CBID_CUDA_NameCuDeviceW, name<ResourceKind::device, int, wchar_t>),
+      hook(NVTX_CBID_CUDA_NameCuContextA, name<ResourceKind::context, void*, char>),
+      hook(NVTX_CBID_CUDA_NameCuContextW, name<ResourceKind::context, void*, wchar_t>),
+      hook(NVTX_CBID_CUDA_NameCuStreamA, name<ResourceKind::stream, void*, char>),
+      hook(NVTX_CBID_CUDA_NameCuStreamW, name<ResourceKind::stream, void*, wchar_t>),
+      hook(NVTX_CBID_CUDA_NameCuEventA, name<ResourceKind::event, void*, char>),
+      hook(NVTX_CBID_CUDA_NameCuEventW, name<ResourceKind::event, void*, wchar_t>),
   };
   const Hook cudart[] = {
-      hook(NVTX_CBID_CUDART_NameCudaDeviceA, name_a<ResourceKind::device, int>),
-      hook(NVTX_CBID_CUDART_NameCudaDeviceW, name_w<ResourceKind::device, int>),
-      hook(NVTX_CBID_CUDART_NameCudaStreamA, name_a<ResourceKind::stream, void*>),
-      hook(NVTX_CBID_CUDART_NameCudaStreamW, name_w<ResourceKind::stream, void*>),
-      hook(NVTX_CBID_CUDART_NameCudaEventA, name_a<ResourceKind::event, void*>),
-      hook(NVTX_CBID_CUDART_NameCudaEventW, name_w<ResourceKind::event, void*>),
+      hook(NVTX_CBID_CUDART_NameCudaDeviceA, name<ResourceKind::device, int, char>),
+      hook(NVTX_CBID_CUDART_NameCudaDeviceW, name<ResourceKind::device, int, wchar_t>),
+      hook(NVTX_CBID_CUDART_NameCudaStreamA, name<ResourceKind::stream, void*, char>),
+      hook(NVTX_CBID_CUDART_NameCudaStreamW, name<ResourceKind::stream, void*, wchar_t>),
+      hook(NVTX_CBID_CUDART_NameCudaEventA, name<ResourceKind::event, void*, char>),
+      hook(NVTX_CBID_CUDART_NameCudaEventW, name<ResourceKind::event, void*, wchar_t>),
   };
   install(callbacks, NVTX_CB_MODULE_CUDA, cuda);
   install(callbacks, NVTX_CB_MODULE_CUDART, cudart);
@@ -150,20 +137,20 @@ void install_cuda_hooks(const NvtxExportTableCallbacks* callbacks) {
 
 bool install_name_hooks(const NvtxExportTableCallbacks* callbacks) noexcept {
   const Hook core[] = {
-      hook(NVTX_CBID_CORE_NameCategoryA, category_a),
-      hook(NVTX_CBID_CORE_NameCategoryW, category_w),
-      hook(NVTX_CBID_CORE_NameOsThreadA, name_a<ResourceKind::thread, std::uint32_t>),
-      hook(NVTX_CBID_CORE_NameOsThreadW, name_w<ResourceKind::thread, std::uint32_t>),
+      hook(NVTX_CBID_CORE_NameCategoryA, default_category<char>),
+      hook(NVTX_CBID_CORE_NameCategoryW, default_category<wchar_t>),
+      hook(NVTX_CBID_CORE_NameOsThreadA, name<ResourceKind::thread, std::uint32_t, char>),
+      hook(NVTX_CBID_CORE_NameOsThreadW, name<ResourceKind::thread, std::uint32_t, wchar_t>),
   };
   const Hook core2[] = {
       hook(NVTX_CBID_CORE2_DomainResourceCreate, resource_create),
       hook(NVTX_CBID_CORE2_DomainResourceDestroy, resource_destroy),
-      hook(NVTX_CBID_CORE2_DomainNameCategoryA, domain_category_a),
-      hook(NVTX_CBID_CORE2_DomainNameCategoryW, domain_category_w),
-      hook(NVTX_CBID_CORE2_DomainRegisterStringA, register_a),
-      hook(NVTX_CBID_CORE2_DomainRegisterStringW, register_w),
-      hook(NVTX_CBID_CORE2_DomainCreateA, domain_create_a),
-      hook(NVTX_CBID_CORE2_DomainCreateW, domain_create_w),
+      hook(NVTX_CBID_CORE2_DomainNameCategoryA, domain_category<char>),
+      hook(NVTX_CBID_CORE2_DomainNameCategoryW, domain_category<wchar_t>),
+      hook(NVTX_CBID_CORE2_DomainRegisterStringA, register_string<char>),
+      hook(NVTX_CBID_CORE2_DomainRegisterStringW, register_string<wchar_t>),
+      hook(NVTX_CBID_CORE2_DomainCreateA, domain_create<char>),
+      hook(NVTX_CBID_CORE2_DomainCreateW, domain_create<wchar_t>),
       hook(NVTX_CBID_CORE2_DomainDestroy, domain_destroy),
       hook(NVTX_CBID_CORE2_Initialize, initialize),
   };
@@ -184,11 +171,7 @@ std::uint64_t new_range() { return s_next_range.fetch_add(1, std::memory_order_r
 void emit(RecordKind kind, const Domain* domain, std::string_view name, std::uint64_t range_id = 0) {
   const Guard guard;
   if (!guard) return;
-  NvtxEvent event;
-  event.kind = kind;
-  event.domain = domain;
-  event.name = name;
-  event.range_id = range_id;
+  NvtxEvent event{.kind = kind, .domain = domain, .name = name, .range_id = range_id};
   nvtx_event(guard, event);
 }
 
@@ -224,14 +207,10 @@ void emit_ex(RecordKind kind, const Domain* domain, const nvtxEventAttributes_t*
   nvtxEventAttributes_t attributes;
   if (!guard || !read_attributes(given, attributes)) return;
   char converted[kConverted];
-  NvtxEvent event;
-  event.kind = kind;
-  event.domain = domain;
+  NvtxEvent event{.kind = kind, .domain = domain, .category = attributes.category, .range_id = range_id};
   event.name = message_of(attributes.messageType, attributes.message, converted);
   if (kind == trace::NvtxPushRecord::kKind && is_nccl_call(guard, domain, event.name, attributes)) return;
   if (attributes.colorType == NVTX_COLOR_ARGB) event.color_argb = attributes.color;
-  event.category = attributes.category;
-  event.range_id = range_id;
   take_payload(event, attributes);
   nvtx_event(guard, event);
 }
@@ -257,35 +236,27 @@ void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attribu
 }
 
 int push_ex(const nvtxEventAttributes_t* attributes) { return domain_push(nullptr, attributes); }
-int push_a(const char* name) {
-  emit(trace::NvtxPushRecord::kKind, nullptr, text_of(name));
-  return NVTX_NO_PUSH_POP_TRACKING;
-}
-int push_w(const wchar_t* name) {
-  char converted[kConverted];
-  emit(trace::NvtxPushRecord::kKind, nullptr, narrow(name, converted));
+template <typename Char>
+int push(const Char* name) {
+  emit(trace::NvtxPushRecord::kKind, nullptr, GivenText(name).view);
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 int pop() { return domain_pop(nullptr); }
 
 nvtxRangeId_t start_ex(const nvtxEventAttributes_t* attributes) { return domain_start(nullptr, attributes); }
-nvtxRangeId_t start_named(std::string_view name) {
+template <typename Char>
+nvtxRangeId_t start(const Char* name) {
+  const GivenText text(name);
   const std::uint64_t id = new_range();
-  emit(trace::NvtxStartRecord::kKind, nullptr, name, id);
+  emit(trace::NvtxStartRecord::kKind, nullptr, text.view, id);
   return id;
-}
-nvtxRangeId_t start_a(const char* name) { return start_named(text_of(name)); }
-nvtxRangeId_t start_w(const wchar_t* name) {
-  char converted[kConverted];
-  return start_named(narrow(name, converted));
 }
 void end(nvtxRangeId_t id) { domain_end(nullptr, id); }
 
 void mark_ex(const nvtxEventAttributes_t* attributes) { domain_mark(nullptr, attributes); }
-void mark_a(const char* name) { emit(trace::NvtxMarkRecord::kKind, nullptr, text_of(name)); }
-void mark_w(const wchar_t* name) {
-  char converted[kConverted];
-  emit(trace::NvtxMarkRecord::kKind, nullptr, narrow(name, converted));
+template <typename Char>
+void mark(const Char* name) {
+  emit(trace::NvtxMarkRecord::kKind, nullptr, GivenText(name).view);
 }
 
 }  // namespace
@@ -309,11 +280,16 @@ int pop_with_payload(nvtxDomainHandle_t handle, const nvtxPayloadData_t* given, 
 
 bool install_range_hooks(const NvtxExportTableCallbacks* callbacks) noexcept {
   const Hook core[] = {
-      hook(NVTX_CBID_CORE_MarkEx, mark_ex),      hook(NVTX_CBID_CORE_MarkA, mark_a),
-      hook(NVTX_CBID_CORE_MarkW, mark_w),        hook(NVTX_CBID_CORE_RangeStartEx, start_ex),
-      hook(NVTX_CBID_CORE_RangeStartA, start_a), hook(NVTX_CBID_CORE_RangeStartW, start_w),
-      hook(NVTX_CBID_CORE_RangeEnd, end),        hook(NVTX_CBID_CORE_RangePushEx, push_ex),
-      hook(NVTX_CBID_CORE_RangePushA, push_a),   hook(NVTX_CBID_CORE_RangePushW, push_w),
+      hook(NVTX_CBID_CORE_MarkEx, mark_ex),
+      hook(NVTX_CBID_CORE_MarkA, mark<char>),
+      hook(NVTX_CBID_CORE_MarkW, mark<wchar_t>),
+      hook(NVTX_CBID_CORE_RangeStartEx, start_ex),
+      hook(NVTX_CBID_CORE_RangeStartA, start<char>),
+      hook(NVTX_CBID_CORE_RangeStartW, start<wchar_t>),
+      hook(NVTX_CBID_CORE_RangeEnd, end),
+      hook(NVTX_CBID_CORE_RangePushEx, push_ex),
+      hook(NVTX_CBID_CORE_RangePushA, push<char>),
+      hook(NVTX_CBID_CORE_RangePushW, push<wchar_t>),
       hook(NVTX_CBID_CORE_RangePop, pop),
   };
   const Hook core2[] = {

@@ -15,7 +15,6 @@
 #include "agent/ring/recorder.h"
 
 namespace agent {
-
 namespace {
 
 constexpr CUpti_CallbackId kRuntimeLaunches[] = {
@@ -74,42 +73,6 @@ constinit std::atomic<std::uint32_t> s_subscriptions{0};
 // the same stack and are skipped.
 thread_local std::uint32_t t_in_runtime __attribute__((tls_model("initial-exec"))) = 0;
 
-}  // namespace
-
-bool begins_call(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) noexcept {
-  const bool enters = site == CUPTI_API_ENTER;
-  const std::uint32_t subscription = s_subscriptions.load(std::memory_order_relaxed);
-  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && t_in_runtime == subscription) return false;
-  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) t_in_runtime = enters ? subscription : 0;
-  return enters;
-}
-
-void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
-  s_subscriptions.fetch_add(1, std::memory_order_relaxed);
-  const CallStacks stacks = made_call_stacks();
-  if (stacks == CallStacks::none) return;
-  const auto enable = [&](CUpti_CallbackDomain domain, const auto& ids) {
-    for (const CUpti_CallbackId id : ids) cupti().enable_callback(1, subscriber, domain, id);
-  };
-  enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeWaitsAndMemory);
-  enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverWaitsAndMemory);
-  if (stacks == CallStacks::python) return;  // launches have their operators' stacks
-  enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeLaunches);
-  enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverLaunches);
-}
-
-void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) noexcept {
-  if (!begins_call(domain, call.callbackSite)) return;
-  const Guard guard;
-  if (!guard || recording() != Recording::open) return;
-  StackedCall stacked;
-  stacked.is_launch = is_launch(domain, id);
-  stacked.correlation_id = call.correlationId;
-  write_call_stack(guard, stacked);
-}
-
-namespace {
-
 // The number of stacks that a thread may record: grows with time, up to a burst.
 struct Bucket {
   std::uint64_t filled_ns;
@@ -158,6 +121,35 @@ void append(const Guard& guard, const StackedCall& call, const Stack& stack) {
 }
 
 }  // namespace
+
+bool begins_call(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) noexcept {
+  const bool enters = site == CUPTI_API_ENTER;
+  const std::uint32_t subscription = s_subscriptions.load(std::memory_order_relaxed);
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && t_in_runtime == subscription) return false;
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) t_in_runtime = enters ? subscription : 0;
+  return enters;
+}
+
+void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
+  s_subscriptions.fetch_add(1, std::memory_order_relaxed);
+  const CallStacks stacks = made_call_stacks();
+  if (stacks == CallStacks::none) return;
+  const auto enable = [&](CUpti_CallbackDomain domain, const auto& ids) {
+    for (const CUpti_CallbackId id : ids) cupti().enable_callback(1, subscriber, domain, id);
+  };
+  enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeWaitsAndMemory);
+  enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverWaitsAndMemory);
+  if (stacks == CallStacks::python) return;  // launches have their operators' stacks
+  enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeLaunches);
+  enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverLaunches);
+}
+
+void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) noexcept {
+  if (!begins_call(domain, call.callbackSite)) return;
+  const Guard guard;
+  if (!guard || recording() != Recording::open) return;
+  write_call_stack(guard, {.is_launch = is_launch(domain, id), .correlation_id = call.correlationId});
+}
 
 // The first call of another thread meanwhile has no stack.
 CallStacks call_stacks() noexcept {

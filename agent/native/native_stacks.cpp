@@ -7,22 +7,15 @@
 #include <climits>
 #include <cstring>
 
+#include "agent/base/loaded_objects.h"
 #include "agent/base/lock.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/native/backtrace.h"
-#include "agent/python/python_stacks.h"
 #include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
-
 namespace {
-
-// Every callback receives the counters, so the first one ends the walk.
-int read_counts(dl_phdr_info* info, std::size_t, void* counts) {
-  *static_cast<LoaderCounts*>(counts) = {info->dlpi_adds, info->dlpi_subs};
-  return 1;
-}
 
 std::size_t padded_note(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
@@ -65,61 +58,6 @@ void read_notes(const dl_phdr_info& info, LoadedCode& code) {
   }
 }
 
-}  // namespace
-
-LoaderCounts loader_counts() noexcept {
-  LoaderCounts counts;
-  dl_iterate_phdr(read_counts, &counts);
-  return counts;
-}
-
-const LoadedCode* LoadedCodes::same_in(const List& list, const LoadedCode& code) const noexcept {
-  for (std::size_t i = 0; i < list.count; ++i) {
-    const LoadedCode& each = list.codes[i];
-    const bool same =
-        each.begin == code.begin && each.end == code.end && each.base == code.base && each.path == code.path;
-    if (same && std::memcmp(each.build_id, code.build_id, sizeof(code.build_id)) == 0) return &each;
-  }
-  return nullptr;
-}
-
-int LoadedCodes::add(dl_phdr_info* info, std::size_t, void* self) noexcept {
-  auto& codes = *static_cast<LoadedCodes*>(self);
-  List& list = codes.lists_[1 - codes.current_];
-  if (list.count == kMost) return 1;
-  LoadedCode code{};
-  code.base = info->dlpi_addr;
-  code.path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-  read_segments(*info, code);
-  if (code.end == 0) return 0;
-  read_notes(*info, code);
-  const LoadedCode* before = codes.same_in(codes.now(), code);
-  code.number = before != nullptr ? before->number : ++codes.numbers_;
-  list.codes[list.count++] = code;
-  return 0;
-}
-
-void LoadedCodes::refresh(const LoaderCounts& now) noexcept {
-  if (now == counts_) return;
-  List& list = lists_[1 - current_];
-  list.count = 0;
-  dl_iterate_phdr(add, this);
-  std::sort(list.codes, list.codes + list.count,
-            [](const LoadedCode& a, const LoadedCode& b) { return a.begin < b.begin; });
-  current_ = 1 - current_;
-  counts_ = now;
-}
-
-const LoadedCode* LoadedCodes::find(const void* address) const noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  const LoadedCode* end = now().codes + now().count;
-  const LoadedCode* next = std::upper_bound(
-      now().codes, end, at, [](std::uintptr_t value, const LoadedCode& code) { return value < code.begin; });
-  return next != now().codes && at < next[-1].end ? next - 1 : nullptr;
-}
-
-namespace {
-
 // The number of unloaded objects at the thread's last stack.
 thread_local std::uint64_t t_unloaded __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -130,13 +68,6 @@ constinit FrameTable s_native_frames{};
 constexpr std::size_t kMostDefined = 1024;
 constinit std::uint32_t s_defined[kMostDefined]{};
 constinit std::size_t s_defined_count = 0;
-
-bool is_defined(std::uint32_t number) {
-  for (std::size_t i = 0; i < s_defined_count; ++i) {
-    if (s_defined[i] == number) return true;
-  }
-  return false;
-}
 
 bool define_object(const LoadedCode& code, std::string_view path) {
   auto record = trace::make_record<trace::ObjectRecord>();
@@ -176,7 +107,8 @@ std::uint32_t ref_of_native(HostWriter& writer, const void* address, const Loade
   frame.record.instance = key.words[0];
   if (code != nullptr) {
     frame.file = path_of(*code, s_path_room);
-    if (!is_defined(code->number) && !define_object(*code, frame.file)) return trace::kNoRef;
+    auto* const end = s_defined + s_defined_count;
+    if (std::find(s_defined, end, code->number) == end && !define_object(*code, frame.file)) return trace::kNoRef;
   }
   const std::uint32_t ref = writer.frame(frame);
   if (!trace::is_local(ref)) s_native_frames.remember(key, ref);
@@ -219,6 +151,56 @@ std::size_t room_of(const void* const* addresses, const Shown& found) {
 }
 
 }  // namespace
+
+LoaderCounts loader_counts() noexcept {
+  LoaderCounts counts;
+  any_object([&](const char*, const dl_phdr_info& info) {
+    counts = {info.dlpi_adds, info.dlpi_subs};  // the same for every object
+    return true;
+  });
+  return counts;
+}
+
+const LoadedCode* LoadedCodes::same_in(const List& list, const LoadedCode& code) const noexcept {
+  for (std::size_t i = 0; i < list.count; ++i) {
+    const LoadedCode& each = list.codes[i];
+    const bool same =
+        each.begin == code.begin && each.end == code.end && each.base == code.base && each.path == code.path;
+    if (same && std::memcmp(each.build_id, code.build_id, sizeof(code.build_id)) == 0) return &each;
+  }
+  return nullptr;
+}
+
+void LoadedCodes::refresh(const LoaderCounts& now) noexcept {
+  if (now == counts_) return;
+  List& list = lists_[1 - current_];
+  list.count = 0;
+  any_object([&](const char* path, const dl_phdr_info& info) {
+    if (list.count == kMost) return true;
+    LoadedCode code{};
+    code.base = info.dlpi_addr;
+    code.path = path;
+    read_segments(info, code);
+    if (code.end == 0) return false;
+    read_notes(info, code);
+    const LoadedCode* before = same_in(this->now(), code);
+    code.number = before != nullptr ? before->number : ++numbers_;
+    list.codes[list.count++] = code;
+    return false;
+  });
+  std::sort(list.codes, list.codes + list.count,
+            [](const LoadedCode& a, const LoadedCode& b) { return a.begin < b.begin; });
+  current_ = 1 - current_;
+  counts_ = now;
+}
+
+const LoadedCode* LoadedCodes::find(const void* address) const noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const LoadedCode* end = now().codes + now().count;
+  const LoadedCode* next = std::upper_bound(
+      now().codes, end, at, [](std::uintptr_t value, const LoadedCode& code) { return value < code.begin; });
+  return next != now().codes && at < next[-1].end ? next - 1 : nullptr;
+}
 
 NativeStack::NativeStack(const Guard& guard) noexcept : python_(guard) {
   python_.read();

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "agent/base/guard.h"
 #include "agent/python/python_stacks.h"
@@ -11,8 +10,6 @@
 // Finds the loaded object that contains an address of code. dladdr(3) is not used, because another thread may hold its
 // lock while it waits for us, in a constructor run by dlopen(3). dl_iterate_phdr(3) takes a lock that is held only for
 // short times.
-struct dl_phdr_info;  // from <link.h>
-
 namespace agent {
 
 struct LoadedCode {
@@ -45,7 +42,6 @@ class LoadedCodes {
     std::size_t count = 0;
     LoadedCode codes[kMost];
   };
-  static int add(dl_phdr_info* info, std::size_t, void* self) noexcept;
   const LoadedCode* same_in(const List& list, const LoadedCode& code) const noexcept;
   const List& now() const noexcept { return lists_[current_]; }
 

@@ -3,26 +3,18 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cstddef>
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/native/call_stacks.h"
-#include "agent/nccl/nccl_payload.h"
 #include "agent/nvtx/live_ranges.h"
 #include "agent/nvtx/nvtx_events.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/trace_file.h"
 
 namespace agent {
-
 namespace {
-
-InterposedCall* interposed(std::string_view name) {
-  InterposedCall* call = t_interposed;
-  return call != nullptr && call->name == name ? call : nullptr;
-}
 
 // Adds data that only the arguments contain: everything if there was no payload, otherwise type, count and stream, and
 // our own name of the communicator if NCCL gives none.
@@ -36,28 +28,6 @@ void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& a
   record.count = arguments.count;
   record.stream = arguments.stream;
   record.has |= missing;
-}
-
-// Without a communicator (before NCCL 2.25.1, not interposed) calls of different communicators cannot be distinguished.
-void number(trace::NcclCallRecord& record, const NcclOperation& operation) {
-  const CallOrdinal ordinal = next_ordinal(record.communicator, operation.nccl_class, record.peer);
-  record.ordinal = (record.has & trace::kHasCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
-  record.epoch = ordinal.epoch;
-}
-
-void remember_open(const Domain* domain, const NcclOperation& operation, const trace::NcclCallRecord& record) {
-  OpenNcclCall open;
-  open.name = operation.name;
-  open.nccl_class = record.nccl_class;
-  open.has = static_cast<std::uint8_t>(
-      record.has & (trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer));
-  open.epoch = record.epoch;
-  open.reduction_op = record.reduction_op;
-  open.peer = record.peer;
-  open.communicator = record.communicator;
-  open.bytes = record.bytes;
-  open.ordinal = record.ordinal;
-  nccl_call_opened(domain, open);
 }
 
 void append(const Guard& guard, const Domain* domain, const NcclOperation& operation, trace::NcclCallRecord& record) {
@@ -80,32 +50,20 @@ void write_call(const Guard& guard, const Domain* domain, const NcclOperation& o
   record.time_mono_ns = mono_ns();
   const bool is_wanted =
       wants(trace::NcclCallRecord::kKind) && (recording() == Recording::open || begin_recording(guard));
-  number(record, operation);
-  remember_open(domain, operation, record);
+  // Without a communicator (before NCCL 2.25.1, not interposed) calls of several communicators cannot be distinguished.
+  const CallOrdinal ordinal = next_ordinal(record.communicator, operation.nccl_class, record.peer);
+  record.ordinal = (record.has & trace::kHasCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
+  record.epoch = ordinal.epoch;
+  OpenNcclCall open{record, operation.name};
+  open.has &= trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer;
+  nccl_call_opened(domain, open);
   if (!is_wanted) return;
   describe_nccl();
   append(guard, domain, operation, record);
-  StackedCall stacked;
-  stacked.reason = trace::StackReason::nccl_call;
-  stacked.time_mono_ns = record.time_mono_ns;
-  write_call_stack(guard, stacked);
+  write_call_stack(guard, {.reason = trace::StackReason::nccl_call, .time_mono_ns = record.time_mono_ns});
 }
 
 const Domain* nccl_domain() { return make_domain("NCCL"); }
-
-trace::CommunicatorRecord communicator_record(const NcclInit& init, std::uint32_t epoch) {
-  auto record = trace::make_record<trace::CommunicatorRecord>();
-  record.rank = init.rank;
-  record.ranks = init.ranks;
-  record.device = init.device;
-  record.communicator = init.communicator;
-  record.parent = init.parent;
-  record.color = init.color;
-  record.key = init.key;
-  record.epoch = epoch;
-  record.time_mono_ns = mono_ns();
-  return record;
-}
 
 // Several ranks in this process cannot be distinguished by their calls; `rank` only shows whether there are several.
 std::uint32_t begin_epoch_of(const NcclInit& init) {
@@ -115,10 +73,7 @@ std::uint32_t begin_epoch_of(const NcclInit& init) {
 }
 
 void write_range(const Guard& guard, trace::RecordKind kind, const Domain* domain, std::string_view name) {
-  NvtxEvent event;
-  event.kind = kind;
-  event.domain = domain;
-  event.name = name;
+  NvtxEvent event{.kind = kind, .domain = domain, .name = name};
   nvtx_event(guard, event);
 }
 
@@ -129,11 +84,25 @@ void told_of(const Guard& guard, const InterposedCall* call, NcclInit& init) {
   nccl_communicator_made(guard, init);
 }
 
+using GetVersion = int (*)(int*);
+
+// From the first libnccl that is loaded, otherwise the one linked into the program. The function only returns a number.
+GetVersion find_get_version() {
+  ObjectPaths loaded{};
+  objects_named("libnccl", loaded);
+  for (std::size_t i = 0; i < loaded.count; ++i) {
+    void* handle = handle_of(loaded.paths[i]);
+    void* found = handle != nullptr ? symbol_in(handle, "ncclGetVersion") : nullptr;
+    if (found != nullptr) return reinterpret_cast<GetVersion>(found);
+  }
+  return reinterpret_cast<GetVersion>(symbol_in(RTLD_DEFAULT, "ncclGetVersion"));
+}
+
 }  // namespace
 
 bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, const void* payload,
                std::size_t bytes) noexcept {
-  InterposedCall* call = interposed(name);
+  InterposedCall* call = t_interposed != nullptr && t_interposed->name == name ? t_interposed : nullptr;
   if (call != nullptr) call->seen_by_nvtx = true;
   NcclInit init;
   if (decode_nccl_init_push(name, payload, bytes, init)) told_of(guard, call, init);
@@ -170,30 +139,21 @@ void nccl_call_ends(const Guard& guard, const InterposedCall& call) noexcept {
 void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept {
   if (!begin_recording(guard)) return;
   describe_nccl();
-  const auto record = communicator_record(init, begin_epoch_of(init));
+  auto record = trace::make_record<trace::CommunicatorRecord>();
+  record.epoch = begin_epoch_of(init);
+  record.rank = init.rank;
+  record.ranks = init.ranks;
+  record.device = init.device;
+  record.communicator = init.communicator;
+  record.parent = init.parent;
+  record.color = init.color;
+  record.key = init.key;
+  record.time_mono_ns = mono_ns();
   if (!define(record, kIdentityReserve)) count_lost(trace::CommunicatorRecord::kKind);
   if (init.rank >= 0) record_nccl_identity(init.communicator, init.rank, init.ranks, init.device);
 }
 
 // The NCCL version for the file's header.
-
-namespace {
-
-using GetVersion = int (*)(int*);
-
-// From the first libnccl that is loaded, otherwise the one linked into the program. The function only returns a number.
-GetVersion find_get_version() {
-  ObjectPaths loaded{};
-  objects_named("libnccl", loaded);
-  for (std::size_t i = 0; i < loaded.count; ++i) {
-    void* handle = handle_of(loaded.paths[i]);
-    void* found = handle != nullptr ? symbol_in(handle, "ncclGetVersion") : nullptr;
-    if (found != nullptr) return reinterpret_cast<GetVersion>(found);
-  }
-  return reinterpret_cast<GetVersion>(symbol_in(RTLD_DEFAULT, "ncclGetVersion"));
-}
-
-}  // namespace
 
 void describe_nccl() noexcept {
   static constinit std::atomic<bool> s_known{false};

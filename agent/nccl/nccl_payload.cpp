@@ -6,7 +6,6 @@
 #include "common/hash.h"
 
 namespace agent {
-
 namespace {
 
 // Space for sends and receives of eight communicators with a thousand ranks.
@@ -42,36 +41,6 @@ Entry* entry(Entry (&table)[kEntries], std::uint64_t key) {
 // The value of a communicator in s_epochs: number of creations << 32 | rank + 1, or kManyRanks instead of the rank.
 constexpr std::uint64_t kRankBits = 0xffffffff;
 constexpr std::uint64_t kManyRanks = kRankBits;
-
-}  // namespace
-
-CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept {
-  const Entry* made = entry(s_epochs, mix(communicator, 0));
-  if (made == nullptr) return {kUnknownOrdinal, 0};
-  const std::uint64_t state = made->next.load();
-  const std::uint64_t epoch = state >> 32;
-  if ((state & kRankBits) == kManyRanks) return {kUnknownOrdinal, static_cast<std::uint32_t>(epoch)};
-  const std::uint64_t pair = nccl_class == trace::NcclClass::collective ? 0 : std::uint64_t{peer} + 1;
-  const std::uint64_t what = epoch << 40 | pair << 2 | static_cast<std::uint64_t>(nccl_class);
-  Entry* counter = entry(s_counters, mix(communicator, what));
-  const std::uint64_t ordinal = counter != nullptr ? counter->next.fetch_add(1) : kUnknownOrdinal;
-  return {ordinal, static_cast<std::uint32_t>(epoch)};
-}
-
-std::uint32_t begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept {
-  Entry* made = entry(s_epochs, mix(communicator, 0));
-  if (made == nullptr) return 0;
-  const std::uint64_t own = (static_cast<std::uint64_t>(rank) + 1) & kRankBits;
-  std::uint64_t before = made->next.load();
-  std::uint64_t after;
-  do {
-    const std::uint64_t known = before & kRankBits;
-    after = known == 0 || known == own ? ((before >> 32) + 1) << 32 | own : (before & ~kRankBits) | kManyRanks;
-  } while (!made->next.compare_exchange_weak(before, after));
-  return static_cast<std::uint32_t>(after >> 32);
-}
-
-namespace {
 
 using trace::NcclClass;
 
@@ -118,40 +87,39 @@ class Members {
   std::size_t left_;
 };
 
-bool makes_communicator(std::string_view name) {
-  return name == "ncclCommInitRank" || name == "ncclCommInitRankConfig" || name == "ncclCommInitRankScalable";
-}
-
-// All of its ranks are in this process, one per device.
-void decode_init_all(Members& members, NcclInit& init) {
-  members >> init.communicator >> init.ranks;
-  if (init.ranks == 1) init.rank = 0;
-}
-
-void decode_split(Members& members, NcclInit& init) {
-  std::int32_t parent_ranks;
-  members >> init.communicator >> init.parent >> parent_ranks >> init.parent_rank >> init.device >> init.color >>
-      init.key;
-}
-
 std::size_t least_bytes(std::uint64_t schema) {
-  switch (schema) {
-    case kInitRank:
-    case kInitRankConfig:
-    case kInitRankScalable:
-      return 20;
-    case kInitAll:
-      return 12;
-    case kSplit:
-      return 36;
-    case kGrow:
-      return 28;
-    default:
-      return SIZE_MAX;
-  }
+  if (schema == kInitRank || schema == kInitRankConfig || schema == kInitRankScalable) return 20;
+  if (schema == kInitAll) return 12;
+  return schema == kSplit ? 36 : schema == kGrow ? 28 : SIZE_MAX;
 }
 
 }  // namespace
+
+CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept {
+  const Entry* made = entry(s_epochs, mix(communicator, 0));
+  if (made == nullptr) return {kUnknownOrdinal, 0};
+  const std::uint64_t state = made->next.load();
+  const std::uint64_t epoch = state >> 32;
+  if ((state & kRankBits) == kManyRanks) return {kUnknownOrdinal, static_cast<std::uint32_t>(epoch)};
+  const std::uint64_t pair = nccl_class == trace::NcclClass::collective ? 0 : std::uint64_t{peer} + 1;
+  const std::uint64_t what = epoch << 40 | pair << 2 | static_cast<std::uint64_t>(nccl_class);
+  Entry* counter = entry(s_counters, mix(communicator, what));
+  const std::uint64_t ordinal = counter != nullptr ? counter->next.fetch_add(1) : kUnknownOrdinal;
+  return {ordinal, static_cast<std::uint32_t>(epoch)};
+}
+
+std::uint32_t begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept {
+  Entry* made = entry(s_epochs, mix(communicator, 0));
+  if (made == nullptr) return 0;
+  const std::uint64_t own = (static_cast<std::uint64_t>(rank) + 1) & kRankBits;
+  std::uint64_t before = made->next.load();
+  std::uint64_t after;
+  do {
+    const std::uint64_t known = before & kRankBits;
+    after = known == 0 || known == own ? ((before >> 32) + 1) << 32 | own : (before & ~kRankBits) | kManyRanks;
+  } while (!made->next.compare_exchange_weak(before, after));
+  return static_cast<std::uint32_t>(after >> 32);
+}
 
 const NcclOperation* find_nccl_operation(std::string_view name) noexcept {
   for (const NcclOperation& operation : kCalls) {
@@ -180,7 +148,9 @@ void decode_nccl_call(trace::NcclCallRecord& record, const NcclOperation& operat
 }
 
 bool decode_nccl_init_push(std::string_view name, const void* payload, std::size_t bytes, NcclInit& init) noexcept {
-  if (payload == nullptr || bytes != 12 || !makes_communicator(name)) return false;
+  const bool makes_communicator =
+      name == "ncclCommInitRank" || name == "ncclCommInitRankConfig" || name == "ncclCommInitRankScalable";
+  if (payload == nullptr || bytes != 12 || !makes_communicator) return false;
   Members(payload, bytes) >> init.rank >> init.ranks >> init.device;
   return true;
 }
@@ -190,9 +160,12 @@ bool decode_nccl_init_pop(std::uint64_t schema, const void* payload, std::size_t
   if (payload == nullptr || bytes < least_bytes(schema)) return false;
   Members members(payload, bytes);
   if (schema == kInitAll) {
-    decode_init_all(members, init);
+    members >> init.communicator >> init.ranks;
+    if (init.ranks == 1) init.rank = 0;  // all of its ranks are in this process, one per device
   } else if (schema == kSplit) {
-    decode_split(members, init);
+    std::int32_t parent_ranks;
+    members >> init.communicator >> init.parent >> parent_ranks >> init.parent_rank >> init.device >> init.color >>
+        init.key;
   } else {
     members >> init.communicator;
     if (schema == kGrow) members >> init.parent;

@@ -21,27 +21,21 @@ constinit char s_nvtx_other[256] = "";
 constinit char s_cuda_other[256] = "";
 constinit std::atomic<bool> s_called{false};
 
-bool is_own(const char* value, const char* own_path) {
-  char path[PATH_MAX];
-  return realpath(value, path) != nullptr && std::strcmp(path, own_path) == 0;
-}
-
 void claim(const char* variable, const char* own_path, char (&other)[256]) {
+  char path[PATH_MAX];
   const char* value = std::getenv(variable);
   if (value == nullptr || value[0] == '\0') {
     set_variable(variable, own_path);
-  } else if (!is_own(value, own_path)) {
+  } else if (realpath(value, path) == nullptr || std::strcmp(path, own_path) != 0) {
     snprintf(other, sizeof(other), "%s", value);
   }
 }
 
-trace::SourceState state() {
-  if (s_called.load(std::memory_order_acquire)) return trace::SourceState::on;
-  return s_nvtx_other[0] != '\0' ? trace::SourceState::taken : trace::SourceState::off;
-}
-
 void write_state() {
-  __atomic_store_n(&ring().header->nvtx_state, static_cast<std::uint32_t>(state()), __ATOMIC_RELAXED);
+  const auto state = s_called.load(std::memory_order_acquire) ? trace::SourceState::on
+                     : s_nvtx_other[0] != '\0'                ? trace::SourceState::taken
+                                                              : trace::SourceState::off;
+  __atomic_store_n(&ring().header->nvtx_state, static_cast<std::uint32_t>(state), __ATOMIC_RELAXED);
 }
 
 }  // namespace
@@ -60,12 +54,10 @@ void nvtx_has_called() noexcept {
 
 void describe_nvtx() noexcept {
   write_state();
-  if (s_nvtx_other[0] != '\0' && !s_called.load()) {
+  if (s_nvtx_other[0] != '\0' && !s_called.load())
     say_verbose("%s names another tool: %s; NVTX ranges and NCCL calls are not recorded", kNvtx, s_nvtx_other);
-  }
-  if (s_cuda_other[0] != '\0') {
+  if (s_cuda_other[0] != '\0')
     say_verbose("%s names another tool: %s; GPU work is recorded only if CUPTI is not in use", kCuda, s_cuda_other);
-  }
 }
 
 }  // namespace agent

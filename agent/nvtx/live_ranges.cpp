@@ -1,11 +1,8 @@
 #include "agent/nvtx/live_ranges.h"
 
-#include <sys/mman.h>
-
 #include <cstring>
 
-#include "agent/base/guard.h"
-#include "agent/base/lock.h"
+#include "agent/base/memory.h"
 #include "agent/ring/interner.h"
 
 namespace agent {
@@ -30,48 +27,19 @@ struct OpenRanges {
   Range ranges[kOpenRanges];
 };
 
-constexpr std::size_t kPoolChunk = 256 << 10;
-
-constinit Spinlock s_pool_lock{};
-constinit OpenRanges* s_pool = nullptr;
-constinit OwnKey s_key{};
+constinit ThreadPool<OpenRanges, 256 << 10> s_pool{};
 
 thread_local OpenRanges* t_ranges __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void give_back(void* ranges) {
   t_ranges = nullptr;
-  if (!is_recorded_process()) return;
-  const Locked locked(s_pool_lock);
-  static_cast<OpenRanges*>(ranges)->next = s_pool;
-  s_pool = static_cast<OpenRanges*>(ranges);
-}
-
-// Memory from the kernel is zeroed, which is the initial state of an OpenRanges.
-void add_chunk() {
-  void* memory = mmap(nullptr, kPoolChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-  auto* all = static_cast<OpenRanges*>(memory);
-  for (std::size_t i = 0; i < kPoolChunk / sizeof(OpenRanges); ++i) {
-    all[i].next = s_pool;
-    s_pool = all + i;
-  }
-}
-
-OpenRanges* take() {
-  const Locked locked(s_pool_lock);
-  if (!s_key.make(give_back)) return nullptr;
-  if (s_pool == nullptr) add_chunk();
-  OpenRanges* ranges = s_pool;
-  if (ranges == nullptr) return nullptr;
-  s_pool = ranges->next;
-  ranges->depth = ranges->group_depth = ranges->group_calls = 0;
-  return ranges;
+  s_pool.give_back(static_cast<OpenRanges*>(ranges));
 }
 
 OpenRanges* own_ranges() {
   if (t_ranges != nullptr) return t_ranges;
-  t_ranges = take();
-  if (t_ranges != nullptr) s_key.set(t_ranges);
+  t_ranges = s_pool.take(give_back);
+  if (t_ranges != nullptr) t_ranges->depth = t_ranges->group_depth = t_ranges->group_calls = 0;
   return t_ranges;
 }
 
@@ -108,23 +76,12 @@ void begin_group(OpenRanges& open) {
   open.group_call = open.call;
 }
 
-void end_group(OpenRanges& open) {
-  if (open.group_depth > 0) --open.group_depth;
-  if (open.group_depth == 0) open.group_calls = 0;
-}
-
 // Returns the innermost range of the domain; ranges of other domains may have been opened after it.
 Range* find(OpenRanges& open, const Domain* domain) {
   for (Range* range = open.ranges + open.depth; range-- != open.ranges;) {
     if (range->domain == domain) return range;
   }
   return nullptr;
-}
-
-void close(OpenRanges& open, Range* range) {
-  if (range->kind == Kind::group_end) end_group(open);
-  Range* last = open.ranges + --open.depth;
-  if (range != last) std::memmove(range, range + 1, static_cast<std::size_t>(last - range) * sizeof(Range));
 }
 
 void find_nccl(const OpenRanges& ranges, OpenRange& open) {
@@ -151,7 +108,7 @@ bool current_range(OpenRange& open) noexcept {
   return open.has_range || open.nccl_calls > 0;
 }
 
-void release_open_ranges() noexcept { s_pool_lock.unlock(); }
+void release_open_ranges() noexcept { s_pool.release_lock(); }
 
 void range_opened(const Domain* domain, std::string_view name) noexcept {
   OpenRanges* ranges = own_ranges();
@@ -176,7 +133,14 @@ void range_closed(const Domain* domain) noexcept {
     --ranges->depth;
     return;
   }
-  if (Range* range = find(*ranges, domain)) close(*ranges, range);
+  Range* range = find(*ranges, domain);
+  if (range == nullptr) return;
+  if (range->kind == Kind::group_end) {
+    if (ranges->group_depth > 0) --ranges->group_depth;
+    if (ranges->group_depth == 0) ranges->group_calls = 0;
+  }
+  Range* last = ranges->ranges + --ranges->depth;
+  if (range != last) std::memmove(range, range + 1, static_cast<std::size_t>(last - range) * sizeof(Range));
 }
 
 }  // namespace agent

@@ -8,17 +8,9 @@
 
 namespace agent {
 
-// The fields of a GraphNodeRecord and an NcclCallRecord that identify an NCCL call.
-struct OpenNcclCall {
+// An NCCL call, as far as a GraphNodeRecord describes it.
+struct OpenNcclCall : trace::NcclCallRecord {
   std::string_view name;  // "ncclAllReduce"; valid as long as the process
-  std::uint8_t nccl_class = 0;
-  std::uint8_t has = 0;
-  std::uint32_t epoch = 0;
-  std::uint32_t reduction_op = 0;
-  std::uint32_t peer = 0;
-  std::uint64_t communicator = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t ordinal = 0;
 };
 
 struct OpenRange {
@@ -28,7 +20,7 @@ struct OpenRange {
   // Number of NCCL calls for which work is launched now. 0: none is open. 1: `nccl`. More: ncclGroupEnd launches for
   // that many, and `nccl` is the first of them.
   std::uint32_t nccl_calls = 0;
-  OpenNcclCall nccl;
+  OpenNcclCall nccl{};
 };
 
 // Limit of names. Ranges deeper than kOpenRanges are counted, but their names are not kept.

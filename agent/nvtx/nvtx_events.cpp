@@ -6,26 +6,20 @@
 #include "agent/base/agent_settings.h"
 #include "agent/base/life.h"
 #include "agent/nvtx/live_ranges.h"
-#include "agent/nvtx/nvtx_names.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
-
 namespace {
 
 std::string_view domain_name(const NvtxEvent& event) {
   return event.domain != nullptr ? event.domain->name() : std::string_view();
 }
 
-// Ends of NCCL calls, and NCCL groups, are ranges of its domain.
-bool is_wanted(const NvtxEvent& event) {
-  return wants(event.domain != nullptr && event.domain->is_nccl ? trace::NcclCallRecord::kKind
-                                                                : trace::NvtxPushRecord::kKind);
-}
-
 // The fields shared by a push, a start and a mark. Without a payload the record is shorter by that field.
 template <typename Record>
-void append_named(HostWriter& writer, const NvtxEvent& event, Record record = trace::make_record<Record>()) {
+void append_named(HostWriter& writer, const NvtxEvent& event) {
+  auto record = trace::make_record<Record>();
+  if constexpr (requires { record.range_id; }) record.range_id = event.range_id;
   record.payload_type = event.payload_type;
   record.tid = event.tid;
   record.time_mono_ns = event.time_mono_ns;
@@ -38,12 +32,6 @@ void append_named(HostWriter& writer, const NvtxEvent& event, Record record = tr
   const std::size_t bytes = event.payload_type != 0 ? sizeof(Record) : offsetof(Record, payload);
   record.size_words = static_cast<std::uint8_t>(bytes / 8);
   writer.append(record, bytes);
-}
-
-void append_start(HostWriter& writer, const NvtxEvent& event) {
-  auto record = trace::make_record<trace::NvtxStartRecord>();
-  record.range_id = event.range_id;
-  append_named(writer, event, record);
 }
 
 void append_end(HostWriter& writer, const NvtxEvent& event) {
@@ -66,31 +54,15 @@ void append_event(HostWriter& writer, const NvtxEvent& event) {
   if (event.kind == trace::NvtxPushRecord::kKind) return append_named<trace::NvtxPushRecord>(writer, event);
   if (event.kind == trace::NvtxPopRecord::kKind) return append_pop(writer, event);
   if (event.kind == trace::NvtxMarkRecord::kKind) return append_named<trace::NvtxMarkRecord>(writer, event);
-  if (event.kind == trace::NvtxStartRecord::kKind) return append_start(writer, event);
+  if (event.kind == trace::NvtxStartRecord::kKind) return append_named<trace::NvtxStartRecord>(writer, event);
   append_end(writer, event);
 }
 
-}  // namespace
-
-void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept {
+// Writes an event now; the recording must be open.
+void write_nvtx(const Guard& guard, const NvtxEvent& event) {
   HostWriter writer(guard, event.kind, sizeof(trace::NvtxStartRecord), event.name.size() + domain_name(event).size());
   if (writer) append_event(writer, event);
 }
-
-void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
-  event.tid = thread_id();
-  event.time_mono_ns = mono_ns();
-  if (event.kind == trace::NvtxPushRecord::kKind) range_opened(event.domain, event.name);
-  if (event.kind == trace::NvtxPopRecord::kKind) range_closed(event.domain);
-  if (!is_wanted(event)) return;
-  if (recording() == Recording::open) return write_nvtx(guard, event);
-  if (recording() != Recording::off) return;
-  begin_without_gpu(guard);
-  if (recording() == Recording::off && keep_pending_nvtx(event)) return;
-  if (recording() == Recording::open) write_nvtx(guard, event);
-}
-
-namespace {
 
 constexpr std::size_t kMost = 256;
 constexpr std::size_t kNameBytes = 128;  // longer names are cut here
@@ -119,18 +91,29 @@ void keep(const NvtxEvent& event) {
 
 }  // namespace
 
-bool keep_pending_nvtx(const NvtxEvent& event) noexcept {
-  const Locked locked(s_pending_lock);
-  if (!s_early_replayed) keep(event);
-  return !s_early_replayed;
+void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
+  event.tid = thread_id();
+  event.time_mono_ns = mono_ns();
+  if (event.kind == trace::NvtxPushRecord::kKind) range_opened(event.domain, event.name);
+  if (event.kind == trace::NvtxPopRecord::kKind) range_closed(event.domain);
+  // Ends of NCCL calls, and NCCL groups, are ranges of its domain.
+  const bool is_of_nccl = event.domain != nullptr && event.domain->is_nccl;
+  if (!wants(is_of_nccl ? trace::NcclCallRecord::kKind : trace::NvtxPushRecord::kKind)) return;
+  if (recording() == Recording::open) return write_nvtx(guard, event);
+  if (recording() != Recording::off) return;
+  begin_without_gpu(guard);
+  if (recording() == Recording::off) {
+    const Locked locked(s_pending_lock);
+    if (!s_early_replayed) return keep(event);
+  }
+  if (recording() == Recording::open) write_nvtx(guard, event);
 }
 
 void replay_pending_nvtx(const Guard& guard) noexcept {
   replay_pending_names(guard);
   const Locked locked(s_pending_lock);
-  for (std::size_t i = s_early_count > kMost ? s_early_count - kMost : 0; i < s_early_count; ++i) {
+  for (std::size_t i = s_early_count > kMost ? s_early_count - kMost : 0; i < s_early_count; ++i)
     write_nvtx(guard, s_early[i % kMost].event);
-  }
   for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
     if (s_lost[kind] > 0) count_lost(static_cast<trace::RecordKind>(trace::kFirstEventKind + kind), s_lost[kind]);
   }

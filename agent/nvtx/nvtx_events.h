@@ -26,14 +26,10 @@ struct NvtxEvent {
 
 // Sets thread and time. Copies the caller's texts before it returns.
 void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept;
-// Writes an event now; the recording must be open.
-void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept;
 
 // NVTX events before the recording begins wait in a bounded buffer. The newest are kept, and the lost ones are counted
 // when there is a file.
 
-// Returns false if the waiting events have already been written; the event then has to be written, too.
-bool keep_pending_nvtx(const NvtxEvent& event) noexcept;
 // Writes the waiting events once, when the recording begins.
 void replay_pending_nvtx(const Guard& guard) noexcept;
 // Called in a forked child that begins again: the waiting events are the parent's.

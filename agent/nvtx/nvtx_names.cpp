@@ -1,17 +1,15 @@
 #include "agent/nvtx/nvtx_names.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <cstring>
 
-#include "agent/base/lock.h"
+#include "agent/base/memory.h"
 #include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
+#include "common/utf8.h"
 
 namespace agent {
-
 namespace {
 
 constexpr std::size_t kTextChunk = 256u << 10;
@@ -29,15 +27,10 @@ class TextStore {
   std::size_t total_ = 0;
 };
 
-void* map_bytes(std::size_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory != MAP_FAILED ? memory : nullptr;
-}
-
 const char* TextStore::keep(std::string_view text) noexcept {
   if (total_ + text.size() > kTextBytes) return nullptr;
   if (text.size() > left_) {
-    at_ = static_cast<char*>(map_bytes(kTextChunk));
+    at_ = map_zeroed<char>(kTextChunk);
     left_ = at_ != nullptr ? kTextChunk : 0;
     if (at_ == nullptr) return nullptr;
   }
@@ -84,97 +77,13 @@ std::uint64_t keep_string(std::string_view text) {
   const std::uint64_t count = s_string_count.load(std::memory_order_relaxed);
   if (count == kMostStrings) return 0;
   std::string_view*& page = s_pages[count / kPage];
-  if (page == nullptr) page = static_cast<std::string_view*>(map_bytes(kPage * sizeof(*page)));
+  if (page == nullptr) page = map_zeroed<std::string_view>(kPage * sizeof(*page));
   const char* kept = page != nullptr ? s_store.keep(text) : nullptr;
   if (kept == nullptr) return 0;
   page[count % kPage] = {kept, text.size()};
   s_string_count.store(count + 1, std::memory_order_release);
   return count + 1;
 }
-
-// Writes one code point as UTF-8. Returns the number of bytes (at most 4).
-std::size_t encode(std::uint32_t code, char* to) {
-  if (code < 0x80) {
-    to[0] = static_cast<char>(code);
-    return 1;
-  }
-  const std::size_t bytes = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  constexpr unsigned char kLead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-  for (std::size_t i = bytes - 1; i > 0; --i, code >>= 6) to[i] = static_cast<char>(0x80 | (code & 0x3f));
-  to[0] = static_cast<char>(kLead[bytes] | code);
-  return bytes;
-}
-
-bool is_code_point(std::uint32_t code) { return code <= 0x10ffff && (code < 0xd800 || code > 0xdfff); }
-
-}  // namespace
-
-const Domain* make_domain(std::string_view name) noexcept {
-  count_cut_name(name, clipped(name, kLongestKept));
-  name = clipped(name, kLongestKept);
-  const Locked locked(s_text_lock);
-  const Domain* known = find_domain(name);
-  return known != nullptr ? known : add_domain(name);
-}
-
-void release_nvtx_texts() noexcept { s_text_lock.unlock(); }
-
-const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
-  const auto offset = reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(s_domains);
-  const bool ours =
-      offset % sizeof(Domain) == 0 && offset / sizeof(Domain) < s_domain_count.load(std::memory_order_acquire);
-  return ours ? reinterpret_cast<const Domain*>(handle) : nullptr;
-}
-
-nvtxStringHandle_t make_registered_string(std::string_view text) noexcept {
-  count_cut_name(text, clipped(text, kLongestKept));
-  text = clipped(text, kLongestKept);
-  const Locked locked(s_text_lock);
-  std::uint64_t handle = keep_string(text);
-  if (handle == 0) {
-    count_cut_name();
-    handle = kMoreStrings;
-  }
-  return reinterpret_cast<nvtxStringHandle_t>(handle);
-}
-
-std::string_view registered_text(nvtxStringHandle_t handle) noexcept {
-  const auto number = reinterpret_cast<std::uint64_t>(handle);
-  if (number == 0) return {};
-  if (number == kMoreStrings) return kMoreStringsText;
-  if (number <= s_string_count.load(std::memory_order_acquire)) {
-    return s_pages[(number - 1) / kPage][(number - 1) % kPage];
-  }
-  return {};
-}
-
-std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
-  std::size_t used = 0;
-  std::uint32_t code = 0;
-  for (; text != nullptr && read_guarded(text, code) && code != 0; ++text) {
-    if (used + 4 > kConverted) {
-      count_cut_name();
-      break;
-    }
-    used += encode(is_code_point(code) ? code : 0xfffd, buffer + used);
-  }
-  return {buffer, used};
-}
-
-std::string_view message_of(std::int32_t type, const nvtxMessageValue_t& message, char* buffer) noexcept {
-  switch (type) {
-    case NVTX_MESSAGE_TYPE_ASCII:
-      return text_of(message.ascii);
-    case NVTX_MESSAGE_TYPE_UNICODE:
-      return narrow(message.unicode, buffer);
-    case NVTX_MESSAGE_TYPE_REGISTERED:
-      return registered_text(message.registered);
-    default:
-      return {};
-  }
-}
-
-namespace {
 
 constexpr std::size_t kMostPending = 128;
 constexpr std::size_t kPendingBytes = 128;  // longer names are cut here while they wait
@@ -203,14 +112,10 @@ void number_stream(NvtxResource& resource) {
   if (number != nullptr && number(resource.handle, id)) resource.id = id;
 }
 
-bool same(const NvtxResource& a, const NvtxResource& b) {
-  return a.kind == b.kind && a.id == b.id && a.handle == b.handle;
-}
-
 bool is_kept(const NvtxName& name) {
   for (const PendingName* known = s_pending_names; known != s_pending_names + s_name_count; ++known) {
     const NvtxName& other = known->name;
-    if (other.domain == name.domain && other.category == name.category && same(other.resource, name.resource) &&
+    if (other.domain == name.domain && other.category == name.category && other.resource == name.resource &&
         other.text == clipped(name.text, kPendingBytes)) {
       return true;
     }
@@ -247,28 +152,22 @@ bool was_written(const NvtxName& name) {
   return s_written[hash % kRemembered].exchange(hash, std::memory_order_relaxed) == hash;
 }
 
-trace::NvtxCategoryRecord category_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref) {
-  auto record = trace::make_record<trace::NvtxCategoryRecord>();
-  record.category = name.category;
-  record.domain_ref = domain_ref;
-  record.name_ref = name_ref;
-  return record;
-}
-
-trace::ResourceNameRecord resource_record(const NvtxName& name, std::uint32_t name_ref) {
+// Calls `append` with the complete record of the name.
+template <typename Append>
+auto with_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref, const Append& append) {
+  if (name.resource.kind == trace::ResourceKind{}) {
+    auto record = trace::make_record<trace::NvtxCategoryRecord>();
+    record.category = name.category;
+    record.domain_ref = domain_ref;
+    record.name_ref = name_ref;
+    return append(record);
+  }
   auto record = trace::make_record<trace::ResourceNameRecord>();
   record.resource = static_cast<std::uint8_t>(name.resource.kind);
   record.id = name.resource.id;
   record.handle = name.resource.handle;
   record.name_ref = name_ref;
-  return record;
-}
-
-// Calls `append` with the complete record of the name.
-template <typename Append>
-auto with_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref, const Append& append) {
-  return name.resource.kind == trace::ResourceKind{} ? append(category_record(name, domain_ref, name_ref))
-                                                     : append(resource_record(name, name_ref));
+  return append(record);
 }
 
 // Returns false if the region is full.
@@ -304,6 +203,63 @@ void write(const Guard& guard, NvtxName name) {
 }
 
 }  // namespace
+
+const Domain* make_domain(std::string_view name) noexcept {
+  count_cut_name(name, clipped(name, kLongestKept));
+  name = clipped(name, kLongestKept);
+  const Locked locked(s_text_lock);
+  const Domain* known = find_domain(name);
+  return known != nullptr ? known : add_domain(name);
+}
+
+void release_nvtx_texts() noexcept { s_text_lock.unlock(); }
+
+const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
+  const auto offset = reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(s_domains);
+  const bool ours =
+      offset % sizeof(Domain) == 0 && offset / sizeof(Domain) < s_domain_count.load(std::memory_order_acquire);
+  return ours ? reinterpret_cast<const Domain*>(handle) : nullptr;
+}
+
+nvtxStringHandle_t make_registered_string(std::string_view text) noexcept {
+  count_cut_name(text, clipped(text, kLongestKept));
+  text = clipped(text, kLongestKept);
+  const Locked locked(s_text_lock);
+  std::uint64_t handle = keep_string(text);
+  if (handle == 0) {
+    count_cut_name();
+    handle = kMoreStrings;
+  }
+  return reinterpret_cast<nvtxStringHandle_t>(handle);
+}
+
+std::string_view registered_text(nvtxStringHandle_t handle) noexcept {
+  const auto number = reinterpret_cast<std::uint64_t>(handle);
+  if (number == 0) return {};
+  if (number == kMoreStrings) return kMoreStringsText;
+  if (number <= s_string_count.load(std::memory_order_acquire))
+    return s_pages[(number - 1) / kPage][(number - 1) % kPage];
+  return {};
+}
+
+std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
+  std::size_t used = 0;
+  std::uint32_t code = 0;
+  for (; text != nullptr && read_guarded(text, code) && code != 0; ++text) {
+    if (used + 4 > kConverted) {
+      count_cut_name();
+      break;
+    }
+    used += trace::put_utf8(code, buffer + used);
+  }
+  return {buffer, used};
+}
+
+std::string_view message_of(std::int32_t type, const nvtxMessageValue_t& message, char* buffer) noexcept {
+  if (type == NVTX_MESSAGE_TYPE_ASCII) return text_of(message.ascii);
+  if (type == NVTX_MESSAGE_TYPE_UNICODE) return narrow(message.unicode, buffer);
+  return type == NVTX_MESSAGE_TYPE_REGISTERED ? registered_text(message.registered) : std::string_view();
+}
 
 void set_stream_numbers(NumberStream number) noexcept { s_number_stream.store(number, std::memory_order_release); }
 

@@ -63,6 +63,7 @@ struct NvtxResource {
   trace::ResourceKind kind{};
   std::uint32_t id = kUnknownId;  // that of a stream is queried
   std::uint64_t handle = 0;
+  friend bool operator==(const NvtxResource&, const NvtxResource&) = default;
 };
 
 struct NvtxName {

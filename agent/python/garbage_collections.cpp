@@ -1,9 +1,11 @@
-#include "agent/python/garbage_collections.h"
-
+// Records runs of Python's garbage collector (trace::GarbageCollectionRecord), using a callable in gc.callbacks. It
+// raises no exceptions, and does nothing before and after the recording and in forked children. If a program empties
+// the list, there are no more of these records.
 #include <algorithm>
 #include <limits>
 
 #include "agent/base/guard.h"
+#include "agent/python/python_door.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

@@ -55,10 +55,9 @@ bool write_stack(const Guard& guard, const void* thread, const PythonPlace* plac
 void notice_hang(const Guard& guard, std::uint64_t since_ns, std::uint32_t stacks) {
   const std::uint64_t now_ns = mono_ns();
   char text[160];
-  const int length =
-      snprintf(text, sizeof(text), "no GPU or operator activity for %llu s: recording the stacks of all Python threads",
-               static_cast<unsigned long long>((now_ns - since_ns) / 1'000'000'000));
-  write_notice(guard, trace::NoticeCode::hang, stacks, since_ns, now_ns, {text, static_cast<std::size_t>(length)});
+  snprintf(text, sizeof(text), "no GPU or operator activity for %llu s: recording the stacks of all Python threads",
+           static_cast<unsigned long long>((now_ns - since_ns) / 1'000'000'000));
+  write_notice(guard, trace::NoticeCode::hang, stacks, since_ns, now_ns, text);
 }
 
 // Members of PyThreadState, the same in all supported versions; checked under the GIL.
@@ -86,10 +85,6 @@ bool has_known_list(const PythonFunctions& python) {
   return true;
 }
 
-bool is_same_place(const PythonPlace& a, const PythonPlace& b) {
-  return a.code == b.code && a.offset == b.offset && a.first_local == b.first_local;
-}
-
 // Works without the GIL. Returns 0 if the thread runs no Python, or continues.
 std::size_t places_at_rest(const void* thread, PythonPlace (&places)[PythonStack::kMost]) {
   PythonPlace before[PythonStack::kMost];
@@ -97,20 +92,25 @@ std::size_t places_at_rest(const void* thread, PythonPlace (&places)[PythonStack
   if (count == 0) return 0;
   s_hang_thread.wait_ms(kBetweenReads_ms);
   const std::size_t again = python_places_guarded(*s_hang_python, thread, places, PythonStack::kMost);
-  return again == count && std::equal(before, before + count, places, is_same_place) ? count : 0;
+  return again == count && std::equal(before, before + count, places) ? count : 0;
+}
+
+template <typename PlacesOf>
+void write_stacks(const Guard& guard, std::uint64_t since_ns, const PlacesOf& places_of) {
+  if (since_ns == 0) return;
+  std::uint32_t stacks = 0;
+  for_each_thread([&](const void* thread) {
+    PythonPlace places[PythonStack::kMost];
+    const std::size_t count = places_of(thread, places);
+    stacks += count > 0 && write_stack(guard, thread, places, count) ? 1 : 0;
+  });
+  notice_hang(guard, since_ns, stacks);
 }
 
 void write_without_lock() {
   const std::uint64_t since_ns = s_hanging_since_ns.exchange(0);
   const Guard guard;
-  if (since_ns == 0 || !guard || recording() != Recording::open) return;
-  std::uint32_t stacks = 0;
-  for_each_thread([&](const void* thread) {
-    PythonPlace places[PythonStack::kMost];
-    const std::size_t count = places_at_rest(thread, places);
-    stacks += count > 0 && write_stack(guard, thread, places, count) ? 1 : 0;
-  });
-  notice_hang(guard, since_ns, stacks);
+  if (guard && recording() == Recording::open) write_stacks(guard, since_ns, places_at_rest);
 }
 
 void run_hang_thread() {
@@ -147,14 +147,9 @@ void ask_for_hang_stacks(std::uint64_t since_mono_ns) noexcept {
 
 void write_hang_stacks(const Guard& guard) noexcept {
   const std::uint64_t since_ns = s_hanging_since_ns.exchange(0);
-  if (since_ns == 0) return;
-  std::uint32_t stacks = 0;
-  for_each_thread([&](const void* thread) {
-    PythonPlace places[PythonStack::kMost];
-    const std::size_t count = python_places_of(*s_hang_python, thread, places, PythonStack::kMost);
-    stacks += count > 0 && write_stack(guard, thread, places, count) ? 1 : 0;
+  write_stacks(guard, since_ns, [](const void* thread, PythonPlace(&places)[PythonStack::kMost]) {
+    return python_places_of(*s_hang_python, thread, places, PythonStack::kMost);
   });
-  notice_hang(guard, since_ns, stacks);
 }
 
 void take_hang_stacks() noexcept {

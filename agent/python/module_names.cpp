@@ -1,12 +1,10 @@
 #include "agent/python/module_names.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
-#include "agent/python/python_objects.h"
+#include "agent/base/memory.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
 
@@ -26,15 +24,11 @@ constinit std::atomic<const void*> s_wanted{nullptr};  // the module of the last
 // The set of objects already seen.
 class SeenModules {
  public:
-  SeenModules() noexcept {
-    void* pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages != MAP_FAILED) seen_ = static_cast<const void**>(pages);
-  }
+  SeenModules() noexcept : seen_(map_zeroed<const void*>(kBytes)) {}
   ~SeenModules() {
     if (seen_ != nullptr) munmap(seen_, kBytes);
   }
-  SeenModules(const SeenModules&) = delete;
-  SeenModules& operator=(const SeenModules&) = delete;
+  SeenModules(SeenModules&&) = delete;
   // Returns false if the object is already in the set, or the set is full.
   bool add(const void* module) noexcept {
     if (seen_ == nullptr || count_ == kMostModules) return false;
@@ -49,7 +43,7 @@ class SeenModules {
 
  private:
   static constexpr std::size_t kPlaces = 2 * kMostModules, kBytes = kPlaces * sizeof(const void*);
-  const void** seen_ = nullptr;
+  const void** seen_;
   std::size_t count_ = 0;
 };
 
@@ -138,9 +132,8 @@ struct OpenCalls {
 // Numbers code objects on Python versions that do not. Returns true if at least one was new.
 bool number_code(const PythonObjects& objects, const PythonFunctions& python, const OpenCalls& calls) {
   bool has_new = false, is_new = false;
-  for (std::size_t i = 0; i < calls.frame_count && !has_code_numbers(python); ++i) {
+  for (std::size_t i = 0; i < calls.frame_count && !has_code_numbers(python); ++i)
     has_new = (number_object(objects, const_cast<void*>(calls.frames[i].code), is_new) != 0 && is_new) || has_new;
-  }
   return has_new;
 }
 

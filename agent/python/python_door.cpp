@@ -12,15 +12,12 @@
 #include "agent/base/guard.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
-#include "agent/python/garbage_collections.h"
 #include "agent/python/hang_stacks.h"
-#include "agent/python/python_objects.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/worker.h"
 
 namespace agent {
-
 namespace {
 
 constinit const PythonObjects* s_ending_python = nullptr;
@@ -34,17 +31,14 @@ constexpr std::size_t kReaders = 16;
 constinit Readers s_readers[kReaders];
 std::atomic<std::uint32_t>& readers() { return s_readers[thread_id() % kReaders].count; }
 
-bool anyone_reads() {
-  return std::any_of(std::begin(s_readers), std::end(s_readers),
-                     [](const Readers& each) { return each.count.load() != 0; });
-}
-
 // Waits for readers, which take microseconds, for a second at most. A forked child does not wait: its parent's readers are not there.
 void* on_python_end(void*, void*) {
   constexpr int kMostTries = 10'000;
+  const auto is_read = [](const Readers& each) { return each.count.load() != 0; };
   const int error = errno;
   s_may_read.store(false);
-  for (int tries = 0; tries < kMostTries && is_recorded_process() && anyone_reads(); ++tries) usleep(100);
+  for (int tries = 0; tries < kMostTries && is_recorded_process() && std::ranges::any_of(s_readers, is_read); ++tries)
+    usleep(100);
   errno = error;
   s_ending_python->keep(s_ending_python->none);
   return s_ending_python->none;
@@ -52,29 +46,6 @@ void* on_python_end(void*, void*) {
 
 constexpr int kAnyArguments = 1;  // METH_VARARGS
 constinit PythonMethod s_end_method{"tracetool_end", on_python_end, kAnyArguments, nullptr};
-
-}  // namespace
-
-bool watch_python_end(const PythonObjects& python) noexcept {
-  s_ending_python = &python;
-  const PythonReference module(python, python.import("atexit"));
-  if (!module) return false;
-  const PythonReference at_exit(python, python.attribute(module.get(), "register"));
-  const PythonReference function(python, python.function(&s_end_method, nullptr, nullptr));
-  if (!at_exit || !function) return false;
-  const PythonReference done(python, python.call(at_exit.get(), function.get(), nullptr));
-  s_may_read.store(static_cast<bool>(done));
-  return static_cast<bool>(done);
-}
-
-PythonReading::PythonReading() noexcept {
-  readers().fetch_add(1);
-  allowed_ = s_may_read.load();
-}
-
-PythonReading::~PythonReading() { readers().fetch_sub(1, std::memory_order_release); }
-
-namespace {
 
 constinit PythonObjects s_door_objects{};
 constinit Worker s_door{};
@@ -87,15 +58,12 @@ void begin_with_lock() {
   if (s_wants_stacks) say_verbose("the exit of this Python cannot be observed: stacks are not recorded");
 }
 
-void work_with_lock(const Guard& guard) {
-  write_hang_stacks(guard);
-  name_seen_modules(guard, s_door_objects);
-}
-
 void go_through_door() {
   const PythonLock lock(s_door_objects);
   const Guard guard;  // constructed here, because Python may end the thread before
-  if (guard && recording() == Recording::open) work_with_lock(guard);
+  if (!guard || recording() != Recording::open) return;
+  write_hang_stacks(guard);
+  name_seen_modules(guard, s_door_objects);
 }
 
 // Until the process or Python ends.
@@ -123,6 +91,25 @@ void tell_unknown_python() {
 }
 
 }  // namespace
+
+bool watch_python_end(const PythonObjects& python) noexcept {
+  s_ending_python = &python;
+  const PythonReference module(python, python.import("atexit"));
+  if (!module) return false;
+  const PythonReference at_exit(python, python.attribute(module.get(), "register"));
+  const PythonReference function(python, python.function(&s_end_method, nullptr, nullptr));
+  if (!at_exit || !function) return false;
+  const PythonReference done(python, python.call(at_exit.get(), function.get(), nullptr));
+  s_may_read.store(static_cast<bool>(done));
+  return static_cast<bool>(done);
+}
+
+PythonReading::PythonReading() noexcept {
+  readers().fetch_add(1);
+  allowed_ = s_may_read.load();
+}
+
+PythonReading::~PythonReading() { readers().fetch_sub(1, std::memory_order_release); }
 
 void watch_python(bool stacks) noexcept {
   static constinit bool s_done = false;

@@ -12,13 +12,16 @@ namespace agent {
 // Registers the atexit function. Needs the GIL. Returns false if that is not possible.
 bool watch_python_end(const PythonObjects& python) noexcept;
 
+// Called once under the GIL. Returns false if there is no such list. `python` has to outlive the process's last
+// collection.
+bool watch_garbage_collections(const PythonObjects& python) noexcept;
+
 // While an object of this class exists and is true, Python does not free the memory that frames refer to.
 class PythonReading {
  public:
   PythonReading() noexcept;
   ~PythonReading();
-  PythonReading(const PythonReading&) = delete;
-  PythonReading& operator=(const PythonReading&) = delete;
+  PythonReading(PythonReading&&) = delete;
   // False if the interpreter ends, or if watch_python_end() did not succeed.
   explicit operator bool() const noexcept { return allowed_; }
 

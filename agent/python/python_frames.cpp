@@ -8,6 +8,7 @@
 #include "agent/base/loaded_objects.h"
 #include "agent/python/python_objects.h"
 #include "common/hash.h"
+#include "common/utf8.h"
 
 namespace agent {
 namespace {
@@ -159,33 +160,13 @@ std::uint32_t character_at(const Text& text, std::size_t i) {
   return text.width == 2 ? read<std::uint16_t>(text.at, i * 2) : read<std::uint32_t>(text.at, i * 4);
 }
 
-// Writes one character. Lone surrogates (file name bytes that are not UTF-8) become the replacement character.
-std::size_t put_utf8(std::uint32_t c, char* to) {
-  constexpr std::uint32_t kReplacement = 0xfffd;
-  if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = kReplacement;
-  const auto tail = [c](unsigned shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-  std::size_t size = 0;
-  if (c < 0x80) {
-    to[size++] = static_cast<char>(c);
-    return size;
-  }
-  if (c < 0x800) {
-    to[size++] = static_cast<char>(0xc0 | c >> 6);
-  } else {
-    to[size++] = static_cast<char>(c < 0x10000 ? 0xe0 | c >> 12 : 0xf0 | c >> 18);
-    if (c >= 0x10000) to[size++] = tail(12);
-    to[size++] = tail(6);
-  }
-  to[size++] = tail(0);
-  return size;
-}
-
+// Lone surrogates (file name bytes that are not UTF-8) become the replacement character.
 std::string_view utf8_of(const Text& text, char (&room)[PythonNames::kMostBytes]) {
   constexpr std::size_t kMostOfOne = 4;
   if (text.is_ascii) return {reinterpret_cast<const char*>(text.at), most_utf8_bytes(text)};
   std::size_t size = 0;
   for (std::size_t i = 0; i < text.length && size + kMostOfOne <= sizeof(room); ++i)
-    size += put_utf8(character_at(text, i), room + size);
+    size += trace::put_utf8(character_at(text, i), room + size);
   return {room, size};
 }
 
@@ -206,38 +187,6 @@ const void* own_thread(const PythonFunctions& python) {
   return python.is_initialized() == 0 ? nullptr : python.own_thread_state();
 }
 
-template <typename Function>
-bool find_in_python(void* process, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(symbol_in(process, name));
-  return function != nullptr;
-}
-
-// Owns a frame returned by the C API.
-class HeldFrame {
- public:
-  HeldFrame(const PythonFunctions& python, void* frame) noexcept : python_(python), frame_(frame) {}
-  ~HeldFrame() {
-    if (frame_ != nullptr) python_.release(frame_);
-  }
-  HeldFrame(const HeldFrame&) = delete;
-  HeldFrame& operator=(const HeldFrame&) = delete;
-  explicit operator bool() const noexcept { return frame_ != nullptr; }
-  void go_back() noexcept {
-    void* back = python_.frame_back(frame_);
-    python_.release(frame_);
-    frame_ = back;
-  }
-  const void* code() const noexcept {
-    void* code = python_.frame_code(frame_);
-    python_.release(code);  // the frame keeps a reference
-    return code;
-  }
-
- private:
-  const PythonFunctions& python_;
-  void* frame_;
-};
-
 bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compared) {
   constexpr std::size_t kMost = 64;
   PythonPlace places[kMost];
@@ -246,13 +195,19 @@ bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compa
   const bool is_guarded = read_guarded(&probe, 0, probe);
   const std::size_t count = is_guarded ? python_places_guarded(python, thread, places, kMost)
                                        : python_places_of(python, thread, places, kMost);
-  HeldFrame frame(python, python.frame_of(thread));
+  void* frame = python.frame_of(thread);  // a reference that is released
   std::size_t at = 0;
-  for (; frame && at < count; ++at, ++compared) {
-    if (frame.code() != places[at].code) return false;
-    frame.go_back();
+  bool is_same = true;
+  for (; frame != nullptr && at < count; ++at, ++compared) {
+    void* const code = python.frame_code(frame);
+    python.release(code);  // the frame keeps a reference
+    is_same = is_same && code == places[at].code;
+    void* const back = python.frame_back(frame);
+    python.release(frame);
+    frame = back;
   }
-  return at == count && (!frame || count == kMost);
+  if (frame != nullptr) python.release(frame);
+  return is_same && at == count && (frame == nullptr || count == kMost);
 }
 
 }  // namespace
@@ -261,16 +216,15 @@ bool find_python(PythonFunctions& python) noexcept {
   void* process = handle_of(nullptr);
   python.minor = python_minor();
   if (process == nullptr || python.minor < kFirstMinor || python.minor > kLastMinor) return false;
-  return find_in_python(process, "Py_IsInitialized", python.is_initialized) &&
-         find_in_python(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
-         find_in_python(process, "PyInterpreterState_Get", python.interpreter) &&
-         find_in_python(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
-         find_in_python(process, "PyThreadState_Next", python.next_thread) &&
-         find_in_python(process, "PyThreadState_GetFrame", python.frame_of) &&
-         find_in_python(process, "PyFrame_GetBack", python.frame_back) &&
-         find_in_python(process, "PyFrame_GetCode", python.frame_code) &&
-         find_in_python(process, "Py_DecRef", python.release) &&
-         find_in_python(process, "PyCode_Addr2Line", python.line_of);
+  return find_in(process, "Py_IsInitialized", python.is_initialized) &&
+         find_in(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
+         find_in(process, "PyInterpreterState_Get", python.interpreter) &&
+         find_in(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
+         find_in(process, "PyThreadState_Next", python.next_thread) &&
+         find_in(process, "PyThreadState_GetFrame", python.frame_of) &&
+         find_in(process, "PyFrame_GetBack", python.frame_back) &&
+         find_in(process, "PyFrame_GetCode", python.frame_code) && find_in(process, "Py_DecRef", python.release) &&
+         find_in(process, "PyCode_Addr2Line", python.line_of);
 }
 
 PythonPosition python_position(const PythonFunctions& python) noexcept {

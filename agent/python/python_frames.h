@@ -38,6 +38,7 @@ struct PythonPlace {
   const void* code;
   std::int32_t offset;
   const void* first_local;  // its first argument: an object, or null
+  friend bool operator==(const PythonPlace&, const PythonPlace&) = default;
 };
 
 // The innermost frame and its current instruction. A frame that has called C code does not change until that returns,

@@ -9,20 +9,10 @@
 
 namespace agent {
 
-namespace {
-
-template <typename Function>
-bool find_function(void* process, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(symbol_in(process, name));
-  return function != nullptr;
-}
-
-}  // namespace
-
 int python_minor() noexcept {
   void* process = handle_of(nullptr);
   const char* (*get_version)() = nullptr;
-  if (process == nullptr || !find_function(process, "Py_GetVersion", get_version)) return 0;
+  if (process == nullptr || !find_in(process, "Py_GetVersion", get_version)) return 0;
   const char* version = get_version();
   int minor = 0;
   if (version == nullptr || std::strncmp(version, "3.", 2) != 0) return 0;
@@ -35,26 +25,21 @@ bool find_python_objects(PythonObjects& python) noexcept {
   constexpr int kFirstMinor = 9;
   if (python_minor() < kFirstMinor) return false;
   void* process = handle_of(nullptr);
-  return find_function(process, "Py_IsInitialized", python.is_initialized) &&
-         find_function(process, "PyGILState_Ensure", python.gil_ensure) &&
-         find_function(process, "PyGILState_Release", python.gil_release) &&
-         find_function(process, "Py_IncRef", python.keep) && find_function(process, "Py_DecRef", python.release) &&
-         find_function(process, "PyErr_Clear", python.clear_error) &&
-         find_function(process, "PyImport_ImportModule", python.import) &&
-         find_function(process, "PyObject_GetAttrString", python.attribute) &&
-         find_function(process, "PyList_Append", python.append) &&
-         find_function(process, "PyTuple_GetItem", python.element) &&
-         find_function(process, "PyDict_GetItemString", python.value_of) &&
-         find_function(process, "PyDict_Next", python.next) &&
-         find_function(process, "PyUnicode_AsUTF8AndSize", python.text) &&
-         find_function(process, "PyLong_AsLong", python.number) &&
-         find_function(process, "PyLong_FromLong", python.from_number) &&
-         find_function(process, "PyWeakref_NewRef", python.weak_reference) &&
-         find_function(process, "PyErr_Occurred", python.occurred) &&
-         find_function(process, "PyObject_Type", python.type) &&
-         find_function(process, "PyType_GetFlags", python.type_flags) &&
-         find_function(process, "PyCFunction_NewEx", python.function) &&
-         find_function(process, "PyObject_CallFunctionObjArgs", python.call) &&
+  return find_in(process, "Py_IsInitialized", python.is_initialized) &&
+         find_in(process, "PyGILState_Ensure", python.gil_ensure) &&
+         find_in(process, "PyGILState_Release", python.gil_release) && find_in(process, "Py_IncRef", python.keep) &&
+         find_in(process, "Py_DecRef", python.release) && find_in(process, "PyErr_Clear", python.clear_error) &&
+         find_in(process, "PyImport_ImportModule", python.import) &&
+         find_in(process, "PyObject_GetAttrString", python.attribute) &&
+         find_in(process, "PyList_Append", python.append) && find_in(process, "PyTuple_GetItem", python.element) &&
+         find_in(process, "PyDict_GetItemString", python.value_of) && find_in(process, "PyDict_Next", python.next) &&
+         find_in(process, "PyUnicode_AsUTF8AndSize", python.text) && find_in(process, "PyLong_AsLong", python.number) &&
+         find_in(process, "PyLong_FromLong", python.from_number) &&
+         find_in(process, "PyWeakref_NewRef", python.weak_reference) &&
+         find_in(process, "PyErr_Occurred", python.occurred) && find_in(process, "PyObject_Type", python.type) &&
+         find_in(process, "PyType_GetFlags", python.type_flags) &&
+         find_in(process, "PyCFunction_NewEx", python.function) &&
+         find_in(process, "PyObject_CallFunctionObjArgs", python.call) &&
          (python.none = symbol_in(process, "_Py_NoneStruct")) != nullptr;
 }
 

@@ -2,7 +2,6 @@
 // process. All functions need the GIL, on a thread that may wait for it forever: never in a callback of CUDA or CUPTI.
 // No function leaves a Python error set.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -53,8 +52,7 @@ class PythonLock {
  public:
   explicit PythonLock(const PythonObjects& python) noexcept : python_(python), state_(python.gil_ensure()) {}
   ~PythonLock() { python_.gil_release(state_); }
-  PythonLock(const PythonLock&) = delete;
-  PythonLock& operator=(const PythonLock&) = delete;
+  PythonLock(PythonLock&&) = delete;
 
  private:
   const PythonObjects& python_;
@@ -70,8 +68,7 @@ class PythonReference {
   ~PythonReference() {
     if (object_ != nullptr) python_.release(object_);
   }
-  PythonReference(const PythonReference&) = delete;
-  PythonReference& operator=(const PythonReference&) = delete;
+  PythonReference(PythonReference&&) = delete;
   explicit operator bool() const noexcept { return object_ != nullptr; }
   void* get() const noexcept { return object_; }
 

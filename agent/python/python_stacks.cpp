@@ -7,12 +7,6 @@
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
 #include "agent/python/module_names.h"
-#include "agent/python/python_door.h"
-#include "agent/python/python_frames.h"
-#include "agent/python/python_objects.h"
-#include "agent/ring/interner.h"
-#include "agent/ring/recorder.h"
-#include "agent/ring/thread_state.h"
 #include "common/hash.h"
 
 namespace agent {
@@ -26,10 +20,6 @@ constinit FrameTable s_python_frames{};
 // The code object of torch.nn.Module's function that calls modules; its first argument is the module. Null until it was seen. Its class keeps it
 // alive until name_seen_modules() does.
 constinit std::atomic<const void*> s_module_call{nullptr};
-bool is_module_call(const PythonNames& names) {
-  return names.function.ends_with("_wrapped_call_impl") && names.file.ends_with("torch/nn/modules/module.py");
-}
-
 // A frame with its key: address, identity and offset of the code object; for a module call also the module's number and class.
 struct FoundFrame {
   FrameKey key;
@@ -91,8 +81,8 @@ std::uint32_t known_ref(const FoundFrame& found, const RecentFrames::Place& plac
 // Returns true if this is the module call function and was unknown so far.
 bool is_first_module_call(const PythonPlace& place) {
   PythonNames names;
-  if (s_module_call.load(std::memory_order_relaxed) == place.code || !names_of(s_python, place, names) ||
-      !is_module_call(names))
+  if (s_module_call.load(std::memory_order_relaxed) == place.code || !names_of(s_python, place, names)) return false;
+  if (!names.function.ends_with("_wrapped_call_impl") || !names.file.ends_with("torch/nn/modules/module.py"))
     return false;
   s_module_call.store(place.code, std::memory_order_relaxed);
   return true;

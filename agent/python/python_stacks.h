@@ -4,7 +4,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "agent/base/guard.h"
 #include "agent/python/python_door.h"

@@ -95,8 +95,7 @@ class OwnFile {
     is_ours_ = file_ >= 0 && fstat(file_, &info_) == 0 && S_ISREG(info_.st_mode) && info_.st_uid == geteuid();
   }
   ~OwnFile() { close(file_); }  // harmless for -1
-  OwnFile(const OwnFile&) = delete;
-  OwnFile& operator=(const OwnFile&) = delete;
+  OwnFile(OwnFile&&) = delete;
 
   bool is_ours() const { return is_ours_; }
   bool is_fresh(time_t seconds) const { return time(nullptr) - info_.st_mtim.tv_sec <= seconds; }

@@ -1,9 +1,5 @@
 #include "agent/ring/interner.h"
 
-#include <cstring>
-
-#include "common/hash.h"
-
 namespace agent {
 
 std::uint32_t FrameTable::find(const FrameKey& key) const noexcept {
@@ -50,16 +46,6 @@ trace::StringRecord string_head(std::size_t length) {
   head.size_bytes = static_cast<std::uint32_t>(string_room(length));
   head.length = static_cast<std::uint32_t>(length);
   return head;
-}
-
-const std::byte* record_at(const trace::Ring& ring, const Writer& writer, std::uint32_t ref) {
-  return (trace::is_local(ref) ? writer.payload() : ring.definitions()) + trace::ref_offset(ref);
-}
-
-std::string_view text_at(const std::byte* at) {
-  trace::StringRecord head;
-  std::memcpy(&head, at, sizeof(head));
-  return {reinterpret_cast<const char*>(at) + sizeof(head), head.length};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "agent/base/lock.h"
@@ -75,6 +76,17 @@ struct RecentFrames {
 };
 
 using Writer = trace::BlockWriter<>;
+
+// Returns the record to which a record of the writer's block refers.
+inline const std::byte* record_at(const trace::Ring& ring, const Writer& writer, std::uint32_t ref) {
+  return (trace::is_local(ref) ? writer.payload() : ring.definitions()) + trace::ref_offset(ref);
+}
+// Returns the text of a string record.
+inline std::string_view text_at(const std::byte* record) {
+  trace::StringRecord head;
+  std::memcpy(&head, record, sizeof(head));
+  return {reinterpret_cast<const char*>(record) + sizeof(head), head.length};
+}
 
 // Returns the maximum length of a name; longer ones are cut. Leaves room for its record in the smallest block.
 std::size_t longest_name(const trace::Ring& ring) noexcept;

@@ -1,6 +1,5 @@
 #include "agent/ring/recorder.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,10 +7,8 @@
 #include <algorithm>
 
 #include "agent/base/agent_settings.h"
-#include "agent/base/guard.h"
 #include "agent/base/message.h"
 #include "agent/ring/storage.h"
-#include "agent/ring/thread_state.h"
 #include "agent/ring/trace_file.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -110,12 +107,6 @@ HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, 
   claim_room(room_);
 }
 
-HostWriter::~HostWriter() {
-  if (ready_) state_->writer.leave();
-}
-
-Writer& HostWriter::writer() noexcept { return state_->writer; }
-
 bool HostWriter::claim_room(std::size_t bytes) noexcept {
   ready_ = state_->writer.make_room(bytes, carried_clocks);
   if (ready_) return true;
@@ -127,19 +118,6 @@ bool HostWriter::claim_room(std::size_t bytes) noexcept {
 bool HostWriter::make_room(std::size_t bytes) noexcept {
   return ready_ && room_ + bytes <= s_ring.payload_bytes() && claim_room(room_ + bytes);
 }
-
-std::uint64_t HostWriter::ticket() const noexcept { return state_->writer.ticket(); }
-
-HostWriter::Name HostWriter::kept(std::uint32_t ref) const noexcept {
-  return {ref, trace::is_local(ref) ? state_->writer.ticket() : 0};
-}
-
-bool HostWriter::has(const Name& name) const noexcept {
-  return name.ref != trace::kNoRef && (name.ticket == 0 || name.ticket == state_->writer.ticket());
-}
-
-std::uint32_t HostWriter::name(std::string_view text) noexcept { return named(text, kNamesReserve); }
-std::uint32_t HostWriter::name_of_many(std::string_view text) noexcept { return named(text, stacks_reserve(s_ring)); }
 
 // Uses the thread's own small table first, and the shared one only if its lock is free.
 std::uint32_t HostWriter::named(std::string_view text, std::size_t keep_free) noexcept {

@@ -6,7 +6,7 @@
 
 #include "agent/base/guard.h"
 #include "agent/clocks/clocks.h"
-#include "agent/ring/interner.h"
+#include "agent/ring/thread_state.h"
 #include "common/definitions.h"
 
 namespace agent {
@@ -61,9 +61,10 @@ class HostWriter {
   // and a record of `kind` is counted as lost.
   HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes,
              std::size_t small_bytes = 0) noexcept;
-  ~HostWriter();
-  HostWriter(const HostWriter&) = delete;
-  HostWriter& operator=(const HostWriter&) = delete;
+  ~HostWriter() {
+    if (ready_) state_->writer.leave();
+  }
+  HostWriter(HostWriter&&) = delete;
   explicit operator bool() const noexcept { return ready_; }
 
   // Makes room for `bytes` in addition to the initial room. Call it before naming anything: it may change the block,
@@ -71,18 +72,22 @@ class HostWriter {
   // or if no block is available; then the writer becomes false and the record is counted as lost.
   bool make_room(std::size_t bytes) noexcept;
 
-  std::uint32_t name(std::string_view text) noexcept;  // kNoRef for ""
+  // Returns kNoRef for "".
+  std::uint32_t name(std::string_view text) noexcept { return named(text, kNamesReserve); }
   // The same for texts with many values, such as input lists: they respect stacks_reserve().
-  std::uint32_t name_of_many(std::string_view text) noexcept;
+  std::uint32_t name_of_many(std::string_view text) noexcept { return named(text, stacks_reserve(ring())); }
   // A reference for later records. `ticket` is that of the block that defines it, or 0 for the definitions region.
   struct Name {
     std::uint32_t ref = trace::kNoRef;
     std::uint64_t ticket = 0;
   };
-  Name kept(std::uint32_t ref) const noexcept;
-  bool has(const Name& name) const noexcept;  // false for kNoRef
+  Name kept(std::uint32_t ref) const noexcept { return {ref, trace::is_local(ref) ? ticket() : 0}; }
+  // Returns false for kNoRef.
+  bool has(const Name& name) const noexcept {
+    return name.ref != trace::kNoRef && (name.ticket == 0 || name.ticket == ticket());
+  }
   // Ticket of the current block.
-  std::uint64_t ticket() const noexcept;
+  std::uint64_t ticket() const noexcept { return state_->writer.ticket(); }
   // Needs frame_room() bytes of room.
   std::uint32_t frame(const Frame& frame) noexcept;
   // Writes a stack of these frame references, innermost first.
@@ -90,14 +95,13 @@ class HostWriter {
   // `bytes` may be less than the size if appended fields are omitted; size_words must be set accordingly.
   template <typename Record>
   void append(const Record& record, std::size_t bytes = sizeof(Record)) noexcept {
-    writer().append(&record, bytes);
+    state_->writer.append(&record, bytes);
   }
 
  private:
-  Writer& writer() noexcept;
   bool claim_room(std::size_t bytes) noexcept;
   std::uint32_t named(std::string_view text, std::size_t keep_free) noexcept;
-  struct ThreadState* state_;
+  ThreadState* state_;
   trace::RecordKind kind_;
   std::size_t room_ = 0;
   bool ready_ = false;
@@ -108,5 +112,11 @@ class HostWriter {
 // `end_mono_ns` equals the start for an instant; 0 if it has not ended. Does nothing without a recording.
 void write_notice(const Guard& guard, trace::NoticeCode code, std::uint32_t value, std::uint64_t start_mono_ns,
                   std::uint64_t end_mono_ns, std::string_view text) noexcept;
+// The same about a moment: now.
+inline void write_notice(const Guard& guard, trace::NoticeCode code, std::uint32_t value,
+                         std::string_view text) noexcept {
+  const std::uint64_t now_ns = mono_ns();
+  write_notice(guard, code, value, now_ns, now_ns, text);
+}
 
 }  // namespace agent

@@ -1,7 +1,6 @@
 #include "agent/ring/ring_location.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "agent/base/memory.h"
 #include "agent/clocks/clocks.h"
 #include "agent/ring/run_directory.h"
 #include "agent/ring/storage.h"
@@ -72,7 +72,13 @@ class Copy {
     for (std::uint64_t index = 0; index < header.block_count; ++index) {
       if (Memory::load(ring_.block(index)->generation) != 0 && !copy_block(index)) return false;
     }
-    return copy_definitions() && copy_header();
+    const std::uint64_t used = Memory::load_acquire(header.definitions_used);
+    trace::FileHeader copied;
+    if (!write_at(ring_.definitions(), used, header.definitions_offset)) return false;
+    load_bytes(&copied, ring_.header, sizeof(copied));
+    copied.definitions_used = used;
+    copied.copied_real_ns = real_ns();
+    return write_at(&copied, sizeof(copied), 0);
   }
 
  private:
@@ -114,40 +120,18 @@ class Copy {
     return write_at(block_, sizeof(header) + header.committed, offset) && has_time();
   }
 
-  bool copy_definitions() noexcept {
-    used_ = Memory::load_acquire(ring_.header->definitions_used);
-    return write_at(ring_.definitions(), used_, ring_.header->definitions_offset);
-  }
-
-  bool copy_header() noexcept {
-    trace::FileHeader header;
-    load_bytes(&header, ring_.header, sizeof(header));
-    header.definitions_used = used_;
-    header.copied_real_ns = real_ns();
-    return write_at(&header, sizeof(header), 0);
-  }
-
   trace::Ring ring_;
   const OwnDescriptor& file_;
   std::byte* block_;
   Worker* worker_;
   std::uint64_t started_ns_;
   std::uint64_t written_ = 0;
-  std::uint64_t used_ = 0;
 };
 
-// Memory for one block, never freed.
-std::byte* block_room(std::uint64_t bytes) {
-  static constinit std::byte* s_room = nullptr;
-  if (s_room != nullptr) return s_room;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory != MAP_FAILED) s_room = static_cast<std::byte*>(memory);
-  return s_room;
-}
-
 bool fill(const trace::Ring& ring, OwnDescriptor& file, Worker* worker) {
-  std::byte* block = block_room(ring.header->block_bytes);
-  bool made = block != nullptr && Copy(ring, file, block, worker).make();
+  static constinit std::byte* s_block = nullptr;  // memory for one block, never freed
+  if (s_block == nullptr) s_block = map_zeroed<std::byte>(ring.header->block_bytes);
+  const bool made = s_block != nullptr && Copy(ring, file, s_block, worker).make();
   const int error = errno;
   if (!file.drop()) return false;  // a network filesystem may report only here that it is full
   errno = error;

@@ -10,7 +10,6 @@
 #include <cstring>
 
 namespace agent {
-
 namespace {
 
 void close_quietly(int fd) {
@@ -37,48 +36,6 @@ int move_up(int fd) {
   close_quietly(fd);
   return moved;
 }
-
-}  // namespace
-
-bool OwnDescriptor::take(int fd) noexcept {
-  if (fd < 0) return false;
-  struct stat info;
-  const int moved = move_up(fd);
-  if (moved < 0) return false;
-  if (fstat(moved, &info) != 0) {
-    close_quietly(moved);
-    return false;
-  }
-  fd_ = moved;
-  marked_ = mark(moved);
-  device_ = info.st_dev;
-  inode_ = info.st_ino;
-  return true;
-}
-
-bool OwnDescriptor::take_again(int fd) noexcept {
-  struct stat info;
-  if (fd < 0) return false;
-  if (held() && fstat(fd, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_) return take(fd);
-  close_quietly(fd);
-  return false;
-}
-
-int OwnDescriptor::get() const noexcept {
-  struct stat info;
-  const bool is_same = fd_ >= 0 && fstat(fd_, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
-  return is_same && (!marked_ || is_marked(fd_)) ? fd_ : -1;
-}
-
-bool OwnDescriptor::drop() noexcept {
-  const int fd = get();
-  fd_ = -1;
-  if (fd >= 0) return close(fd) == 0;
-  errno = EBADF;
-  return false;
-}
-
-namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
@@ -123,11 +80,6 @@ const char* unfit_for_us(int directory) {
   return is_own ? "can be written to by other users" : "belongs to another user";
 }
 
-const char* unfit_by_error(int error) {
-  if (error == ELOOP || error == ENOTDIR) return "is a link or not a directory";
-  return error == EACCES ? "cannot be opened" : nullptr;
-}
-
 struct flock whole_file() {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -136,6 +88,44 @@ struct flock whole_file() {
 }
 
 }  // namespace
+
+bool OwnDescriptor::take(int fd) noexcept {
+  if (fd < 0) return false;
+  struct stat info;
+  const int moved = move_up(fd);
+  if (moved < 0) return false;
+  if (fstat(moved, &info) != 0) {
+    close_quietly(moved);
+    return false;
+  }
+  fd_ = moved;
+  marked_ = mark(moved);
+  device_ = info.st_dev;
+  inode_ = info.st_ino;
+  return true;
+}
+
+bool OwnDescriptor::take_again(int fd) noexcept {
+  struct stat info;
+  if (fd < 0) return false;
+  if (held() && fstat(fd, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_) return take(fd);
+  close_quietly(fd);
+  return false;
+}
+
+int OwnDescriptor::get() const noexcept {
+  struct stat info;
+  const bool is_same = fd_ >= 0 && fstat(fd_, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
+  return is_same && (!marked_ || is_marked(fd_)) ? fd_ : -1;
+}
+
+bool OwnDescriptor::drop() noexcept {
+  const int fd = get();
+  fd_ = -1;
+  if (fd >= 0) return close(fd) == 0;
+  errno = EBADF;
+  return false;
+}
 
 // A rank of another run may remove it because it is old and empty (disk_cap.h); it is then created again.
 OpenedRun open_run_directory(const char* dir, const char* run, char* path, std::size_t size) noexcept {
@@ -151,7 +141,8 @@ OpenedRun open_run_directory(const char* dir, const char* run, char* path, std::
     if (!opened.made && errno != EEXIST) break;
     opened.directory = openat(above, run, kDirectory | O_NOFOLLOW);
     if (opened.directory >= 0 || errno == ENOENT) continue;
-    opened.unfit = unfit_by_error(errno);
+    if (errno == EACCES) opened.unfit = "cannot be opened";
+    if (errno == ELOOP || errno == ENOTDIR) opened.unfit = "is a link or not a directory";
     break;
   }
   const int error = errno;

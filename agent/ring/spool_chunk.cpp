@@ -1,11 +1,11 @@
 #define ZSTD_STATIC_LINKING_ONLY  // for a context in memory of our own
 #include "agent/ring/spool_chunk.h"
 
-#include <sys/mman.h>
 #include <zstd.h>
 
 #include <cstring>
 
+#include "agent/base/memory.h"
 #include "common/ring.h"
 
 namespace agent {
@@ -37,9 +37,8 @@ bool ChunkMaker::begin(std::size_t most) noexcept {
   const std::size_t payload_room = trace::padded(most), workspace = trace::padded(ZSTD_estimateCCtxSize(kLevel));
   frame_room_ = ZSTD_compressBound(most);
   const std::size_t all = payload_room + workspace + sizeof(trace::SpoolChunk) + frame_room_ + 8;
-  void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  payload_ = static_cast<std::byte*>(memory);
+  payload_ = map_zeroed<std::byte>(all);
+  if (payload_ == nullptr) return false;
   chunk_ = payload_ + payload_room + workspace;
   ZSTD_CCtx* zstd = ZSTD_initStaticCCtx(payload_ + payload_room, workspace);
   if (zstd == nullptr) return false;

@@ -1,20 +1,22 @@
-#include "agent/ring/spool_thread.h"
-
+// TRACETOOL_MODE=spool: a thread compresses every full block of the ring into X.spool next to X.ring, so that the whole
+// run is kept. The ring is unchanged and contains the blocks that the spool does not have yet, so nothing is lost by
+// SIGKILL. If the disk is slower than the program, blocks are recycled before they are spooled, and counted as
+// overwritten. If the disk is full, one line reports it and only the ring continues.
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "agent/base/guard.h"
+#include "agent/base/memory.h"
 #include "agent/base/message.h"
 #include "agent/clocks/clocks.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/run_directory.h"
 #include "agent/ring/spool_chunk.h"
 #include "agent/ring/spool_walk.h"
+#include "agent/ring/storage.h"
 #include "agent/ring/whole_block.h"
 #include "agent/ring/worker.h"
 
@@ -31,12 +33,6 @@ constinit OwnDescriptor s_spool_file{};
 constinit std::uint64_t s_bytes = 0;
 constinit std::uint64_t s_max_bytes = 0;
 
-// Blocks are checked before the ring can be overwritten at 2 GB/s, which is faster than records arrive.
-double period_ms() {
-  const double lap_ms = static_cast<double>(s_spooled.header->block_bytes * s_spooled.header->block_count) / 2e6;
-  return std::clamp(lap_ms, 0.5, 50.0);
-}
-
 void set_state(trace::SourceState state, int error) {
   trace::FileHeader& header = *s_spooled.header;
   __atomic_store_n(&header.spool_error, error, __ATOMIC_RELAXED);
@@ -52,8 +48,7 @@ bool end_spool(int error, const char* why) {
   say("the spool ends after %llu MB (%s): only the ring is written from now on",
       static_cast<unsigned long long>(s_bytes >> 20), why);
   const Guard guard;
-  const std::uint64_t now = mono_ns();
-  if (guard) write_notice(guard, trace::NoticeCode::spool_ended, static_cast<std::uint32_t>(error), now, now, why);
+  if (guard) write_notice(guard, trace::NoticeCode::spool_ended, static_cast<std::uint32_t>(error), why);
   return false;
 }
 
@@ -106,23 +101,20 @@ std::uint64_t pass(bool every, bool last) {
   return waiting;
 }
 
-// An append in progress ends within microseconds, or never.
-void take_rest() {
-  constexpr int kTries = 50;
-  for (int i = 0; i < kTries && pass(true, true) > 0 && s_spool_file.held(); ++i) usleep(1000);
-}
-
 void spool() {
-  const double period = period_ms();
+  // Blocks are checked before the ring can be overwritten at 2 GB/s, which is faster than records arrive.
+  const double lap_ms = static_cast<double>(s_spooled.header->block_bytes * s_spooled.header->block_count) / 2e6;
+  const double period_ms = std::clamp(lap_ms, 0.5, 50.0);
   std::uint64_t looked_at_all = 0;  // tickets when every block was last checked
-  while (s_spool_file.held() && s_spooler.wait_ms(period)) {
+  while (s_spool_file.held() && s_spooler.wait_ms(period_ms)) {
     const std::uint64_t claimed = Memory::load(s_spooled.header->claimed_blocks);
     const bool every = claimed - looked_at_all > s_spooled.header->block_count / 8;
     if (every) looked_at_all = claimed;
     pass(every, false);
   }
   if (!s_spool_file.held()) return;
-  take_rest();
+  constexpr int kTries = 50;  // an append in progress ends within microseconds, or never
+  for (int i = 0; i < kTries && pass(true, true) > 0 && s_spool_file.held(); ++i) usleep(1000);
   // A network filesystem may report only here that it is full.
   if (s_spool_file.held() && !s_spool_file.drop()) set_state(trace::SourceState::failed, errno);
 }
@@ -134,12 +126,6 @@ bool refuse(const char* why) {
   return false;
 }
 
-std::uint64_t* make_done_words() {
-  const std::size_t bytes = s_spooled.header->block_count * sizeof(std::uint64_t);
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<std::uint64_t*>(memory);
-}
-
 }  // namespace
 
 bool start_spool(const trace::Ring& ring, int directory, const char* name, std::uint64_t max_bytes) noexcept {
@@ -147,7 +133,7 @@ bool start_spool(const trace::Ring& ring, int directory, const char* name, std::
   s_max_bytes = max_bytes;
   errno = ENOSYS;
   if (!can_spool()) return refuse("this agent was built without zstd");
-  std::uint64_t* done = make_done_words();
+  auto* done = map_zeroed<std::uint64_t>(ring.header->block_count * sizeof(std::uint64_t));
   if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("not enough memory");
   s_walk.begin(ring, done);
   const int file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

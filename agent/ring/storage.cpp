@@ -16,12 +16,10 @@
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/ring_location.h"
-#include "agent/ring/spool_thread.h"
 #include "agent/ring/trace_file.h"
 #include "agent/ring/worker.h"
 
 namespace agent {
-
 namespace {
 
 struct Files {
@@ -64,22 +62,6 @@ std::uint64_t room_of_line(const char* root, char* line) {
   if (controllers[1] == '\0') return room_of(root, kVersion2, group);
   return std::strcmp(controllers + 1, "memory") == 0 ? room_of(root, kVersion1, group) : UINT64_MAX;
 }
-
-}  // namespace
-
-std::uint64_t memory_room(const char* root) noexcept {
-  static constinit char path[1024], text[4096];
-  snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
-  read_small_file(path, text, sizeof(text));
-  std::uint64_t least = UINT64_MAX;
-  for (char *line = text, *end; (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
-    *end = '\0';
-    least = std::min(least, room_of_line(root, line));
-  }
-  return least;
-}
-
-namespace {
 
 constinit Worker s_worker{};
 constinit Worker s_last_copy{};
@@ -150,6 +132,18 @@ void make_last_copy() {
 }
 
 }  // namespace
+
+std::uint64_t memory_room(const char* root) noexcept {
+  static constinit char path[1024], text[4096];
+  snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+  read_small_file(path, text, sizeof(text));
+  std::uint64_t least = UINT64_MAX;
+  for (char *line = text, *end; (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
+    *end = '\0';
+    least = std::min(least, room_of_line(root, line));
+  }
+  return least;
+}
 
 void keep_storage() noexcept {
   static constinit bool s_once = false;

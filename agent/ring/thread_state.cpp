@@ -1,58 +1,24 @@
 #include "agent/ring/thread_state.h"
 
-#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <cstring>
-#include <new>
 
-#include "agent/base/lock.h"
+#include "agent/base/memory.h"
 #include "agent/ring/recorder.h"
 #include "common/hash.h"
 
 namespace agent {
 namespace {
 
-constexpr std::size_t kChunk = 1 << 20;
-
-constinit Spinlock s_lock{};
-constinit ThreadState* s_pool = nullptr;
-constinit OwnKey s_key{};
+constinit ThreadPool<ThreadState, 1 << 20> s_states{};
 
 thread_local ThreadState* t_state __attribute__((tls_model("initial-exec"))) = nullptr;
 
 // Called at the thread's end. A later destructor that records again takes a new state, and the key is set again.
 void give_back(void* state) {
   t_state = nullptr;
-  if (!is_recorded_process()) return;
-  const Locked locked(s_lock);
-  static_cast<ThreadState*>(state)->next = s_pool;
-  s_pool = static_cast<ThreadState*>(state);
-}
-
-void add_chunk() {
-  void* memory = mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-  auto* states = static_cast<ThreadState*>(memory);
-  for (std::size_t i = 0; i < kChunk / sizeof(ThreadState); ++i) {
-    // Members without initial value are zero, because the kernel returns zeroed memory
-    auto* state = new (states + i) ThreadState;
-    state->next = s_pool;
-    s_pool = state;
-  }
-}
-
-ThreadState* take() {
-  const Locked locked(s_lock);
-  if (!s_key.make(give_back)) return nullptr;
-  if (s_pool == nullptr) add_chunk();
-  ThreadState* state = s_pool;
-  if (state != nullptr) s_pool = state->next;
-  return state;
-}
-
-const std::byte* bytes_at(const Writer& writer, std::uint32_t ref) {
-  return (trace::is_local(ref) ? writer.payload() : ring().definitions()) + trace::ref_offset(ref);
+  s_states.give_back(static_cast<ThreadState*>(state));
 }
 
 }  // namespace
@@ -62,11 +28,7 @@ std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
   const Name* const set = names + hash % kSets * kWays;
   for (const Name* name = set; name < set + kWays; ++name) {
     if (!name->used || name->hash != hash || (name->ticket != 0 && name->ticket != writer.ticket())) continue;
-    const std::byte* at = bytes_at(writer, name->ref);
-    std::uint32_t length;
-    std::memcpy(&length, at + offsetof(trace::StringRecord, length), sizeof(length));
-    if (length == text.size() && std::memcmp(at + sizeof(trace::StringRecord), text.data(), length) == 0)
-      return name->ref;
+    if (text_at(record_at(ring(), writer, name->ref)) == text) return name->ref;
   }
   return trace::kNoRef;
 }
@@ -78,19 +40,14 @@ void ThreadState::remember_name(std::string_view text, std::uint32_t ref) noexce
   set[0] = {hash, trace::is_local(ref) ? writer.ticket() : 0, ref, true};
 }
 
-// Done here, because the thread may have ended when the flush thread queries its name.
-void write_own_name() {
+ThreadState* thread_state() noexcept {
+  if (t_state != nullptr) return t_state;
+  t_state = s_states.take(give_back);
+  if (t_state == nullptr) return nullptr;
+  // The name is written here, because the thread may have ended when the flush thread queries it.
   auto record = trace::make_record<trace::ThreadNameRecord>();
   record.tid = thread_id();
   if (prctl(PR_GET_NAME, record.name) == 0) define(record, kIdentityReserve);
-}
-
-ThreadState* thread_state() noexcept {
-  if (t_state != nullptr) return t_state;
-  t_state = take();
-  if (t_state == nullptr) return nullptr;
-  s_key.set(t_state);
-  write_own_name();
   return t_state;
 }
 

@@ -17,12 +17,14 @@
 #include "agent/clocks/clocks.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/ring_location.h"
-#include "agent/ring/run_directory.h"
 #include "common/memory.h"
 #include "common/ring_division.h"
 
-namespace agent {
+#ifndef TRACETOOL_VERSION
+#define TRACETOOL_VERSION "unknown"
+#endif
 
+namespace agent {
 namespace {
 
 struct Launcher {
@@ -58,69 +60,6 @@ bool is_of_recorded_rank(const Launcher& launcher) {
   return shares_with_ancestor(launcher.rank, is_recorded_in_run) &&
          (std::getenv(launcher.local_rank) == nullptr || shares_with_ancestor(launcher.local_rank, is_recorded_in_run));
 }
-
-}  // namespace
-
-void record_environment_identity() noexcept {
-  for (const Launcher& launcher : kLaunchers) {
-    auto record = unknown_identity(trace::IdentitySource::environment);
-    if (!env_number(launcher.rank, record.rank)) continue;
-    if (is_of_recorded_rank(launcher)) return;
-    env_number(launcher.local_rank, record.local_rank);
-    env_number(launcher.world_size, record.world_size);
-    s_world_size.store(record.world_size);
-    write_identity(record);
-    return;
-  }
-}
-
-void record_nccl_identity(std::uint64_t communicator, std::int32_t rank, std::int32_t ranks,
-                          std::int32_t device) noexcept {
-  if (ranks < s_world_size.load()) return;
-  s_world_size.store(ranks);
-  auto record = unknown_identity(trace::IdentitySource::nccl_init);
-  record.rank = rank;
-  record.world_size = ranks;
-  record.device = device;
-  record.communicator = communicator;
-  write_identity(record);
-}
-
-}  // namespace agent
-
-#ifndef TRACETOOL_VERSION
-#define TRACETOOL_VERSION "unknown"
-#endif
-
-namespace agent {
-
-void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run,
-                       const char* local_path) noexcept {
-  trace::divide_ring(header, ring_bytes);
-  header.version = trace::kFormatVersion;
-  header.header_bytes = trace::kHeaderBytes;
-  header.block_header_bytes = sizeof(trace::BlockHeader);
-  header.pid = static_cast<std::uint32_t>(getpid());
-  header.process_start_ticks = process_start_ticks(getpid());
-  host_name(header.host, sizeof(header.host));
-  boot_id(header.boot_id, sizeof(header.boot_id));
-  snprintf(header.run_id, sizeof(header.run_id), "%s", run);
-  program_name(header.program, sizeof(header.program));
-  snprintf(header.agent_version, sizeof(header.agent_version), "%s", TRACETOOL_VERSION);
-  snprintf(header.local_path, sizeof(header.local_path), "%s", local_path);
-  header.created_clock = sample_clocks();
-  header.created_real_ns = header.created_clock.real_ns;
-  header.heartbeat_real_ns = header.created_real_ns;
-  std::uint64_t magic;
-  std::memcpy(&magic, trace::kMagic, sizeof(magic));
-  trace::SharedMemory::store_release(*reinterpret_cast<std::uint64_t*>(header.magic), magic);
-}
-
-}  // namespace agent
-
-namespace agent {
-
-namespace {
 
 constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no local directory has enough space";
 
@@ -175,11 +114,6 @@ int make_numbered_file(int directory) {
   return file;
 }
 
-bool take_directory(const OpenedRun& opened) {
-  s_made_run_directory = opened.made;
-  return s_run.directory.take(opened.directory);
-}
-
 // A name that other ranks of this user derive, too.
 void name_own_run() {
   char end[16];
@@ -206,7 +140,8 @@ bool open_directory(const char* dir) {
     std::strcpy(s_path, s_other_path);
     opened = other;
   }
-  return take_directory(opened) || give_up("cannot create the directory");
+  s_made_run_directory = opened.made;
+  return s_run.directory.take(opened.directory) || give_up("cannot create the directory");
 }
 
 // A rank of another run may remove the directory before it contains a file (disk_cap.h).
@@ -272,7 +207,54 @@ bool find_room(std::uint64_t bytes) {
   return give_up("cannot reserve the space");
 }
 
+// Fills in a zeroed header. The magic is stored last, so a file without it is incomplete.
+void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run, const char* local_path) {
+  trace::divide_ring(header, ring_bytes);
+  header.version = trace::kFormatVersion;
+  header.header_bytes = trace::kHeaderBytes;
+  header.block_header_bytes = sizeof(trace::BlockHeader);
+  header.pid = static_cast<std::uint32_t>(getpid());
+  header.process_start_ticks = process_start_ticks(getpid());
+  host_name(header.host, sizeof(header.host));
+  boot_id(header.boot_id, sizeof(header.boot_id));
+  snprintf(header.run_id, sizeof(header.run_id), "%s", run);
+  program_name(header.program, sizeof(header.program));
+  snprintf(header.agent_version, sizeof(header.agent_version), "%s", TRACETOOL_VERSION);
+  snprintf(header.local_path, sizeof(header.local_path), "%s", local_path);
+  header.created_clock = sample_clocks();
+  header.created_real_ns = header.created_clock.real_ns;
+  header.heartbeat_real_ns = header.created_real_ns;
+  std::uint64_t magic;
+  std::memcpy(&magic, trace::kMagic, sizeof(magic));
+  trace::SharedMemory::store_release(*reinterpret_cast<std::uint64_t*>(header.magic), magic);
+}
+
 }  // namespace
+
+void record_environment_identity() noexcept {
+  for (const Launcher& launcher : kLaunchers) {
+    auto record = unknown_identity(trace::IdentitySource::environment);
+    if (!env_number(launcher.rank, record.rank)) continue;
+    if (is_of_recorded_rank(launcher)) return;
+    env_number(launcher.local_rank, record.local_rank);
+    env_number(launcher.world_size, record.world_size);
+    s_world_size.store(record.world_size);
+    write_identity(record);
+    return;
+  }
+}
+
+void record_nccl_identity(std::uint64_t communicator, std::int32_t rank, std::int32_t ranks,
+                          std::int32_t device) noexcept {
+  if (ranks < s_world_size.load()) return;
+  s_world_size.store(ranks);
+  auto record = unknown_identity(trace::IdentitySource::nccl_init);
+  record.rank = rank;
+  record.world_size = ranks;
+  record.device = device;
+  record.communicator = communicator;
+  write_identity(record);
+}
 
 bool is_recorded_in_run(int pid) noexcept {
   char name[sizeof(s_run.name)];

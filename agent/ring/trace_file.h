@@ -27,10 +27,6 @@ void record_environment_identity() noexcept;
 void record_nccl_identity(std::uint64_t communicator, std::int32_t rank, std::int32_t ranks,
                           std::int32_t device) noexcept;
 
-// Fills in a zeroed header. The magic is stored last, so a file without it is incomplete.
-void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run,
-                       const char* local_path) noexcept;
-
 // Creates `dir`/RUN/HOST-BOOT-PID-START.ring with space for ring_bytes, and writes its header. Returns false if there
 // is no recording; a line has reported the reason. The lock is held until the process ends; a forked child must call
 // drop_trace_file().

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "agent/base/host.h"
 #include "agent/clocks/clocks.h"
 
 namespace agent {
@@ -45,12 +46,7 @@ bool Worker::start(const char* name, void (*run)()) noexcept {
   return running_;
 }
 
-void Worker::publish_cpu() noexcept {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  const auto seconds = static_cast<std::uint64_t>(used.tv_sec), rest_ns = static_cast<std::uint64_t>(used.tv_nsec);
-  cpu_ns_.store(seconds * 1'000'000'000 + rest_ns, std::memory_order_relaxed);
-}
+void Worker::publish_cpu() noexcept { cpu_ns_.store(clock_ns(CLOCK_THREAD_CPUTIME_ID), std::memory_order_relaxed); }
 
 bool Worker::wait_ms(double ms) noexcept {
   publish_cpu();

@@ -4,7 +4,6 @@
 
 #include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
-#include "agent/torch/record_function.h"
 
 namespace agent {
 namespace {
@@ -242,7 +241,8 @@ bool OperatorInputs::add_list(const std::byte* list) noexcept {
     const std::size_t before = used_;
     const bool fits =
         value.tag == tag &&
-        (tag == kTensorTag ? add_element(value) : add_word(tag == boolean ? value.payload & 1 : value.payload));
+        (tag == kTensorTag ? value.payload != 0 && add_tensor(reinterpret_cast<const std::byte*>(value.payload))
+                           : add_word(tag == boolean ? value.payload & 1 : value.payload));
     if (fits) continue;
     used_ = before;
     head.is_cut = 1;
@@ -250,10 +250,6 @@ bool OperatorInputs::add_list(const std::byte* list) noexcept {
   }
   std::memcpy(&words_[head_at], &head, sizeof(head));
   return true;
-}
-
-bool OperatorInputs::add_element(const TorchValue& tensor) noexcept {
-  return tensor.payload != 0 && add_tensor(reinterpret_cast<const std::byte*>(tensor.payload));
 }
 
 }  // namespace agent

@@ -41,15 +41,13 @@ class OperatorInputs {
   static constexpr std::size_t kBytes = 1024;
 
   OperatorInputs(const TorchValue* inputs, std::size_t count) noexcept;
-  OperatorInputs(const OperatorInputs&) = delete;
-  OperatorInputs& operator=(const OperatorInputs&) = delete;
+  OperatorInputs(OperatorInputs&&) = delete;
   std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(words_), used_ * sizeof(words_[0])}; }
 
  private:
   bool add(const TorchValue& value) noexcept;
   bool add_tensor(const std::byte* tensor) noexcept;
   bool add_list(const std::byte* list) noexcept;
-  bool add_element(const TorchValue& tensor) noexcept;
   bool add_head(const trace::OperatorInput& head) noexcept;
   bool add_word(std::uint64_t word) noexcept;
 

@@ -14,10 +14,8 @@
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
 #include "agent/torch/operator_inputs.h"
-#include "agent/torch/record_function.h"
 
 namespace agent {
-
 namespace {
 
 // Has the layout of an object of a class with a virtual destructor.
@@ -84,23 +82,6 @@ Context* take(std::uint32_t part) {
   return nullptr;
 }
 
-}  // namespace
-
-const void* new_operator_context(std::uint32_t thread) noexcept {
-  Context* context = nullptr;
-  for (std::uint32_t i = 0; i < kParts && context == nullptr; ++i) context = take((thread + i) % kParts);
-  if (context != nullptr) context->functions = &kContextTable.destroy;
-  return context;
-}
-
-void free_operator_context(const void* context) noexcept { give_back(const_cast<void*>(context)); }
-
-std::uint32_t number_of_context(const void* context) noexcept {
-  return static_cast<std::uint32_t>(static_cast<const Context*>(context) - s_contexts);
-}
-
-namespace {
-
 using trace::TorchLevel;
 
 constinit TorchFunctions s_torch{};
@@ -142,9 +123,7 @@ constexpr char kOperatorsUnknown[] =
 
 void note_unknown(const Guard& guard) {
   if (recording() != Recording::open || s_unknown.load(std::memory_order_relaxed) == nullptr) return;
-  const std::uint64_t now_ns = mono_ns();
-  if (const char* text = s_unknown.exchange(nullptr))
-    write_notice(guard, trace::NoticeCode::torch_unknown, 0, now_ns, now_ns, text);
+  if (const char* text = s_unknown.exchange(nullptr)) write_notice(guard, trace::NoticeCode::torch_unknown, 0, text);
 }
 
 void give_up() {
@@ -225,12 +204,6 @@ struct alignas(64) Count {
 constexpr std::size_t kCounts = 16;
 constinit Count s_begun[kCounts];
 
-// In a process without a GPU the first range or operator begins the recording.
-bool is_recording(const Guard& guard) {
-  if (recording() == Recording::open) return true;
-  return recording() == Recording::off && s_alone.load(std::memory_order_relaxed) && begin_recording(guard);
-}
-
 // While a level is replaced, an operator may have the callbacks of both levels. Both are called at its begin, and the
 // first one records it. This is the last operator begun on this thread, and the callback that recorded it.
 thread_local std::uintptr_t t_begun __attribute__((tls_model("initial-exec"))) = 0;
@@ -259,7 +232,11 @@ OperatorContext on_begin(const RecordFunction* function) {
     give_up();
     note_unknown(guard);
   }
-  if (found != RecordFunctionReader::Found::call || !is_recording(guard)) return {};
+  if (found != RecordFunctionReader::Found::call) return {};
+  // In a process without a GPU the first range or operator begins the recording.
+  if (recording() != Recording::open &&
+      !(recording() == Recording::off && s_alone.load(std::memory_order_relaxed) && begin_recording(guard)))
+    return {};
   if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
   if (has_inputs(level) && !inputs_are_refused() && !s_reader.read_inputs(s_torch, function, call)) refuse_inputs();
@@ -294,9 +271,7 @@ void on_end(const RecordFunction* function, void* context) {
 std::uint64_t add_callbacks(TorchLevel level) {
   static constinit bool s_turn = false;
   s_turn = !s_turn;
-  OperatorCallback callback;
-  callback.start = s_turn ? on_begin<1> : on_begin<0>;
-  callback.end = on_end;
+  OperatorCallback callback{.start = s_turn ? on_begin<1> : on_begin<0>, .end = on_end};
   std::memcpy(callback.scopes, scopes_of(level), sizeof(callback.scopes));
   callback.needs_inputs = has_inputs(level);
   return s_torch.add_callback(callback);
@@ -311,13 +286,6 @@ void set_level(TorchLevel level) {
   if (before != 0) s_torch.remove_callback(before);
 }
 
-// Stops PyTorch from collecting inputs that the agent no longer reads.
-void look_for_refused() {
-  const TorchLevel level = s_level.load(std::memory_order_relaxed);
-  if (has_inputs(level) && inputs_are_refused())
-    set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
-}
-
 // Called before the first operator if its stack is requested, otherwise when something can be recorded.
 void look_for_python() {
   const bool with_stacks = has_python_stacks(settings().torch);
@@ -325,6 +293,19 @@ void look_for_python() {
 }
 
 }  // namespace
+
+const void* new_operator_context(std::uint32_t thread) noexcept {
+  Context* context = nullptr;
+  for (std::uint32_t i = 0; i < kParts && context == nullptr; ++i) context = take((thread + i) % kParts);
+  if (context != nullptr) context->functions = &kContextTable.destroy;
+  return context;
+}
+
+void free_operator_context(const void* context) noexcept { give_back(const_cast<void*>(context)); }
+
+std::uint32_t number_of_context(const void* context) noexcept {
+  return static_cast<std::uint32_t>(static_cast<const Context*>(context) - s_contexts);
+}
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
@@ -334,7 +315,10 @@ void watch_torch() noexcept {
   }
   if (s_is_found) {
     look_for_python();
-    look_for_refused();
+    // Stops PyTorch from collecting inputs that the agent no longer reads.
+    const TorchLevel level = s_level.load(std::memory_order_relaxed);
+    if (has_inputs(level) && inputs_are_refused())
+      set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
   }
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);

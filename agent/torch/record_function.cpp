@@ -1,20 +1,8 @@
 #include "agent/torch/record_function.h"
 
-#include <cstring>
-
 #include "agent/base/loaded_objects.h"
 
 namespace agent {
-
-namespace {
-
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(symbol_in(library, name));
-  return function != nullptr;
-}
-
-}  // namespace
 
 TorchFound find_torch(TorchFunctions& functions) noexcept {
   // By its file name as known to the loader, independent of directory and scope.
@@ -22,12 +10,13 @@ TorchFound find_torch(TorchFunctions& functions) noexcept {
   objects_named("libtorch_cpu.so", found);
   void* library = found.count > 0 ? handle_of(found.paths[0]) : nullptr;
   if (library == nullptr) return TorchFound::absent;
-  const bool whole = find(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", functions.add_callback) &&
-                     find(library, "_ZN2at14removeCallbackEm", functions.remove_callback) &&
-                     find(library, "_ZNK2at14RecordFunction4nameEv", functions.name) &&
-                     find(library, "_ZN2at14RecordFunction15currentThreadIdEv", functions.thread) &&
-                     find(library, "_ZN2at15sequence_number4peekEv", functions.sequence);
-  find(library, "_ZNK2at14RecordFunction10num_inputsEv", functions.inputs);
+  const bool whole =
+      find_in(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", functions.add_callback) &&
+      find_in(library, "_ZN2at14removeCallbackEm", functions.remove_callback) &&
+      find_in(library, "_ZNK2at14RecordFunction4nameEv", functions.name) &&
+      find_in(library, "_ZN2at14RecordFunction15currentThreadIdEv", functions.thread) &&
+      find_in(library, "_ZN2at15sequence_number4peekEv", functions.sequence);
+  find_in(library, "_ZNK2at14RecordFunction10num_inputsEv", functions.inputs);
   // Defined in libc10, a dependency
   functions.undefined_tensor = symbol_in(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");
   return whole ? TorchFound::found : TorchFound::unfit;
@@ -44,10 +33,6 @@ constexpr std::uint64_t kMostInputs = 1 << 20;
 constexpr std::uint32_t kTooMany = 1000;  // operators with a different number of inputs
 constexpr std::uint64_t kNoSequence = ~std::uint64_t{0};
 constexpr std::uint64_t kMostThreads = std::uint64_t{1} << 31;
-
-bool may_have_inputs(const OperatorCall& call) {
-  return call.scope == trace::OperatorScope::function || call.scope == trace::OperatorScope::backward_function;
-}
 
 // Relative to the sequence number; 0 if unknown so far. Without named inputs there is an empty list of outputs.
 std::uint32_t forward_thread_at(const std::byte* sequence, std::uint32_t& known) {
@@ -138,7 +123,9 @@ bool RecordFunctionReader::is_number_of_inputs(std::uint64_t count, std::uint64_
 bool RecordFunctionReader::read_inputs(const TorchFunctions& torch, const RecordFunction* function,
                                        OperatorCall& call) noexcept {
   if (torch.inputs == nullptr) return false;
-  if (learnt(sequence_at_) == 0 || !may_have_inputs(call)) return true;
+  const bool may_have_inputs =
+      call.scope == trace::OperatorScope::function || call.scope == trace::OperatorScope::backward_function;
+  if (learnt(sequence_at_) == 0 || !may_have_inputs) return true;
   const std::byte* sequence = reinterpret_cast<const std::byte*>(function) + learnt(sequence_at_);
   const std::uint64_t values = word_at(sequence + kInputsAt), count = word_at(sequence + kInputCountAt);
   if (count > kMostInputs || (count != 0 && (values == 0 || values % alignof(TorchValue) != 0))) return false;

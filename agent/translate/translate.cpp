@@ -109,16 +109,11 @@ bool Translation::is_known(KnownShape& known, const Launch& launch) const noexce
 }
 
 void Translation::remember(KnownShape& known, const Launch& launch, std::uint32_t ref) noexcept {
-  const auto at_ref = [&](std::uint32_t at) {
-    return (trace::is_local(at) ? writer_.payload() : ring().definitions()) + trace::ref_offset(at);
-  };
   trace::LaunchShapeRecord written;
-  std::memcpy(&written, at_ref(ref), sizeof(written));
-  trace::StringRecord text;
-  std::memcpy(&text, at_ref(written.name_ref), sizeof(text));
-  known = {launch,      ref,
-           text.length, trace::is_local(ref) ? writer_.ticket() : 0,
-           buffer_,     reinterpret_cast<const char*>(at_ref(written.name_ref)) + sizeof(text)};
+  std::memcpy(&written, record_at(ring(), writer_, ref), sizeof(written));
+  const std::string_view text = text_at(record_at(ring(), writer_, written.name_ref));
+  const std::uint64_t ticket = trace::is_local(ref) ? writer_.ticket() : 0;
+  known = {launch, ref, static_cast<std::uint32_t>(text.size()), ticket, buffer_, text.data()};
 }
 
 std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept {
@@ -185,9 +180,8 @@ void Translation::name_api(trace::RecordKind domain, std::uint32_t cbid) noexcep
 void Translation::name_thread(std::uint32_t tid) noexcept {
   // Two threads whose numbers share a slot must not replace each other at every call.
   Written* slot = &threads_[tid % kThreads];
-  for (std::size_t i = 0; i < kProbes && slot->key != tid && slot->key != 0; ++i) {
+  for (std::size_t i = 0; i < kProbes && slot->key != tid && slot->key != 0; ++i)
     slot = &threads_[(tid + i + 1) % kThreads];
-  }
   write_once(*slot, tid, [&] {
     auto record = trace::make_record<trace::ThreadNameRecord>();
     record.tid = tid;

@@ -5,8 +5,8 @@
 // the exceptions.
 //
 // Not used: DEVICE, because the driver provides the same data at any time, and the PCI bus id in addition
-// (cupti/devices.h); NAME and MARKER, which CUPTI creates only if it is itself the process's NVTX tool, which the agent
-// is (nvtx/).
+// (activity/devices.cpp); NAME and MARKER, which CUPTI creates only if it is itself the process's NVTX tool, which the
+// agent is (nvtx/).
 #pragma once
 #include <cupti.h>
 
@@ -63,6 +63,14 @@ class Translation {
   Times times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept {
     const Times both{time(start_cupti_ns), time(end_cupti_ns)};
     if (both.are_odd()) count_invalid_timestamps();
+    return both;
+  }
+  // Sets the times of a record.
+  template <typename Record, typename Activity>
+  Times set_times(Record& record, const Activity& activity) noexcept {
+    const Times both = times(activity.start, activity.end);
+    record.start_cupti_ns = both.start;
+    record.end_cupti_ns = both.end;
     return both;
   }
   // Returns true if a foreign time occurred while CUPTI's clock was assumed to be ours, so the clock has to be read.
@@ -138,5 +146,18 @@ struct Translator {
 
 // The rows, terminated by one without a function. The agent enables those whose event is wanted.
 extern const Translator kTranslators[];
+
+// Copies the members that many of CUPTI's records have.
+template <typename Record, typename Activity>
+void copy_members(Record& record, const Activity& activity) noexcept {
+  record.correlation = activity.correlationId;
+  if constexpr (requires { record.device, activity.deviceId; })
+    record.device = static_cast<decltype(record.device)>(activity.deviceId);
+  if constexpr (requires { record.context, activity.contextId; }) record.context = activity.contextId;
+  if constexpr (requires { record.stream, activity.streamId; }) record.stream = activity.streamId;
+  if constexpr (requires { record.bytes, activity.bytes; }) record.bytes = activity.bytes;
+  if constexpr (requires { record.graph, activity.graphId; }) record.graph = activity.graphId;
+  if constexpr (requires { record.graph_node, activity.graphNodeId; }) record.graph_node = activity.graphNodeId;
+}
 
 }  // namespace agent

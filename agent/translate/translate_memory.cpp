@@ -8,13 +8,9 @@ void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept
   auto record = trace::make_record<trace::MemoryRecord>();
   record.operation = static_cast<std::uint8_t>(memory.memoryOperationType);
   record.memory = static_cast<std::uint8_t>(memory.memoryKind);
-  record.correlation = memory.correlationId;
+  copy_members(record, memory);
   record.time_cupti_ns = out.time(memory.timestamp);
   record.address = memory.address;
-  record.bytes = memory.bytes;
-  record.device = memory.deviceId;
-  record.context = memory.contextId;
-  record.stream = memory.streamId;
   record.is_async = memory.isAsync;
   const bool has_pool = memory.memoryPoolConfig.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID;
   record.pool_address = has_pool ? memory.memoryPoolConfig.address : 0;
@@ -27,13 +23,12 @@ void translate_memory_pool(Translation& out, const CUpti_Activity* activity) noe
   auto record = trace::make_record<trace::MemoryPoolRecord>();
   record.operation = static_cast<std::uint8_t>(pool.memoryPoolOperationType);
   record.pool = static_cast<std::uint8_t>(pool.memoryPoolType);
-  record.correlation = pool.correlationId;
+  copy_members(record, pool);
   record.time_cupti_ns = out.time(pool.timestamp);
   record.address = pool.address;
   record.bytes = pool.size;
   record.used_bytes = pool.utilizedSize;
   record.release_threshold_bytes = pool.releaseThreshold;
-  record.device = pool.deviceId;
   out.append(record);
 }
 

@@ -9,26 +9,15 @@ namespace {
 // The meaning depends on the kind of object: a process and its thread, or a device, its context, its stream.
 void set_object(trace::OverheadRecord& record, const CUpti_ActivityOverhead& overhead) {
   const auto& id = overhead.objectId;
-  record.object = static_cast<std::uint16_t>(overhead.objectKind);
-  switch (overhead.objectKind) {
-    case CUPTI_ACTIVITY_OBJECT_PROCESS:
-      record.tid = id.pt.processId;
-      break;  // the tid of its first thread
-    case CUPTI_ACTIVITY_OBJECT_THREAD:
-      record.tid = id.pt.threadId;
-      break;
-    case CUPTI_ACTIVITY_OBJECT_STREAM:
-      record.stream = id.dcs.streamId;
-      [[fallthrough]];
-    case CUPTI_ACTIVITY_OBJECT_CONTEXT:
-      record.context = id.dcs.contextId;
-      [[fallthrough]];
-    case CUPTI_ACTIVITY_OBJECT_DEVICE:
-      record.device = id.dcs.deviceId;
-      break;
-    default:
-      break;
-  }
+  const CUpti_ActivityObjectKind kind = overhead.objectKind;
+  const bool is_stream = kind == CUPTI_ACTIVITY_OBJECT_STREAM;
+  const bool is_context = is_stream || kind == CUPTI_ACTIVITY_OBJECT_CONTEXT;
+  record.object = static_cast<std::uint16_t>(kind);
+  if (kind == CUPTI_ACTIVITY_OBJECT_PROCESS) record.tid = id.pt.processId;  // the tid of its first thread
+  if (kind == CUPTI_ACTIVITY_OBJECT_THREAD) record.tid = id.pt.threadId;
+  if (is_stream) record.stream = id.dcs.streamId;
+  if (is_context) record.context = id.dcs.contextId;
+  if (is_context || kind == CUPTI_ACTIVITY_OBJECT_DEVICE) record.device = id.dcs.deviceId;
 }
 
 // The value for a synchronization that is not with an event, in 32 bits or in 64.
@@ -44,12 +33,8 @@ void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
   const auto& wait = *reinterpret_cast<const CUpti_ActivitySynchronization*>(activity);
   auto record = trace::make_record<trace::SyncRecord>();
   record.type = static_cast<std::uint8_t>(wait.type);
-  record.correlation = wait.correlationId;
-  const Translation::Times times = out.times(wait.start, wait.end);
-  record.start_cupti_ns = times.start;
-  record.end_cupti_ns = times.end;
-  record.context = wait.contextId;
-  record.stream = wait.streamId;
+  copy_members(record, wait);
+  out.set_times(record, wait);
   record.event = wait.cudaEventId;
   record.return_value = late_field(activity, kSyncResult);
   record.event_sync_id = known_sync_id(late_field(activity, kSyncOfEvent));
@@ -60,9 +45,7 @@ void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noex
   if (!out.room(trace::CudaEventRecord::kKind, sizeof(trace::CudaEventRecord))) return;
   const auto& event = *reinterpret_cast<const CUpti_ActivityCudaEvent*>(activity);
   auto record = trace::make_record<trace::CudaEventRecord>();
-  record.correlation = event.correlationId;
-  record.context = event.contextId;
-  record.stream = event.streamId;
+  copy_members(record, event);
   record.event = event.eventId;
   record.event_sync_id = known_sync_id(late_field(activity, kEventSync));
   out.append(record);
@@ -74,9 +57,7 @@ void translate_overhead(Translation& out, const CUpti_Activity* activity) noexce
   const auto& overhead = *reinterpret_cast<const CUpti_ActivityOverhead*>(activity);
   auto record = trace::make_record<trace::OverheadRecord>();
   record.overhead = static_cast<std::uint32_t>(overhead.overheadKind);
-  const Translation::Times times = out.times(overhead.start, overhead.end);
-  record.start_cupti_ns = times.start;
-  record.end_cupti_ns = times.end;
+  out.set_times(record, overhead);
   record.correlation = late_field(activity, kOverheadCorrelation);
   set_object(record, overhead);
   if (record.tid != 0) out.name_thread(record.tid);

@@ -3,68 +3,26 @@
 #include "agent/translate/translate.h"
 
 namespace agent {
-
 namespace {
 
 void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel, Translation::Times times) {
   auto record = trace::make_record<trace::KernelWideRecord>();
   record.shape_ref = out.kernel_shape(kernel, sizeof(record));
   if (record.shape_ref == trace::kNoRef) return;
-  record.correlation = kernel.correlationId;
+  copy_members(record, kernel);
   record.start_cupti_ns = times.start;
   record.end_cupti_ns = times.end;
-  record.stream = kernel.streamId;
-  record.context = kernel.contextId;
-  record.device = kernel.deviceId;
-  record.graph_node = kernel.graphNodeId;
-  record.graph = kernel.graphId;
   if (kernel.graphNodeId != 0) note_graph_kernel();
   out.append(record);
 }
 
-bool is_narrow(const CUpti_ActivityKernel5& kernel, Translation::Times times) {
-  return !times.are_odd() && times.end - times.start <= UINT32_MAX && kernel.deviceId <= UINT16_MAX &&
-         kernel.graphNodeId == 0 && kernel.graphId == 0;
-}
-
-}  // namespace
-
-void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept {
-  const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel5*>(activity);
-  const Translation::Times times = out.times(kernel.start, kernel.end);
-  out.note_gpu_work(times.end);
-  if (!out.room(trace::KernelRecord::kKind, sizeof(trace::KernelWideRecord))) return;
-  if (!is_narrow(kernel, times)) return append_wide(out, kernel, times);
-  auto record = trace::make_record<trace::KernelRecord>();
-  record.shape_ref = out.kernel_shape(kernel, sizeof(record));
-  if (record.shape_ref == trace::kNoRef) return;
-  record.device = static_cast<std::uint16_t>(kernel.deviceId);
-  record.correlation = kernel.correlationId;
-  record.start_cupti_ns = times.start;
-  record.duration_ns = static_cast<std::uint32_t>(times.end - times.start);
-  record.stream = kernel.streamId;
-  record.context = kernel.contextId;
-  out.append(record);
-}
-
-namespace {
-
 // Members with equal names in CUPTI's structs for copies and memsets.
 template <typename Record, typename Activity>
 Record begin_record(Translation& out, const Activity& activity) {
-  const Translation::Times times = out.times(activity.start, activity.end);
-  out.note_gpu_work(times.end);
   auto record = trace::make_record<Record>();
+  out.note_gpu_work(out.set_times(record, activity).end);
   record.flags = activity.flags;
-  record.correlation = activity.correlationId;
-  record.start_cupti_ns = times.start;
-  record.end_cupti_ns = times.end;
-  record.bytes = activity.bytes;
-  record.stream = activity.streamId;
-  record.context = activity.contextId;
-  record.device = activity.deviceId;
-  record.graph_node = activity.graphNodeId;
-  record.graph = activity.graphId;
+  copy_members(record, activity);
   return record;
 }
 
@@ -78,6 +36,23 @@ Record begin_copy(Translation& out, const Activity& activity) {
 }
 
 }  // namespace
+
+void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept {
+  const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel5*>(activity);
+  const Translation::Times times = out.times(kernel.start, kernel.end);
+  out.note_gpu_work(times.end);
+  if (!out.room(trace::KernelRecord::kKind, sizeof(trace::KernelWideRecord))) return;
+  const bool is_narrow = !times.are_odd() && times.end - times.start <= UINT32_MAX && kernel.deviceId <= UINT16_MAX &&
+                         kernel.graphNodeId == 0 && kernel.graphId == 0;
+  if (!is_narrow) return append_wide(out, kernel, times);
+  auto record = trace::make_record<trace::KernelRecord>();
+  record.shape_ref = out.kernel_shape(kernel, sizeof(record));
+  if (record.shape_ref == trace::kNoRef) return;
+  copy_members(record, kernel);
+  record.start_cupti_ns = times.start;
+  record.duration_ns = static_cast<std::uint32_t>(times.end - times.start);
+  out.append(record);
+}
 
 void translate_memcpy(Translation& out, const CUpti_Activity* activity) noexcept {
   if (!out.room(trace::MemcpyRecord::kKind, sizeof(trace::MemcpyRecord))) return;
@@ -108,15 +83,8 @@ void translate_graph_launch(Translation& out, const CUpti_Activity* activity) no
   if (!out.room(trace::GraphLaunchRecord::kKind, sizeof(trace::GraphLaunchRecord))) return;
   const auto& launch = *reinterpret_cast<const CUpti_ActivityGraphTrace*>(activity);
   auto record = trace::make_record<trace::GraphLaunchRecord>();
-  record.correlation = launch.correlationId;
-  const Translation::Times times = out.times(launch.start, launch.end);
-  record.start_cupti_ns = times.start;
-  record.end_cupti_ns = times.end;
-  record.device = launch.deviceId;
-  record.context = launch.contextId;
-  record.stream = launch.streamId;
-  record.graph = launch.graphId;
-  out.note_gpu_work(times.end);
+  copy_members(record, launch);
+  out.note_gpu_work(out.set_times(record, launch).end);
   out.append(record);
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -354,10 +353,7 @@ class ClockFitter {
 
   // Returns the estimate of the next domain. Drifts are so small that their products can be ignored.
   static Estimate through(const Estimate& known, const Line& line, int direction) {
-    Estimate next;
-    next.known = true;
-    next.reference = known.reference;
-    next.line = line;
+    Estimate next{.known = true, .reference = known.reference, .line = line};
     if (direction < 0) {
       next.line.offset = -line.offset;
       next.line.slope = -line.slope;
@@ -420,7 +416,7 @@ class ClockFitter {
         fit.samples = e.samples;
         fit.mad_ns = std::llround(e.line.mad);
         put_line(domain, fit);
-        if (!is_significant(domain)) fit.offset_ns = 0;
+        if (std::abs(e.line.offset + between(domain)) <= kOffsetErrors * e.line.offset_error) fit.offset_ns = 0;
         put_bound(domain, fit.bound_lo_ns, fit.bound_hi_ns);
       }
       for (const SpanId span : spans_of_[domain]) {
@@ -437,10 +433,6 @@ class ClockFitter {
   }
   // Offsets up to here are for times since each domain's own first one.
   double between(SpanId span) const { return static_cast<double>(origin(estimates_[span].reference) - origin(span)); }
-  bool is_significant(SpanId span) const {
-    const Estimate& e = estimates_[span];
-    return !(std::abs(e.line.offset + between(span)) <= kOffsetErrors * e.line.offset_error);
-  }
   void put_line(SpanId span, ClockLine& line) const {
     const Estimate& e = estimates_[span];
     line.reference_ns = origin(span) + std::llround(e.line.middle);
@@ -523,8 +515,7 @@ class ClockFitter {
     for (const bool by_second : {false, true}) {
       std::vector<LinePoint> points = edge;  // at: on the second clock
       const auto time_of = [&](const LinePoint& point) { return by_second ? point.at : point.at + point.value; };
-      std::sort(points.begin(), points.end(),
-                [&](const LinePoint& x, const LinePoint& y) { return time_of(x) < time_of(y); });
+      std::ranges::sort(points, [&](const LinePoint& x, const LinePoint& y) { return time_of(x) < time_of(y); });
       std::vector<LinePoint> series;
       for (const LinePoint& point : points) series.push_back({time_of(point), point.value, point.weight});
       const auto breaks = find_breaks(series);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "cli/timeline/collectives/statistics.h"
 
@@ -28,7 +28,6 @@ struct Pair {
   double at_ns;         // time on the first lane's clock, since its first call
   double lo_ns, hi_ns;  // bounds of the offset
   double end_ns;        // offset according to the ends
-  double start_ns;      // offset according to the starts
 };
 
 // The compared data of a call, relative to the lane's first one.
@@ -41,14 +40,14 @@ struct Timed {
 
 class Fitter {
  public:
-  Fitter(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock)
-      : whats_(whats),
-        same_clock_(same_clock),
-        origin_a_(first_time(a)),
-        origin_b_(first_time(b)),
-        a_(timed(a, origin_a_)),
-        b_(timed(b, origin_b_)) {
-    if (!same_clock) return;
+  explicit Fitter(const LanePair& lanes)
+      : whats_(lanes.whats),
+        same_clock_(lanes.same_clock),
+        origin_a_(first_time(lanes.a)),
+        origin_b_(first_time(lanes.b)),
+        a_(timed(lanes.a, origin_a_)),
+        b_(timed(lanes.b, origin_b_)) {
+    if (!same_clock_) return;
     const auto zero = static_cast<double>(origin_b_ - origin_a_);
     least_ = zero - kTimestampError_ns;
     most_ = zero + kTimestampError_ns;
@@ -107,12 +106,7 @@ class Fitter {
     return spread(ends(drift)).second;
   }
 
-  bool any_binds() const {
-    const auto some = [](const Calls& calls) {
-      return std::any_of(calls.begin(), calls.end(), [](const Timed& call) { return call.binds; });
-    };
-    return some(a_) && some(b_);
-  }
+  bool any_binds() const { return std::ranges::any_of(a_, &Timed::binds) && std::ranges::any_of(b_, &Timed::binds); }
 
  private:
   using Calls = std::vector<Timed>;
@@ -121,8 +115,7 @@ class Fitter {
     Calls calls;
     calls.reserve(lane.calls.size());
     for (const CollectiveCall& call : lane.calls) {
-      const bool is_known =
-          call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime && times_bind(whats_[call.what].operation);
+      const bool is_known = binds(call, whats_);
       calls.push_back({call.position, is_known ? static_cast<double>(call.gpu_start_ns - origin) : 0,
                        is_known ? static_cast<double>(call.gpu_end_ns - origin) : 0, call.what, is_known});
     }
@@ -137,22 +130,19 @@ class Fitter {
     if (at <= 0) return calls.data();
     if (at < std::ssize(calls) && calls[static_cast<std::size_t>(at)].position == position) return calls.data() + at;
     if (position > calls.back().position) return end_of(calls);
-    return std::lower_bound(calls.data(), end_of(calls), position,
-                            [](const Timed& call, std::int64_t value) { return call.position < value; });
+    return std::ranges::lower_bound(calls.data(), end_of(calls), position, {}, &Timed::position);
   }
 
   // Returns the calls of the second lane within the first one.
   std::pair<const Timed*, const Timed*> common(std::int64_t shift) const {
-    const Timed *const first = find(b_, a_.front().position - shift), *const last =
-                                                                          find(b_, a_.back().position - shift + 1);
-    return {first, std::max(first, last)};
+    const Timed* const first = find(b_, a_.front().position - shift);
+    return {first, std::max(first, find(b_, a_.back().position - shift + 1))};
   }
 
   bool can_be_same_what(WhatId a, WhatId b) const { return a == b || can_be_same(whats_[a], whats_[b]); }
 
   void add_pair(const Timed& a, const Timed& b) {
-    pairs_.push_back(
-        {a.end_ns, a.start_ns - b.end_ns, a.end_ns - b.start_ns, a.end_ns - b.end_ns, a.start_ns - b.start_ns});
+    pairs_.push_back({a.end_ns, a.start_ns - b.end_ns, a.end_ns - b.start_ns, a.end_ns - b.end_ns});
   }
 
   // Returns the common width of the intervals after removing a drift.
@@ -177,11 +167,6 @@ class Fitter {
     for (const Pair& pair : pairs_) values_.push_back(pair.end_ns - drift * pair.at_ns);
     return values_;
   }
-  std::vector<double>& starts(double drift) {
-    values_.clear();
-    for (const Pair& pair : pairs_) values_.push_back(pair.start_ns - drift * pair.at_ns);
-    return values_;
-  }
 
   void judge(LaneFit& fit) {
     fit.binding = pairs_.size();
@@ -192,10 +177,8 @@ class Fitter {
     const double drift = best_drift();
     fit.width_ns = width(drift);
     fit.drift_ppm = drift * 1e6;
-    fit.starts_mad_ns = spread(starts(drift)).second;
-    const auto [middle, mad_ns] = spread(ends(drift));
-    fit.offset_ns = middle + static_cast<double>(origin_a_ - origin_b_);
-    fit.mad_ns = mad_ns;
+    std::tie(fit.offset_ns, fit.mad_ns) = spread(ends(drift));
+    fit.offset_ns += static_cast<double>(origin_a_ - origin_b_);
     if (fit.differs) return;
     const char* const clocks = same_clock_ ? "although they have the same clock" : "whatever the offset of the clocks";
     if (fit.width_ns < -kTimestampError_ns) {
@@ -233,8 +216,8 @@ class Fitter {
 };
 
 // Returns the shifts at which both lanes may have `fewest` calls in common: first those with near first or last calls.
-std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLane& b, std::int64_t step,
-                                    std::size_t fewest) {
+std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLane& b, std::size_t fewest) {
+  const std::int64_t step = std::max(a.ordinal_step, b.ordinal_step);
   const auto inside = static_cast<std::int64_t>(fewest) - 1;
   const std::int64_t first = a.calls.front().position - b.calls.back().position + inside;
   const std::int64_t last = a.calls.back().position - b.calls.front().position - inside;
@@ -274,14 +257,10 @@ std::vector<std::int64_t> best_shifts(Fitter& fitter, std::vector<std::int64_t> 
   return shifts;
 }
 
-}  // namespace
-
-LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock,
-               std::int64_t shift) {
-  return Fitter(a, b, whats, same_clock).at(shift);
+// Returns true if equal positions are the same call because nothing is missing before them.
+bool are_counted_alike(const LanePair& lanes) {
+  return lanes.a.numbering == Numbering::counted && lanes.a.whole_beginning && lanes.b.whole_beginning;
 }
-
-namespace {
 
 // Returns the possible shifts, the best one first.
 std::vector<LaneFit> possible_fits(Fitter& fitter, const std::vector<std::int64_t>& shifts, std::size_t fewest,
@@ -292,21 +271,38 @@ std::vector<LaneFit> possible_fits(Fitter& fitter, const std::vector<std::int64_
     budget.pairs -= std::min(budget.pairs, fit.pairs);
     if (fit.possible && fit.pairs >= fewest && fit.binding >= kFewestPairs) found.push_back(std::move(fit));
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const LaneFit& one, const LaneFit& other) { return one.mad_ns < other.mad_ns; });
+  std::ranges::stable_sort(found, {}, &LaneFit::mad_ns);
   return found;
 }
 
-LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                 bool same_clock, FitBudget& budget) {
+// If the steps of a run are very similar, a call lost on one side may hide the right shift, and a wrong one may fit as
+// a whole. A part without the loss then fits clearly better at another shift, or most parts fit equally well at others.
+bool may_hide_another(const LanePair& lanes, FitBudget& budget, const LaneFit& fit) {
+  const std::vector<PartFit> parts = fit_parts(lanes, budget);
+  std::size_t others = 0;
+  for (auto each = parts.begin(); each != parts.end();) {
+    const auto next = std::find_if(each, parts.end(), [&](const PartFit& other) { return other.first != each->first; });
+    if (std::none_of(each, next, [&](const PartFit& one) { return one.fit.shift == fit.shift; })) return true;
+    others += each->fit.shift != fit.shift;
+    each = next;
+  }
+  return 2 * others >= kLaneParts;
+}
+
+}  // namespace
+
+LaneFit fit_at(const LanePair& lanes, std::int64_t shift) { return Fitter(lanes).at(shift); }
+
+LaneFit fit_part(const LanePair& lanes, FitBudget& budget) {
+  const auto& [a, b, whats, same_clock] = lanes;
   LaneFit best;
   if (a.calls.empty() || b.calls.empty()) return best;
   if (budget.pairs == 0) {
     best.why = kTooMany;
     return best;
   }
-  Fitter fitter(a, b, whats, same_clock);
-  if (a.numbering == Numbering::counted && a.whole_beginning && b.whole_beginning) {
+  Fitter fitter(lanes);
+  if (are_counted_alike(lanes)) {
     best = fitter.at(0);
     budget.pairs -= std::min(budget.pairs, best.pairs);
     if (!best.possible) best.why = "if the first calls are the same, " + best.why;
@@ -321,7 +317,7 @@ LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interne
     best.why = fmt::format("fewer than {} calls without a number, too few to prove anything", fewest);
     return best;
   }
-  const auto shifts = shifts_of(a, b, std::max(a.ordinal_step, b.ordinal_step), fewest);
+  const auto shifts = shifts_of(a, b, fewest);
   const std::vector<LaneFit> possible = possible_fits(fitter, shifts, fewest, budget);
   if (possible.empty()) {
     if (budget.pairs == 0) {
@@ -341,10 +337,8 @@ LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interne
   return best;
 }
 
-}  // namespace
-
-std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                               bool same_clock, FitBudget& budget) {
+std::vector<PartFit> fit_parts(const LanePair& lanes, FitBudget& budget) {
+  const auto& [a, b, whats, same_clock] = lanes;
   std::vector<PartFit> found;
   const std::size_t length = std::max(kLeastLanePart, b.calls.size() / kLaneParts);
   if (b.calls.size() < length || a.calls.size() < length) return found;
@@ -353,10 +347,9 @@ std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b,
     CollectiveLane some = b;
     some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(first),
                       b.calls.begin() + static_cast<std::ptrdiff_t>(first + length));
-    Fitter fitter(a, some, whats, same_clock);
+    Fitter fitter({a, some, whats, same_clock});
     const std::size_t fewest = std::max(kFewestPairs, (length + 1) / 2);
-    const std::vector<LaneFit> possible =
-        possible_fits(fitter, shifts_of(a, some, std::max(a.ordinal_step, b.ordinal_step), fewest), fewest, budget);
+    const std::vector<LaneFit> possible = possible_fits(fitter, shifts_of(a, some, fewest), fewest, budget);
     for (const LaneFit& each : possible) {
       if (!is_clearly_better(possible[0].mad_ns, each.mad_ns)) found.push_back({first, length, each});
     }
@@ -364,35 +357,10 @@ std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b,
   return found;
 }
 
-namespace {
-
-// If the steps of a run are very similar, a call lost on one side may hide the right shift, and a wrong one may fit as
-// a whole. A part without the loss then fits clearly better at another shift, or most parts fit equally well at others.
-bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                      FitBudget& budget, const LaneFit& fit) {
-  const std::vector<PartFit> parts = fit_parts(a, b, whats, false, budget);
-  std::size_t others = 0;
-  for (auto each = parts.begin(); each != parts.end();) {
-    const auto next = std::find_if(each, parts.end(), [&](const PartFit& other) { return other.first != each->first; });
-    if (std::none_of(each, next, [&](const PartFit& one) { return one.fit.shift == fit.shift; })) return true;
-    others += each->fit.shift != fit.shift;
-    each = next;
-  }
-  return 2 * others >= kLaneParts;
-}
-
-}  // namespace
-
-LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats,
-                 bool same_clock, FitBudget& budget) {
-  return best_fit(a, part, whats, same_clock, budget);
-}
-
-LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                  bool same_clock, FitBudget& budget) {
-  LaneFit fit = best_fit(a, b, whats, same_clock, budget);
-  const bool is_counted_alike = a.numbering == Numbering::counted && a.whole_beginning && b.whole_beginning;
-  if (!fit.possible || same_clock || is_counted_alike || !may_hide_another(a, b, whats, budget, fit)) return fit;
+LaneFit fit_lanes(const LanePair& lanes, FitBudget& budget) {
+  LaneFit fit = fit_part(lanes, budget);
+  if (!fit.possible || lanes.same_clock || are_counted_alike(lanes) || !may_hide_another(lanes, budget, fit))
+    return fit;
   fit.possible = false;
   fit.alike = true;
   fit.why = fmt::format("a shift of {} is possible, but parts fit other shifts, and a lost call may hide the right one",
@@ -400,10 +368,9 @@ LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Intern
   return fit;
 }
 
-std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                    bool same_clock, const LaneFit& fit) {
+std::string why_not(const LanePair& lanes, const LaneFit& fit) {
   if (fit.shifts == 0) return fit.why;
-  const LaneFit last = fit_at(a, b, whats, same_clock, a.calls.back().position - b.calls.back().position);
+  const LaneFit last = fit_at(lanes, lanes.a.calls.back().position - lanes.b.calls.back().position);
   return fmt::format("none of {} shifts is possible; if the last calls are the same, {}", fit.shifts,
                      last.why.empty() ? "too few calls are in common" : last.why);
 }

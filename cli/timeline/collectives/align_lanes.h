@@ -35,13 +35,12 @@ struct LaneFit {
   std::size_t pairs = 0;   // calls present in both lanes
   // Pairs with known times on both sides in which every rank depends on all, as far as is known
   std::size_t binding = 0;
-  double offset_ns = 0;      // median of the differences of the ends
-  double drift_ppm = 0;      // of the second lane's clock; 0 if no drift is needed
-  double width_ns = 0;       // common part of the intervals; if negative, the distance by which they miss each other
-  double mad_ns = 0;         // median absolute deviation of the ends
-  double starts_mad_ns = 0;  // median absolute deviation of the starts
-  std::size_t shifts = 0;    // number of shifts tried, if none is possible; see why_not()
-  std::string why;           // reason why the fit is impossible, if no other member gives it
+  double offset_ns = 0;    // median of the differences of the ends
+  double drift_ppm = 0;    // of the second lane's clock; 0 if no drift is needed
+  double width_ns = 0;     // common part of the intervals; if negative, the distance by which they miss each other
+  double mad_ns = 0;       // median absolute deviation of the ends
+  std::size_t shifts = 0;  // number of shifts tried, if none is possible; see why_not()
+  std::string why;         // reason why the fit is impossible, if no other member gives it
 };
 
 // Pairs of calls that may still be compared, over all comparisons of a run. The limit keeps matching linear in the
@@ -72,18 +71,26 @@ constexpr bool times_bind(Operation operation) {
   return all_depend_on_all(operation) || operation == Operation::unknown || operation == Operation::send_receive;
 }
 
-// Fits one shift. If `same_clock`, the offset is 0. Calls that do different things make the shift impossible; calls of
-// unknown times are skipped.
-LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock,
-               std::int64_t shift);
+// Returns true if all times of the call are known and limit the clock offset.
+inline bool binds(const CollectiveCall& call, const Interned<CollectiveWhat>& whats) {
+  return call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime && times_bind(whats[call.what].operation);
+}
+
+// Two lanes that are compared.
+struct LanePair {
+  const CollectiveLane &a, &b;
+  const Interned<CollectiveWhat>& whats;
+  bool same_clock;  // the offset between the clocks is 0
+};
+
+// Fits one shift. Calls that do different things make the shift impossible; calls of unknown times are skipped.
+LaneFit fit_at(const LanePair& lanes, std::int64_t shift);
 
 // Fits all shifts: each with a few pairs, the remaining ones with more pairs, and the best one with all pairs.
-LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                  bool same_clock, FitBudget& budget);
+LaneFit fit_lanes(const LanePair& lanes, FitBudget& budget);
 
 // Same as fit_lanes() for a part of the second lane, without the check that lost calls may hide the right shift.
-LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats,
-                 bool same_clock, FitBudget& budget);
+LaneFit fit_part(const LanePair& lanes, FitBudget& budget);
 
 // Part of the second lane, with a shift that is possible for it and not clearly worse than the best one.
 struct PartFit {
@@ -92,12 +99,10 @@ struct PartFit {
 };
 
 // Returns a few parts that make up the second lane, in order. The candidates of each part are sorted, best shift first.
-std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                               bool same_clock, FitBudget& budget);
+std::vector<PartFit> fit_parts(const LanePair& lanes, FitBudget& budget);
 
 // Returns the reason why `fit`, a fit of these lanes, is impossible.
-std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                    bool same_clock, const LaneFit& fit);
+std::string why_not(const LanePair& lanes, const LaneFit& fit);
 
 // Returns true if the fit is possible and has enough calls to exclude chance.
 bool proves(const LaneFit& fit);

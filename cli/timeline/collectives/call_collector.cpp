@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 
-#include "cli/timeline/collectives/gpu_ledger.h"
 #include "cli/trace/event_times.h"
 #include "cli/trace/garbage_collections.h"
 #include "cli/trace/names.h"
@@ -32,12 +29,8 @@ using DraftId = std::uint32_t;
 constexpr DraftId kNoDraft = ~DraftId{0};
 
 // Identifies the lane of a call, as far as the call itself determines it.
-struct LaneKey {
-  CommunicatorId communicator = kNoCommunicator;
-  Numbering numbering = Numbering::counted;
-  bool replay = false;  // of a CUDA graph
-  bool point_to_point = false;
-  std::int32_t own_rank = -1, source = -1, destination = -1;
+struct LaneKey : LaneKind {
+  LaneKey() { communicator = kNoCommunicator; }
   TrackId stream = kNoTrack;  // if the communicator is unknown
   auto operator<=>(const LaneKey&) const = default;
 };
@@ -166,12 +159,10 @@ bool can_do(Operation kernel, Operation call) {
          (kernel == Operation::all_reduce && call == Operation::barrier);
 }
 
-struct Covered {
-  ProcessDrafts& process;
-  void operator()(std::uint64_t draft, std::int64_t covered_ns) const {
-    process.drafts[draft].call.exposed_ns -= covered_ns;
-  }
-};
+// Returns a function that subtracts the time in which the work of a call was covered by compute.
+auto uncover(ProcessDrafts& process) {
+  return [&](std::uint64_t draft, std::int64_t covered_ns) { process.drafts[draft].call.exposed_ns -= covered_ns; };
+}
 
 class Collector : public CallCollector {
  public:
@@ -200,7 +191,7 @@ class Collector : public CallCollector {
   void end_of(ProcessId id) override {
     ProcessDrafts& process = processes_[id];
     if (process.has_ended) return;
-    for (auto& [number, device] : process.devices) device.cover.finish(Covered{process});
+    for (auto& [number, device] : process.devices) device.cover.finish(uncover(process));
     found_[id] = lanes_of(id);
     add_work(process, found_[id]);
     process = {};
@@ -425,7 +416,7 @@ class Collector : public CallCollector {
                                         : GpuLedger::Use::communication;
     late_launch(id, device.ledger, device.ledger.work(use, start_ns, end_ns), event.correlation);
     if (use != GpuLedger::Use::communication) count_work(process, event, facts, computes);
-    if (computes && event.duration_ns >= 0) device.cover.compute(start_ns, end_ns, Covered{process});
+    if (computes && event.duration_ns >= 0) device.cover.compute(start_ns, end_ns, uncover(process));
     for (const DraftId draft : drafts) extend(process, draft, event, device);
   }
 
@@ -488,21 +479,18 @@ class Collector : public CallCollector {
     delay.outside_ns = process.outside_ns;
     delay.collecting_ns = process.collecting_ns;
     delay.in_calls.assign(process.in_calls_ns.begin(), process.in_calls_ns.end());
-    std::stable_sort(delay.in_calls.begin(), delay.in_calls.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(delay.in_calls, [](const auto& a, const auto& b) { return a.second > b.second; });
   }
 
   // Returns the calls to which this work belongs. Creates one if only the work is known.
   std::vector<DraftId> drafts_of(ProcessId id, const Event& event, const Facts& facts) {
     ProcessDrafts& process = processes_[id];
     const bool communicates = event.kind == Kind::kernel && names_[event.name].communicates;
-    if (catalog_.processes[id].format != SourceFormat::ring) {
+    if (catalog_.processes[id].format != SourceFormat::ring)
       return communicates ? std::vector{add(process, profiled(id, event, facts))} : std::vector<DraftId>{};
-    }
     const KernelFacts* const kernel = facts.get<KernelFacts>();
-    if (kernel != nullptr && kernel->graph.any()) {
+    if (kernel != nullptr && kernel->graph.any())
       return communicates ? std::vector{add(process, replayed(id, event, kernel->graph))} : std::vector<DraftId>{};
-    }
     if (const auto* const waiting = process.waiting.find(event.correlation)) {
       for (const DraftId each : *waiting) process.drafts[each].ended += event.duration_ns >= 0;
       const std::vector<DraftId> calls = chosen(process, *waiting, event);
@@ -541,9 +529,7 @@ class Collector : public CallCollector {
 
   Draft lone(const Event& event) {
     Draft draft;
-    CollectiveWhat what;
-    what.operation = operation_of_kernel(catalog_.strings[event.name]);
-    draft.call.what = whats_.intern(what);
+    draft.call.what = whats_.intern({.operation = operation_of_kernel(catalog_.strings[event.name])});
     draft.call.position = kNoPosition;
     return draft;
   }
@@ -641,7 +627,7 @@ class Collector : public CallCollector {
     call.gpu_end_ns = std::max(call.gpu_end_ns, end_ns);
     if (!with_reasons_ || from_ns >= end_ns) return;
     call.exposed_ns += end_ns - from_ns;
-    device.cover.watch(id, from_ns, end_ns, Covered{process});
+    device.cover.watch(id, from_ns, end_ns, uncover(process));
   }
 
   // ---- lanes ----
@@ -694,13 +680,7 @@ class Collector : public CallCollector {
   CollectiveLane lane_of(const LaneKey& key, std::vector<Draft>& drafts, bool whole_beginning,
                          std::uint64_t& left_out) {
     CollectiveLane lane;
-    lane.communicator = key.communicator;  // kNoCommunicator until take()
-    lane.numbering = key.numbering;
-    lane.own_rank = key.own_rank;
-    lane.source = key.source;
-    lane.destination = key.destination;
-    lane.point_to_point = key.point_to_point;
-    lane.replay = key.replay;
+    static_cast<LaneKind&>(lane) = key;  // its communicator may be kNoCommunicator until take()
     lane.whole_beginning = whole_beginning;
     for (const Draft& draft : drafts) lane.ordinal_step = std::max(lane.ordinal_step, draft.step);
     if (key.numbering == Numbering::counted || lane.ordinal_step > 1) {
@@ -712,8 +692,7 @@ class Collector : public CallCollector {
     } else if (lane.ordinal_step > 1) {
       left_out += number_by_neighbours(drafts, lane.ordinal_step);
     }
-    std::stable_sort(drafts.begin(), drafts.end(),
-                     [](const Draft& a, const Draft& b) { return a.call.position < b.call.position; });
+    std::ranges::stable_sort(drafts, [](const Draft& a, const Draft& b) { return a.call.position < b.call.position; });
     for (Draft& draft : drafts) {
       // Calls with one number, as those of a coalesced operation, have consecutive positions.
       if (lane.ordinal_step > 1 && !lane.calls.empty() && lane.calls.back().position >= draft.call.position)

@@ -10,7 +10,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -79,17 +78,21 @@ struct CollectiveCall {
 
 enum class Numbering : std::uint8_t { numbered, counted };
 
-struct CollectiveLane {
+// What the calls of a lane have in common, as far as it determines the lane.
+struct LaneKind {
   CommunicatorId communicator = 0;
   Numbering numbering = Numbering::counted;
+  bool replay = false;  // of CUDA graphs
+  bool point_to_point = false;
+  // Ranks in the communicator: its own, and for sends and receives the two; -1 for other calls or if unknown
+  std::int32_t own_rank = -1, source = -1, destination = -1;
+  auto operator<=>(const LaneKind&) const = default;
+};
+
+struct CollectiveLane : LaneKind {
   // Distance between positions of calls with successive numbers; several calls may share one number
   std::int64_t ordinal_step = 1;
-  bool whole_beginning = false;  // counted from the first call of the recording: no earlier call is missing
-  // For sends and receives: ranks in the communicator; -1 for other calls or if unknown
-  std::int32_t source = -1, destination = -1;
-  std::int32_t own_rank = -1;  // in the communicator; -1 if unknown
-  bool point_to_point = false;
-  bool replay = false;                // of CUDA graphs
+  bool whole_beginning = false;       // counted from the first call of the recording: no earlier call is missing
   std::vector<CollectiveCall> calls;  // by position, ascending
 };
 

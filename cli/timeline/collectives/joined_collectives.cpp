@@ -72,9 +72,8 @@ class Joiner {
     const bool is_whole = each.point_to_point
                               ? some.size() == 2
                               : group.size_is_told && some.size() == static_cast<std::size_t>(group.size);
-    return is_whole && std::all_of(some.begin(), some.end(), [&](const MatchedCall& call) {
-             return call_of(calls_, call).gpu_end_ns != kNoTime;
-           });
+    return is_whole && std::ranges::all_of(
+                           some, [&](const MatchedCall& call) { return call_of(calls_, call).gpu_end_ns != kNoTime; });
   }
 
   bool is_chosen(std::span<const MatchedCall> some) const {

@@ -42,9 +42,8 @@ class BestChain {
   }
   template <typename F>
   void walk(F&& f) const {
-    for (std::int32_t at = before(best_.size() - 1); at != kNone; at = links_[static_cast<std::size_t>(at)].last) {
+    for (std::int32_t at = before(best_.size() - 1); at != kNone; at = links_[static_cast<std::size_t>(at)].last)
       f(links_[static_cast<std::size_t>(at)].item, links_[static_cast<std::size_t>(at)].position);
-    }
   }
 
  private:
@@ -61,10 +60,6 @@ class BestChain {
   std::vector<std::int32_t> best_;  // a Fenwick tree of maxima
   std::vector<Link> links_;
 };
-
-bool binds(const CollectiveCall& call, const Interned<CollectiveWhat>& whats) {
-  return call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime && times_bind(whats[call.what].operation);
-}
 
 }  // namespace
 
@@ -166,7 +161,7 @@ void CallSequence::fill(const CollectiveLane& lane, const std::vector<SequenceCa
   for (const bool binding : {true, false}) {
     collect(binding);
     const auto is_even = [](const Gap& gap) { return gap.calls.size() == gap.entries.size(); };
-    if (binding && !std::all_of(gaps.begin(), gaps.end(), is_even)) continue;
+    if (binding && !std::ranges::all_of(gaps, is_even)) continue;
     for (const Gap& gap : gaps) {
       if (!is_even(gap)) continue;
       for (std::size_t i = 0; i < gap.calls.size(); ++i) {
@@ -247,8 +242,7 @@ CallSequence::Placed CallSequence::place(AxisLane& lane) const {
 std::vector<std::int32_t> CallSequence::nearest(const AxisLane& lane) const {
   std::vector<std::int32_t> found;
   for (const SequenceCall& call : timed(lane)) {
-    const auto next = std::lower_bound(entries_.begin(), entries_.end(), call.end_ns,
-                                       [](const SequenceEntry& entry, double end) { return entry.end_ns < end; });
+    const auto next = std::ranges::lower_bound(entries_, call.end_ns, {}, &SequenceEntry::end_ns);
     const auto apart = [&](auto at) { return at == entries_.end() ? INFINITY : std::abs(at->end_ns - call.end_ns); };
     const auto before = next == entries_.begin() ? entries_.end() : next - 1;
     const auto best = apart(before) < apart(next) ? before : next;
@@ -278,8 +272,8 @@ AxisLine joined(const AxisLine& outer, const AxisLine& inner) {
   return {origin_ns, outer.on_axis(there_ns) - origin_ns, inner.drift + outer.drift};
 }
 
-LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                    AxisLine& line) {
+LaneFit fit_on_axis(const LanePair& lanes, AxisLine& line) {
+  const auto& [a, b, whats, same_clock] = lanes;
   CallSequence sequence(whats, first_time(a));
   AxisLane reference{&a, {}}, other{&b, line};
   sequence.add(reference);
@@ -302,8 +296,8 @@ LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Inte
   return fit;
 }
 
-LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                        bool same_clock, FitBudget& budget, AxisLine& line) {
+LaneFit fit_with_losses(const LanePair& lanes, FitBudget& budget, AxisLine& line) {
+  const auto& [a, b, whats, same_clock] = lanes;
   LaneFit none;
   // At least half of the shorter lane has to be in the longer one.
   if (2 * b.calls.size() < a.calls.size()) return none;
@@ -319,7 +313,8 @@ LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const 
       some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(first),
                         b.calls.begin() + static_cast<std::ptrdiff_t>(first + length));
       some.whole_beginning = false;
-      const LaneFit found = fit_part(a, some, whats, same_clock, budget);
+      const LanePair with_some{a, some, whats, same_clock};
+      const LaneFit found = fit_part(with_some, budget);
       // If it fits at two positions, the sequence repeats and a loss may hide the right one.
       if (found.alike) return none;
       const std::int64_t middle_ns = some.calls[length / 2].gpu_end_ns;
@@ -334,7 +329,7 @@ LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const 
         whole = from == 0 && to == b.calls.size();
         some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(from),
                           b.calls.begin() + static_cast<std::ptrdiff_t>(to));
-        fit = fit_on_axis(a, some, whats, here);
+        fit = fit_on_axis(with_some, here);
         budget.pairs -= std::min(budget.pairs, a.calls.size() + some.calls.size());
       }
       // Losses leave nearly all of the shorter lane paired; a wrong position does not.

@@ -7,8 +7,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "cli/timeline/collectives/align_lanes.h"
@@ -91,14 +89,12 @@ class CallSequence {
 };
 
 // Fits two lanes whose clocks are known relative to each other. `line` converts b's times to a's and is refined.
-LaneFit fit_on_axis(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                    AxisLine& line);
+LaneFit fit_on_axis(const LanePair& lanes, AxisLine& line);
 
 // Same as fit_lanes() if calls may be missing on either side, so that no single shift fits. Finds a part of one lane in
 // the other and pairs the remaining calls from there. LaneFit::shift has no meaning then. `line` converts b's times to
 // a's.
-LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats,
-                        bool same_clock, FitBudget& budget, AxisLine& line);
+LaneFit fit_with_losses(const LanePair& lanes, FitBudget& budget, AxisLine& line);
 
 // The first converts the second lane's times to a's, for a fit without losses. The second returns the inverse line.
 AxisLine line_of(const LaneFit& fit, const CollectiveLane& a);

@@ -185,8 +185,7 @@ class Grouper {
   bool is_one(const Indices& some) const {
     const Indices calls = shared(some);
     if (calls.size() < kFewestCalls) return false;
-    const bool one_clock =
-        std::all_of(some.begin(), some.end(), [&](std::size_t each) { return lanes_[each].has_known_clock; });
+    const bool one_clock = std::ranges::all_of(some, [&](std::size_t each) { return lanes_[each].has_known_clock; });
     const OnAxis on_axis = on_axis_of(some, calls, one_clock);
     std::vector<double> errors(calls.size());
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -231,8 +230,7 @@ class Grouper {
       changes.add(bits(std::abs(leads[i] - usual), errors[i], noise));
       turns[last[i]].add(bits(leads[i], errors[i], noise));
     }
-    return changes.proves() ||
-           std::all_of(some.begin(), some.end(), [&](std::size_t each) { return turns[each].proves(); });
+    return changes.proves() || std::ranges::all_of(some, [&](std::size_t each) { return turns[each].proves(); });
   }
 
   // Returns the lanes whose ends agree with the first lane's clearly better than the others' do; empty if there are

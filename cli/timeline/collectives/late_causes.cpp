@@ -43,22 +43,18 @@ double deviation(std::vector<std::int64_t> differences) {
          std::sqrt(2);
 }
 
-// The calls of one rank in the collectives of a group, null if it has none; equally many for each rank.
-using Row = std::vector<const CollectiveCall*>;
-using Rows = std::map<ProcessId, Row>;
-
 // By group.
-std::vector<Rows> rows_of(const CollectiveCalls& calls, const MatchedCollectives& matched,
-                          const std::vector<std::uint32_t>& chosen) {
+std::vector<LateRows> rows_of(const CollectiveCalls& calls, const MatchedCollectives& matched,
+                              const std::vector<std::uint32_t>& chosen) {
   std::vector<std::size_t> collectives(matched.groups.size()), next(matched.groups.size());
   for (const std::uint32_t each : chosen) ++collectives[matched.collectives[each].group];
-  std::vector<Rows> rows(matched.groups.size());
+  std::vector<LateRows> rows(matched.groups.size());
   for (const std::uint32_t at : chosen) {
     const std::uint32_t group = matched.collectives[at].group;
     for (const MatchedCall& each : matched.calls_of(matched.collectives[at])) {
       const CollectiveCall& call = call_of(calls, each);
       if (call.gpu_start_ns == kNoTime) continue;
-      Row& row = rows[group][each.process];
+      LateRow& row = rows[group][each.process];
       row.resize(collectives[group]);
       row[next[group]] = &call;
     }
@@ -73,7 +69,7 @@ struct Spent {
 };
 
 // Between two of its calls.
-Spent spent(const Row& row, const CollectiveCall& first, const CollectiveCall& last) {
+Spent spent(const LateRow& row, const CollectiveCall& first, const CollectiveCall& last) {
   Spent found{last.before - first.before, 0};
   found.elsewhere_ns = found.accounts.communication_ns;
   for (const CollectiveCall* each : row) {
@@ -90,7 +86,7 @@ struct Compared {
 };
 
 // Between the first and the last collective that both have; empty if they have fewer than two.
-std::optional<Compared> compare(const Row& own, const Row& other) {
+std::optional<Compared> compare(const LateRow& own, const LateRow& other) {
   std::size_t first = own.size(), last = own.size();
   std::int64_t begin_ns = kNoTime, end_ns = kNoTime;
   for (std::size_t at = 0; at < own.size() && at < other.size(); ++at) {
@@ -202,48 +198,34 @@ Parts parts_of(const Compared& both, bool knows_launches) {
 
 }  // namespace
 
-// Two ranks that meet, and the excess of the first.
-struct LateReasons::Pair {
-  ProcessId one = 0, other = 0;
-  Parts more;
-};
-
-struct LateReasons::Known {
-  const CollectiveCalls& calls;
-  std::vector<Rows> rows;  // by group
-  std::vector<Pair> pairs;
-  std::vector<bool> late;  // their pairs are not used as noise
-};
-
 LateReasons::LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched,
                          const std::vector<std::uint32_t>& chosen, std::vector<bool> late)
-    : known_(std::make_unique<Known>(Known{calls, rows_of(calls, matched, chosen), {}, std::move(late)})) {}
-LateReasons::~LateReasons() = default;
+    : calls_(calls), rows_(rows_of(calls, matched, chosen)), late_(std::move(late)) {}
 
 // Neighbours in each group: as many pairs as ranks, and similar ones if not all ranks of a job do the same.
 void LateReasons::find_pairs() {
   std::set<std::pair<ProcessId, ProcessId>> seen;
-  for (const Rows& rows : known_->rows) {
+  for (const LateRows& rows : rows_) {
     for (auto one = rows.begin(); one != rows.end() && std::next(one) != rows.end(); ++one) {
       const auto other = std::next(one);
       const auto both = compare(one->second, other->second);
       if (!both || !seen.insert({one->first, other->first}).second) continue;
-      const ProcessCalls &first = known_->calls.processes[one->first], &second = known_->calls.processes[other->first];
+      const ProcessCalls &first = calls_.processes[one->first], &second = calls_.processes[other->first];
       Pair pair{one->first, other->first, parts_of(*both, first.knows_launches && second.knows_launches)};
       auto& slow_ns = pair.more[index(LateCause::slow_kernels)];
       slow_ns = static_cast<std::int64_t>(slower_share(first, second) *
                                           static_cast<double>(scaled(*both, both->own.accounts.compute_ns)));
       pair.more[index(LateCause::more_work)] -= slow_ns;
-      known_->pairs.push_back(pair);
+      pairs_.push_back(pair);
     }
   }
 }
 
 double LateReasons::noise_ns(LateCause cause) {
-  if (known_->pairs.empty()) find_pairs();
+  if (pairs_.empty()) find_pairs();
   std::vector<std::int64_t> differences;
-  for (const Pair& each : known_->pairs) {
-    if (!known_->late[each.one] && !known_->late[each.other]) differences.push_back(each.more[index(cause)]);
+  for (const Pair& each : pairs_) {
+    if (!late_[each.one] && !late_[each.other]) differences.push_back(each.more[index(cause)]);
   }
   return deviation(std::move(differences));
 }
@@ -252,9 +234,9 @@ double LateReasons::noise_ns(LateCause cause) {
 std::uint32_t LateReasons::longest_elsewhere(ProcessId rank, std::uint32_t group) const {
   std::optional<std::int64_t> most_ns;
   std::uint32_t longest = group;
-  for (std::uint32_t each = 0; each < known_->rows.size(); ++each) {
-    const auto row = known_->rows[each].find(rank);
-    if (each == group || row == known_->rows[each].end()) continue;
+  for (std::uint32_t each = 0; each < rows_.size(); ++each) {
+    const auto row = rows_[each].find(rank);
+    if (each == group || row == rows_[each].end()) continue;
     std::int64_t exposed_ns = 0;
     for (const CollectiveCall* call : row->second) exposed_ns += call != nullptr ? call->exposed_ns : 0;
     if (most_ns && exposed_ns <= *most_ns) continue;
@@ -271,25 +253,23 @@ std::string_view cause_name(LateCause cause) {
 }
 
 LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t late_ns) {
-  const CollectiveCalls& calls = known_->calls;
   LateReason reason;
   reason.cause = LateCause::unknown;
   reason.group = group;
   reason.late_ns = late_ns;
-  const Rows& rows = known_->rows[group];
+  const LateRows& rows = rows_[group];
   const auto own = rows.find(rank);
   if (own == rows.end()) return reason;
   std::vector<const ProcessCalls*> others;
   std::array<std::vector<std::int64_t>, kLateParts> more;
   std::vector<std::int64_t> computed, idle, waited;
-  const bool knows_launches = calls.processes[rank].knows_launches;
-  const bool has_good =
-      std::any_of(rows.begin(), rows.end(), [&](const auto& each) { return !known_->late[each.first]; });
+  const bool knows_launches = calls_.processes[rank].knows_launches;
+  const bool has_good = std::ranges::any_of(rows, [&](const auto& each) { return !late_[each.first]; });
   for (const auto& [process, row] : rows) {
-    if (process == rank || (has_good && known_->late[process])) continue;
+    if (process == rank || (has_good && late_[process])) continue;
     const auto both = compare(own->second, row);
     if (!both) continue;
-    others.push_back(&calls.processes[process]);
+    others.push_back(&calls_.processes[process]);
     const Parts parts = parts_of(*both, knows_launches);
     for (std::size_t i = 0; i < kLateParts; ++i) more[i].push_back(parts[i]);
     const GpuAccounts differ = both->own.accounts - both->other.accounts;
@@ -299,7 +279,7 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
   }
   if (others.empty()) return reason;
   for (std::size_t i = 0; i < kLateParts; ++i) reason.more_ns[i] = median(more[i]);
-  const Work work = compare_work(calls.processes[rank], others);
+  const Work work = compare_work(calls_.processes[rank], others);
   auto& slow_ns = reason.more_ns[index(LateCause::slow_kernels)];
   slow_ns = static_cast<std::int64_t>(work.slow_share * static_cast<double>(median(computed)));
   reason.more_ns[index(LateCause::more_work)] -= slow_ns;

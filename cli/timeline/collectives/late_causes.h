@@ -18,7 +18,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <vector>
 
 #include "cli/timeline/collectives/match.h"
@@ -47,6 +47,10 @@ struct LateReason {
   std::uint32_t waited_in = 0;  // for other_collective: the group in which it was longest
 };
 
+// The calls of one rank in the collectives of a group, null if it has none; equally many for each rank.
+using LateRow = std::vector<const CollectiveCall*>;
+using LateRows = std::map<ProcessId, LateRow>;
+
 // Finds the reasons for ranks of a trace, one by one. Keeps a pointer to each chosen call; `calls` and `matched` have
 // to outlive it.
 class LateReasons {
@@ -55,19 +59,24 @@ class LateReasons {
   // compared with the others, if its group has any.
   LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen,
               std::vector<bool> late);
-  ~LateReasons();
 
   // Returns the reason why the rank is late by `late_ns` in the group.
   LateReason of(ProcessId rank, std::uint32_t group, std::int64_t late_ns);
 
  private:
-  struct Pair;
-  struct Known;
+  // Two ranks that meet, and the excess of the first.
+  struct Pair {
+    ProcessId one = 0, other = 0;
+    std::array<std::int64_t, kLateParts> more;
+  };
   void find_pairs();
   double noise_ns(LateCause cause);
   std::uint32_t longest_elsewhere(ProcessId rank, std::uint32_t group) const;
 
-  std::unique_ptr<Known> known_;
+  const CollectiveCalls& calls_;
+  std::vector<LateRows> rows_;  // by group
+  std::vector<Pair> pairs_;
+  std::vector<bool> late_;  // their pairs are not used as noise
 };
 
 }  // namespace cli

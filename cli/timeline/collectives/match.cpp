@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -119,6 +119,9 @@ class Matcher {
 
  private:
   const CollectiveLane& lane(const LaneRef& ref) const { return calls_.processes[ref.process].lanes[ref.lane]; }
+  LanePair pair_of(const LaneRef& a, const LaneRef& b) const {
+    return {lane(a), lane(b), calls_.whats, same_clock(a.process, b.process)};
+  }
   const CommunicatorInfo& info(CommunicatorId id) const { return calls_.communicators[id]; }
   std::string rank_text(ProcessId id) const {
     const Process& process = catalog_.processes[id];
@@ -176,15 +179,12 @@ class Matcher {
   }
 
   void by_length(std::vector<LaneRef>& lanes) const {
-    std::stable_sort(lanes.begin(), lanes.end(),
-                     [&](const LaneRef& a, const LaneRef& b) { return lane(a).calls.size() > lane(b).calls.size(); });
+    std::ranges::stable_sort(lanes, std::greater(), [&](const LaneRef& each) { return lane(each).calls.size(); });
   }
 
   // ---- numbered calls ----
 
-  LaneFit as_numbered(const LaneRef& a, const LaneRef& b) const {
-    return fit_at(lane(a), lane(b), calls_.whats, same_clock(a.process, b.process), b.shift - a.shift);
-  }
+  LaneFit as_numbered(const LaneRef& a, const LaneRef& b) const { return fit_at(pair_of(a, b), b.shift - a.shift); }
 
   // Returns the lane whose numbers agree with most other lanes, and how many do.
   std::pair<LaneRef, std::size_t> most_agreed(std::vector<LaneRef> lanes) const {
@@ -214,8 +214,7 @@ class Matcher {
       const LaneFit told = as_numbered(first, each);
       if (proves(told)) agreed_.insert({first.process, each.process});
       if (told.possible || told.pairs == 0) continue;
-      const LaneFit fit =
-          fit_lanes(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
+      const LaneFit fit = fit_lanes(pair_of(first, each), budget_);
       const CommunicatorId communicator = lane(each).communicator;
       if (!(fit.possible || fit.alike) || fit.shift == 0 ||
           (told.binding > 0 && !is_clearly_better(fit.mad_ns, told.mad_ns))) {
@@ -273,6 +272,11 @@ class Matcher {
 
   using Reasons = std::map<Place, std::string>;  // why a lane is in no group
 
+  void refuse(const LaneRef& ref, const Reasons& why) {
+    const auto known = why.find(place_of(ref));
+    refuse(ref, known != why.end() ? known->second : "no other rank has similar calls");
+  }
+
   struct Comparison {
     LaneFit fit;
     AxisLine line;             // converts the second lane's times to the first one's
@@ -287,13 +291,16 @@ class Matcher {
     const auto line = known_line(one, other);
     if (line && !same_clock(one.process, other.process)) {
       found.line = *line;
-      found.fit = fit_on_axis(lane(one), lane(other), calls_.whats, found.line);
+      found.fit = fit_on_axis(pair_of(one, other), found.line);
       found.line = *line;
       found.with_losses = true;
     }
     if (!found.fit.possible) {
       const auto [known, is_new] = compared_.try_emplace({place_of(one), place_of(other)});
-      if (is_new) known->second = fit_of(one, other);
+      if (is_new) {
+        known->second.fit = fit_lanes(pair_of(one, other), budget_);
+        if (known->second.fit.possible) known->second.line = line_of(known->second.fit, lane(one));
+      }
       if (with_losses && !line && !known->second.fit.possible && !known->second.with_losses)
         add_losses(one, other, known->second);
       // A shift that contradicts known clocks is rejected.
@@ -304,7 +311,7 @@ class Matcher {
     }
     if (line && !found.fit.possible && same_clock(one.process, other.process)) {
       found.line = *line;
-      const LaneFit fit = fit_on_axis(lane(one), lane(other), calls_.whats, found.line);
+      const LaneFit fit = fit_on_axis(pair_of(one, other), found.line);
       if (fit.possible) found.fit = fit;
       found.line = *line;
       found.with_losses = true;
@@ -322,21 +329,12 @@ class Matcher {
     return same_clock(a.process, b.process) ? AxisLine{} : clocks_.between(a.process, b.process);
   }
 
-  Comparison fit_of(const LaneRef& a, const LaneRef& b) {
-    Comparison found;
-    found.fit = fit_lanes(lane(a), lane(b), calls_.whats, same_clock(a.process, b.process), budget_);
-    if (found.fit.possible) found.line = line_of(found.fit, lane(a));
-    return found;
-  }
-
   void add_losses(const LaneRef& a, const LaneRef& b, Comparison& found) {
-    const CollectiveLane &one = lane(a), &other = lane(b);
     found.with_losses = true;
     // Parts of the shorter lane are searched in the longer one.
-    const bool is_longer = one.calls.size() >= other.calls.size(), is_same_clock = same_clock(a.process, b.process);
+    const bool is_longer = lane(a).calls.size() >= lane(b).calls.size();
     AxisLine line;
-    const LaneFit fit = is_longer ? fit_with_losses(one, other, calls_.whats, is_same_clock, budget_, line)
-                                  : fit_with_losses(other, one, calls_.whats, is_same_clock, budget_, line);
+    const LaneFit fit = fit_with_losses(is_longer ? pair_of(a, b) : pair_of(b, a), budget_, line);
     if (!fit.possible) return;
     found.fit = fit;
     found.line = is_longer ? line : turned(line);
@@ -349,6 +347,9 @@ class Matcher {
     bool has_shift = false;
     bool is_only_near = false;  // the clocks are known, but not which calls correspond
   };
+  static Fitting fitting_of(const LaneRef& ref, const Comparison& found) {
+    return {found.fit.mad_ns, {ref.process, ref.lane, found.fit.shift}, found.line, !found.with_losses};
+  }
 
   // Returns the lanes that may belong to the first one. `why` contains the reasons for the others. `witnesses`: see
   // add_related(). `left` contains the remaining lanes.
@@ -360,15 +361,13 @@ class Matcher {
       const LaneRef& each = lanes[i];
       const Comparison found = compare(first, each, with_losses);
       if (found.fit.possible) {
-        const bool has_shift = !found.with_losses;
-        fitting.push_back({found.fit.mad_ns, {each.process, each.lane, found.fit.shift}, found.line, has_shift});
+        fitting.push_back(fitting_of(each, found));
         continue;
       }
       left.push_back(each);
       for (const auto& [one, other] : {std::pair(each, first), std::pair(first, each)}) {
         if (one.process == other.process || why.count(place_of(one)) != 0) continue;
-        const std::string reason =
-            why_not(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), found.fit);
+        const std::string reason = why_not(pair_of(first, each), found.fit);
         why.emplace(place_of(one), fmt::format("with {}: {}", rank_text(other.process), reason));
       }
     }
@@ -391,7 +390,7 @@ class Matcher {
       }
       if (!line) return false;
       AxisLine found = *line;
-      const LaneFit fit = is_direct ? LaneFit{} : fit_on_axis(lane(first), lane(each), calls_.whats, found);
+      const LaneFit fit = is_direct ? LaneFit{} : fit_on_axis(pair_of(first, each), found);
       if (fit.possible) {
         fitting.push_back({fit.mad_ns, each, found, false, false});
       } else {
@@ -413,7 +412,7 @@ class Matcher {
     }
     std::vector<Fitting> fitting;
     for (auto& [process, some] : found) {
-      std::sort(some.begin(), some.end(), [](const Fitting& a, const Fitting& b) { return a.mad_ns < b.mad_ns; });
+      std::ranges::sort(some, {}, &Fitting::mad_ns);
       const Fitting& best = some[0];
       const bool is_one = some.size() == 1 || is_clearly_better(best.mad_ns, some[1].mad_ns);
       // The reverse direction: no other lane of the first one's process fits it equally well.
@@ -454,11 +453,9 @@ class Matcher {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const std::int64_t entry =
           each.has_shift ? calls[i].position + each.ref.shift - first_lane.calls.front().position : placed.entry[i];
-      if (entry < 0 || entry >= std::ssize(first.entries()) || calls[i].gpu_start_ns == kNoTime ||
-          calls[i].gpu_end_ns == kNoTime)
-        continue;
+      if (entry < 0 || entry >= std::ssize(first.entries()) || !binds(calls[i], calls_.whats)) continue;
       const auto at = static_cast<std::size_t>(entry);
-      if (!first.entries()[at].binds || !times_bind(calls_.whats[calls[i].what].operation)) continue;
+      if (!first.entries()[at].binds) continue;
       const AxisLine& line = has_known_clock ? each.line : other.line;
       times.start_ns[at] = line.since(calls[i].gpu_start_ns, zero_ns);
       times.end_ns[at] = line.since(calls[i].gpu_end_ns, zero_ns);
@@ -475,8 +472,7 @@ class Matcher {
     for (const LaneRef& each : left) {
       const std::size_t own = lane(first).calls.size(), other = lane(each).calls.size();
       if (2 * other < own || 2 * own < other || (lane(first).whole_beginning && lane(each).whole_beginning)) continue;
-      const std::vector<PartFit> parts =
-          fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
+      const std::vector<PartFit> parts = fit_parts(pair_of(first, each), budget_);
       for (const PartFit& part : parts) {
         if (is_clearly_better(noise_ns, part.fit.mad_ns)) continue;
         // Up to the next parts that fit; a part with a missing call fits nowhere.
@@ -515,9 +511,8 @@ class Matcher {
     std::vector<LaneRef> others;
     for (const LaneRef& each : witnesses) {
       const Comparison found = compare(first, each, with_losses);
-      const bool has_shift = !found.with_losses;
       if (found.fit.possible) {
-        fitting.push_back({found.fit.mad_ns, {each.process, each.lane, found.fit.shift}, found.line, has_shift});
+        fitting.push_back(fitting_of(each, found));
       } else {
         others.push_back(each);
       }
@@ -578,8 +573,7 @@ class Matcher {
   // Returns the lanes that `lane`, as the first lane, proves to be in its group; only itself if there are none.
   std::set<Place> seen_by(const LaneRef& lane, std::vector<LaneRef> lanes, const std::vector<LaneRef>& witnesses,
                           bool with_losses) {
-    const auto own =
-        std::find_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
+    const auto own = std::ranges::find_if(lanes, [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
     std::rotate(lanes.begin(), own, own + 1);
     Reasons why;
     std::set<Place> ambiguous, seen{place_of(lane)};
@@ -656,8 +650,7 @@ class Matcher {
       }
       for (const LaneRef& each : witnesses) {
         if (name_of(each) != 0) continue;
-        const auto known = why.find(place_of(each));
-        refuse(each, known != why.end() ? known->second : "no other rank has similar calls");
+        refuse(each, why);
       }
     }
     compared_.clear();
@@ -710,8 +703,7 @@ class Matcher {
     std::erase_if(left, [&](const LaneRef& each) {
       for (FoundGroup& group : groups) {
         const auto is_of_process = [&](const Fitting& other) { return other.ref.process == each.process; };
-        if (group.first.process == each.process || std::any_of(group.others.begin(), group.others.end(), is_of_process))
-          continue;
+        if (group.first.process == each.process || std::ranges::any_of(group.others, is_of_process)) continue;
         if (!compare(group.first, each, true).fit.possible) continue;
         std::vector<LaneRef> lanes{group.first};
         for (const Fitting& other : group.others) lanes.push_back(other.ref);
@@ -719,8 +711,7 @@ class Matcher {
         std::set<Place> ambiguous;
         std::vector<LaneRef> witnesses = refused;
         std::copy_if(placed_.begin(), placed_.end(), std::back_inserter(witnesses), [&](const LaneRef& placed) {
-          return std::none_of(lanes.begin(), lanes.end(),
-                              [&](const LaneRef& lane) { return place_of(lane) == place_of(placed); });
+          return std::ranges::none_of(lanes, [&](const LaneRef& lane) { return place_of(lane) == place_of(placed); });
         });
         std::copy_if(before.begin(), before.end(), std::back_inserter(witnesses),
                      [&](const LaneRef& other) { return place_of(other) != place_of(each); });
@@ -805,17 +796,16 @@ class Matcher {
       const LaneRef first = lanes.front();
       std::set<Place> done{place_of(first)};
       const std::vector<Fitting> others = of_named(lanes, why);
-      if (!others.empty() && may_have_unnamed(key, lanes) && waiting_.count(key.communicator) == 0) {
-        accept(first, others);
-        waiting_[key.communicator] = {key, {first, others}};
-        for (const Fitting& each : others) done.insert(place_of(each.ref));
-      } else if (!others.empty()) {
-        accept(first, others);
-        put_counted(group_of(key.communicator), key, first, others);
-        for (const Fitting& each : others) done.insert(place_of(each.ref));
+      if (others.empty()) {
+        refuse(first, why);
       } else {
-        const auto known = why.find(place_of(first));
-        refuse(first, known != why.end() ? known->second : "no other rank has similar calls");
+        accept(first, others);
+        for (const Fitting& each : others) done.insert(place_of(each.ref));
+        if (may_have_unnamed(key, lanes) && waiting_.count(key.communicator) == 0) {
+          waiting_[key.communicator] = {key, {first, others}};
+        } else {
+          put_counted(group_of(key.communicator), key, first, others);
+        }
       }
       std::erase_if(lanes, [&](const LaneRef& each) {
         const Place place = place_of(each);
@@ -853,8 +843,7 @@ class Matcher {
       std::vector<MatchedCall> some;
       for (const SequenceCall& each : entry.calls)
         some.push_back({together[each.lane].process, together[each.lane].lane, each.call});
-      std::sort(some.begin(), some.end(),
-                [](const MatchedCall& a, const MatchedCall& b) { return a.process < b.process; });
+      std::ranges::sort(some, {}, &MatchedCall::process);
       put_collective(group, key, ordinal++, some);
     }
   }
@@ -1049,8 +1038,8 @@ class Matcher {
       std::vector<std::int64_t> absent;
       const auto callers = out_.calls_of(*open[group]);
       for (const ProcessId id : out_.groups[group].members) {
-        const auto is_it = [&](const MatchedCall& each) { return each.process == id; };
-        if (std::none_of(callers.begin(), callers.end(), is_it)) absent.push_back(catalog_.processes[id].rank);
+        if (std::ranges::find(callers, id, &MatchedCall::process) == callers.end())
+          absent.push_back(catalog_.processes[id].rank);
       }
       if (!absent.empty()) text += fmt::format("; it is not in the trace of {}", rank_list(absent));
       out_.notes.push_back(std::move(text));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 
 namespace cli {
 namespace {
@@ -114,6 +113,12 @@ Operation find_exactly(const Entries& entries, std::string_view name) {
   return found == std::end(entries) ? Operation::unknown : found->operation;
 }
 
+// Returns true if the buffer consists of a message of each rank.
+bool has_message_of_each(Operation operation) {
+  return operation == Operation::all_gather || operation == Operation::reduce_scatter ||
+         operation == Operation::all_to_all || operation == Operation::gather || operation == Operation::scatter;
+}
+
 }  // namespace
 
 std::string_view operation_name(Operation operation) {
@@ -139,9 +144,7 @@ Operation operation_of_pytorch(std::string_view collective) {
 Operation operation_of_kernel(std::string_view kernel) { return find_exactly(kKernelNames, word_of_kernel(kernel)); }
 
 std::optional<std::int64_t> size_of_messages(Operation operation, std::uint64_t message_bytes, std::int64_t ranks) {
-  const bool one_each = operation == Operation::all_gather || operation == Operation::reduce_scatter ||
-                        operation == Operation::all_to_all || operation == Operation::gather ||
-                        operation == Operation::scatter;
+  const bool one_each = has_message_of_each(operation);
   std::int64_t size = 0;
   if (one_each && ranks <= 0) return {};
   if (__builtin_mul_overflow(message_bytes, one_each ? ranks : std::int64_t{1}, &size)) return {};
@@ -166,23 +169,11 @@ std::uint32_t element_bytes(std::string_view data_type) {
 std::optional<double> bus_factor(Operation operation, std::int64_t ranks) {
   if (ranks <= 0) return {};
   const double n = static_cast<double>(ranks);
-  switch (operation) {
-    case Operation::all_reduce:
-      return 2 * (n - 1) / n;
-    case Operation::all_gather:
-    case Operation::reduce_scatter:
-    case Operation::all_to_all:
-    case Operation::gather:
-    case Operation::scatter:
-      return (n - 1) / n;
-    case Operation::broadcast:
-    case Operation::reduce:
-    case Operation::send:
-    case Operation::receive:
-      return 1;
-    default:
-      return {};
-  }
+  if (operation == Operation::all_reduce) return 2 * (n - 1) / n;
+  if (has_message_of_each(operation)) return (n - 1) / n;
+  const bool is_one_way = operation == Operation::broadcast || operation == Operation::reduce ||
+                          operation == Operation::send || operation == Operation::receive;
+  return is_one_way ? std::optional(1.0) : std::nullopt;
 }
 
 }  // namespace cli

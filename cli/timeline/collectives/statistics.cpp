@@ -1,9 +1,5 @@
 #include "cli/timeline/collectives/statistics.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 namespace cli {
 
 void ExchangeTest::add(const std::vector<std::int64_t>& starts_ns, std::size_t chosen, std::int64_t cost_ns,

@@ -4,14 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "cli/timeline/collectives/statistics.h"
 
 namespace cli {
-
 namespace {
 
 constexpr double kStandardErrors = 6;
@@ -28,26 +26,6 @@ std::optional<std::int64_t> clock_error(const ClockFit& fit) {
   return std::min(error_ns,
                   std::max(std::abs(*fit.bound_hi_ns - fit.offset_ns), std::abs(*fit.bound_lo_ns - fit.offset_ns)));
 }
-
-}  // namespace
-
-ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fits) {
-  ClockKnowledge known;
-  std::map<std::string, std::uint32_t> domains;
-  for (std::size_t id = 0; id < catalog.processes.size(); ++id) {
-    const Process& process = catalog.processes[id];
-    const bool is_fitted = process.clock >= 0 && static_cast<std::size_t>(process.clock) < fits.size();
-    const std::string name = is_fitted                  ? "clock " + std::to_string(process.clock)
-                             : !process.boot_id.empty() ? "boot " + process.boot_id
-                             : !process.host.empty()    ? "host " + process.host
-                                                        : "process " + std::to_string(id);
-    known.domains.push_back(domains.try_emplace(name, static_cast<std::uint32_t>(domains.size())).first->second);
-    known.errors_ns.push_back(is_fitted ? clock_error(fits[static_cast<std::size_t>(process.clock)]) : std::nullopt);
-  }
-  return known;
-}
-
-namespace {
 
 constexpr std::int64_t kLeastSpanPart = 50;  // the others wait at least 1/50 (2 %) of a straggler's span
 constexpr double kMostChance =
@@ -87,9 +65,8 @@ struct Arrivals {
 
 // Returns true if the times of all of them can be compared, as far as the clocks are known.
 bool can_compare(std::span<const MatchedCall> some, const ClockKnowledge& clocks) {
-  return std::all_of(some.begin(), some.end(), [&](const MatchedCall& each) {
-    return clocks.error_between(each.process, some[0].process).has_value();
-  });
+  return std::ranges::all_of(
+      some, [&](const MatchedCall& each) { return clocks.error_between(each.process, some[0].process).has_value(); });
 }
 
 void set_late(std::span<Arrival> some, const ClockKnowledge& clocks, bool by_ends) {
@@ -179,8 +156,7 @@ void add_costs(const Arrivals& arrivals, Lateness& result) {
     const std::int64_t last_ns = some[0].start_ns, second_ns = some[1].start_ns;
     const auto last_good = std::find_if_not(some.begin(), some.end(), is_straggler);
     const std::int64_t last_good_ns = last_good != some.end() ? last_good->start_ns : last_ns;
-    const std::int64_t good =
-        std::count_if(some.begin(), some.end(), [&](const Arrival& each) { return !is_straggler(each); });
+    const std::int64_t good = std::ranges::count_if(some, [&](const Arrival& each) { return !is_straggler(each); });
     result.set_cost_ns += (last_ns - last_good_ns) * good;
     for (const Arrival& each : some) {
       const std::int64_t others_ns = is_straggler(each) ? last_good_ns : second_ns;
@@ -205,8 +181,7 @@ class StragglerSearch {
     std::map<std::vector<ProcessId>, std::vector<const Meeting*>> groups;  // communicators of the same ranks are joined
     for (const Meeting& each : arrivals.meetings) groups[matched.groups[each.group].members].push_back(&each);
     for (auto& [members, meetings] : groups) {
-      std::stable_sort(meetings.begin(), meetings.end(),
-                       [](const Meeting* a, const Meeting* b) { return a->at_ns < b->at_ns; });
+      std::ranges::stable_sort(meetings, [](const Meeting* a, const Meeting* b) { return a->at_ns < b->at_ns; });
       std::int64_t together_ns = meetings[0]->at_ns;
       Group& group = groups_.emplace_back(Group{members, {}});
       for (const Meeting* each : meetings) {
@@ -224,9 +199,8 @@ class StragglerSearch {
     RankSet set(out_.size());
     for (const ProcessId id : ranks) set[id] = true;
     std::vector<std::map<std::uint32_t, std::int64_t>> found(set.size());
-    for (const Meeting& meeting : arrivals_.meetings) {
+    for (const Meeting& meeting : arrivals_.meetings)
       for_late(meeting, set, out_, [&](ProcessId id, std::int64_t ns) { found[id][meeting.group] += ns; });
-    }
     return found;
   }
 
@@ -356,9 +330,8 @@ class StragglerSearch {
   bool drop_short(RankSet& set, std::int64_t most_ns) const {
     for (bool dropped = true; dropped;) {
       std::vector<std::int64_t> delay_ns(set.size());
-      for (const Meeting& meeting : arrivals_.meetings) {
+      for (const Meeting& meeting : arrivals_.meetings)
         for_late(meeting, set, out_, [&](ProcessId id, std::int64_t ns) { delay_ns[id] += std::min(ns, most_ns); });
-      }
       dropped = false;
       for (ProcessId id = 0; id < set.size(); ++id) {
         if (!set[id] || (delay_ns[id] > 0 && delay_ns[id] >= arrivals_.span_ns[id] / kLeastSpanPart)) continue;
@@ -478,13 +451,23 @@ class StragglerSearch {
   RankSet out_;
 };
 
-// Returns the group in which a rank is latest, and its lateness there.
-std::pair<std::uint32_t, std::int64_t> latest_group(const std::map<std::uint32_t, std::int64_t>& delays) {
-  return *std::max_element(delays.begin(), delays.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
-}
-
 }  // namespace
+
+ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fits) {
+  ClockKnowledge known;
+  std::map<std::string, std::uint32_t> domains;
+  for (std::size_t id = 0; id < catalog.processes.size(); ++id) {
+    const Process& process = catalog.processes[id];
+    const bool is_fitted = process.clock >= 0 && static_cast<std::size_t>(process.clock) < fits.size();
+    const std::string name = is_fitted                  ? "clock " + std::to_string(process.clock)
+                             : !process.boot_id.empty() ? "boot " + process.boot_id
+                             : !process.host.empty()    ? "host " + process.host
+                                                        : "process " + std::to_string(id);
+    known.domains.push_back(domains.try_emplace(name, static_cast<std::uint32_t>(domains.size())).first->second);
+    known.errors_ns.push_back(is_fitted ? clock_error(fits[static_cast<std::size_t>(process.clock)]) : std::nullopt);
+  }
+  return known;
+}
 
 Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives& matched,
                          const std::vector<std::uint32_t>& chosen, const ClockKnowledge& clocks) {
@@ -498,7 +481,8 @@ Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives&
   for (auto found = search.next(); !found.empty(); found = search.next()) {
     const auto delays = search.delays(found);
     for (const ProcessId id : found) {
-      late.push_back({id, latest_group(delays[id])});
+      // The group in which it is latest, and its lateness there.
+      late.push_back({id, *std::ranges::max_element(delays[id], {}, [](const auto& each) { return each.second; })});
       is_late[id] = true;
       search.take_out(id);
     }

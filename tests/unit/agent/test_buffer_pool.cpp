@@ -36,17 +36,16 @@ TEST_CASE("buffers are aligned and not given out twice") {
   open_buffer_pool(3);
   std::set<std::uint8_t*> taken;
   for (int i = 0; i < 10; ++i) {
-    const Buffer buffer = take_buffer(kThread);
-    REQUIRE(buffer.bytes == kBufferBytes);
-    CHECK(reinterpret_cast<std::uintptr_t>(buffer.memory) % 8 == 0);
-    CHECK(owner_of(buffer.memory) == BufferOwner::ours);
-    CHECK(taken.insert(buffer.memory).second);
-    buffer.memory[0] = buffer.memory[kBufferBytes - 1] = 1;
+    std::uint8_t* const buffer = take_buffer(kThread);
+    CHECK(reinterpret_cast<std::uintptr_t>(buffer) % 8 == 0);
+    CHECK(owner_of(buffer) == BufferOwner::ours);
+    CHECK(taken.insert(buffer).second);
+    buffer[0] = buffer[kBufferBytes - 1] = 1;
   }
   for (std::uint8_t* buffer : taken) give_back_buffer(buffer);
-  const Buffer again = take_buffer(kThread);
-  CHECK(taken.count(again.memory) == 1);
-  give_back_buffer(again.memory);
+  std::uint8_t* const again = take_buffer(kThread);
+  CHECK(taken.count(again) == 1);
+  give_back_buffer(again);
 }
 
 TEST_CASE("buffers lie in small pages") {
@@ -61,49 +60,48 @@ TEST_CASE("buffers lie in small pages") {
     return;
   }
   open_buffer_pool(1);
-  const Buffer buffer = take_buffer(kThread);
-  CHECK(page_flags(buffer.memory).find(" nh") != std::string::npos);
-  give_back_buffer(buffer.memory);
+  std::uint8_t* const buffer = take_buffer(kThread);
+  CHECK(page_flags(buffer).find(" nh") != std::string::npos);
+  give_back_buffer(buffer);
 }
 
 TEST_CASE("there is always a buffer: beyond the budget the sink") {
   open_buffer_pool(0);
-  std::vector<Buffer> taken;
+  std::vector<std::uint8_t*> taken;
   std::set<std::uint8_t*> ours;
   for (std::size_t i = 0; i < kBuffers; ++i) {
     taken.push_back(take_buffer(kThread));
-    ours.insert(taken.back().memory);
+    ours.insert(taken.back());
   }
   CHECK(ours.size() == kBuffers);
-  CHECK(owner_of(taken.back().memory) == BufferOwner::ours);
+  CHECK(owner_of(taken.back()) == BufferOwner::ours);
   CHECK(held_buffers().of_a_thread == kBuffers);
-  const Buffer sink = take_buffer(kThread);
-  CHECK(owner_of(sink.memory) == BufferOwner::sink);
-  CHECK(sink.bytes >= 4096);
-  CHECK(take_buffer(kThread).memory == sink.memory);
+  std::uint8_t* const sink = take_buffer(kThread);
+  CHECK(owner_of(sink) == BufferOwner::sink);
+  CHECK(take_buffer(kThread) == sink);
   std::uint8_t elsewhere = 0;
   CHECK(owner_of(&elsewhere) == BufferOwner::foreign);
-  for (const Buffer& buffer : taken) give_back_buffer(buffer.memory);
-  const Buffer back = take_buffer(kThread);
-  CHECK(owner_of(back.memory) == BufferOwner::ours);
-  give_back_buffer(back.memory);
+  for (std::uint8_t* buffer : taken) give_back_buffer(buffer);
+  std::uint8_t* const back = take_buffer(kThread);
+  CHECK(owner_of(back) == BufferOwner::ours);
+  give_back_buffer(back);
 }
 
 TEST_CASE("what is out is known, and of whom") {
   open_buffer_pool(1);
   CHECK(held_buffers().all == 0);
   std::vector<std::uint8_t*> taken;
-  for (const std::uint32_t thread : {11u, 12u, 11u, 13u, 11u, 12u}) taken.push_back(take_buffer(thread).memory);
+  for (const std::uint32_t thread : {11u, 12u, 11u, 13u, 11u, 12u}) taken.push_back(take_buffer(thread));
   CHECK(held_buffers().all == 6);
   CHECK(held_buffers().of_a_thread == 3);
   give_back_buffer(taken[2]);
   CHECK(held_buffers().all == 5);
   CHECK(held_buffers().of_a_thread == 2);
-  taken[2] = take_buffer(14).memory;
+  taken[2] = take_buffer(14);
   CHECK(held_buffers().of_a_thread == 2);
   forget_held_buffers();
   CHECK(held_buffers().all == 0);
-  taken.push_back(take_buffer(11).memory);
+  taken.push_back(take_buffer(11));
   CHECK(held_buffers().all == 1);
   for (std::uint8_t* buffer : taken) give_back_buffer(buffer);
   CHECK(held_buffers().all == 0);
@@ -112,7 +110,7 @@ TEST_CASE("what is out is known, and of whom") {
 TEST_CASE("threads that take and give back never share a buffer") {
   open_buffer_pool(2);
   std::vector<std::uint8_t*> all;
-  for (int i = 0; i < 64; ++i) all.push_back(take_buffer(kThread).memory);
+  for (int i = 0; i < 64; ++i) all.push_back(take_buffer(kThread));
   for (std::uint8_t* buffer : all) {
     buffer[0] = 0;
     give_back_buffer(buffer);
@@ -122,7 +120,7 @@ TEST_CASE("threads that take and give back never share a buffer") {
   for (int t = 1; t <= 4; ++t) {
     threads.emplace_back([t, &shared] {
       for (int i = 0; i < 2000; ++i) {
-        std::uint8_t* buffer = take_buffer(static_cast<std::uint32_t>(t)).memory;
+        std::uint8_t* buffer = take_buffer(static_cast<std::uint32_t>(t));
         auto* const first = reinterpret_cast<std::atomic<std::uint8_t>*>(buffer);
         shared += first->exchange(static_cast<std::uint8_t>(t)) != 0;
         shared += first->exchange(0) != t;

@@ -7,6 +7,13 @@
 #include "tests/unit/catch.h"
 
 using namespace agent;
+using trace::kDefaultEvents;
+using trace::kEventWords;
+using trace::kLightEvents;
+using trace::kNamedSets;
+using trace::kSettings;
+using trace::only;
+using trace::Setting;
 
 namespace {
 

@@ -10,7 +10,7 @@ using namespace agent;
 namespace {
 
 OpenNcclCall call_of(std::uint64_t ordinal) {
-  OpenNcclCall call;
+  OpenNcclCall call{};
   call.name = "ncclAllReduce";
   call.ordinal = ordinal;
   return call;

@@ -7,6 +7,9 @@
 #include "tests/unit/catch.h"
 
 using namespace agent;
+using trace::kSettings;
+using trace::parse_bytes;
+using trace::Setting;
 
 TEST_CASE("sizes are numbers with K, M or G") {
   std::uint64_t bytes = 0;
