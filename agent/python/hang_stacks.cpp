@@ -15,7 +15,7 @@
 namespace agent {
 namespace {
 
-constexpr std::size_t kMostThreads = 512;
+constexpr std::size_t kMostHangThreads = 512;
 constexpr double kBetweenReads_ms = 20;
 
 // Written before s_is_prepared.
@@ -67,7 +67,7 @@ constexpr std::size_t kNextAt = 8;
 template <typename F>
 void for_each_thread(const F& f) {
   auto thread = reinterpret_cast<std::uintptr_t>(s_hang_python->first_thread(s_hang_interpreter));
-  for (std::size_t count = 0; thread != 0 && count < kMostThreads; ++count) {
+  for (std::size_t count = 0; thread != 0 && count < kMostHangThreads; ++count) {
     f(reinterpret_cast<const void*>(thread));
     std::uint64_t next = 0;
     if (!read_guarded(reinterpret_cast<const void*>(thread), kNextAt, next)) return;

@@ -32,7 +32,7 @@ constexpr std::size_t kInputsAt = 8, kInputCountAt = 16, kNamedInputsAt = 24, kM
 constexpr std::uint64_t kMostInputs = 1 << 20;
 constexpr std::uint32_t kTooMany = 1000;  // operators with a different number of inputs
 constexpr std::uint64_t kNoSequence = ~std::uint64_t{0};
-constexpr std::uint64_t kMostThreads = std::uint64_t{1} << 31;
+constexpr std::uint64_t kHighestThread = std::uint64_t{1} << 31;
 
 // Relative to the sequence number; 0 if unknown so far. Without named inputs there is an empty list of outputs.
 std::uint32_t forward_thread_at(const std::byte* sequence, std::uint32_t& known) {
@@ -47,7 +47,7 @@ std::uint32_t forward_thread_at(const std::byte* sequence, std::uint32_t& known)
 
 void read_forward_thread(const std::byte* at, OperatorCall& call) {
   const std::uint64_t thread = word_at(at);
-  if (thread == 0 || thread > kMostThreads) return;
+  if (thread == 0 || thread > kHighestThread) return;
   call.forward_thread = static_cast<std::uint32_t>(thread);
   call.has |= trace::kHasForwardThread;
 }
@@ -71,7 +71,7 @@ bool RecordFunctionReader::has_sequence(const std::byte* at, std::uint64_t peeke
 
 RecordFunctionReader::Found RecordFunctionReader::confirm(const TorchFunctions& torch, std::uint64_t thread) noexcept {
   constexpr std::uint32_t kEnough = 3;
-  if (thread == 0 || thread > kMostThreads) return Found::wrong;
+  if (thread == 0 || thread > kHighestThread) return Found::wrong;
   if (learnt(confirmed_) >= kEnough) return Found::call;
   if (thread == torch.thread()) {
     learn(confirmed_, learnt(confirmed_) + 1);

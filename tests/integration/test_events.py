@@ -5,12 +5,12 @@ import sys
 
 from compare import kind_of
 from harness import Folder, arguments, check, files_below, finish, first, run
+from truth import AGENTS_OWN
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples"))
 import read_recording  # noqa: E402  (after the path)
 
 EVERYTHING = ("--graphs", "--groups", "--nvtx", "--memory")
-OWN = {"clock", "notice"}  # the agent's about itself
 WORK = {"kernel", "memcpy", "memcpy_peer", "memset"}
 NVTX = {"nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark"}
 LIGHT = WORK | NVTX | {"nccl_call"}
@@ -42,7 +42,7 @@ def record(args, *options, **environment):
 def kinds(recording):
     """NCCL's own ranges are part of what NCCL tells."""
     return {"nccl_call" if getattr(event, "domain", None) == "NCCL" else kind_of(event.kind)
-            for event in recording.events} - OWN
+            for event in recording.events} - set(AGENTS_OWN)
 
 
 def kernels_of_graphs(recording):

@@ -4,9 +4,13 @@ with all that its comment says; each bit of `has`; and what the page and the hea
 import glob
 import os
 import re
+import sys
 import unittest
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, f"{ROOT}/examples")
+import ring_records  # noqa: E402  (after the path)
+
 HEADERS = [*glob.glob(f"{ROOT}/common/records/*.h"), f"{ROOT}/common/layout.h", f"{ROOT}/common/spool_format.h"]
 IN_MEMORY_ONLY = ("RecordHead", "Choice")
 
@@ -68,6 +72,16 @@ class Format(unittest.TestCase):
         code = re.sub(r"//.*", "", everything)
         for name in sorted(set(re.findall(r"\bk[A-Z]\w+", everything + PAGE))):
             self.assertRegex(code, rf"\b{name}\b", f"{name} is named and not there")
+
+    def test_kinds_of_the_example(self):
+        """examples/ring_records.py names the kinds by their number: 16, 17, ..."""
+        headers = "".join(read(path) for path in HEADERS)
+        names = {int(number): name for number, name in re.findall(r'RecordKind kKind\{(\d+)\};.*?kName = "(\w+)"', headers, re.S)}
+        self.assertGreater(len(names), 35)
+        for number, name in names.items():
+            if number >= 16:
+                self.assertEqual(ring_records.KINDS[number - 16], name)
+        self.assertEqual(len(ring_records.KINDS), max(names) - 15)
 
     def test_sizes(self):
         self.assertIn("(a multiple of 8, at least 8)", PAGE)  # kind, size_words, reserved, and the size itself
