@@ -80,6 +80,12 @@ struct RowKeys {
   bool phases = false;  // a rank has several files, one per phase of its run
 };
 
+// Appends the cells of process_columns() (cells.h).
+inline void append_process(std::vector<Cell>& row, const Process& process, RowKeys keys) {
+  row.push_back(known_cell(process.rank));
+  if (keys.phases) row.push_back(text_cell(process.phase));
+}
+
 // The collectives of a trace, over all ranks and all times, and the calls that they consist of.
 struct TraceCollectives {
   CollectiveCalls calls;
@@ -106,6 +112,9 @@ struct AnalysisContext {
   // observer has finished.
   const LaunchCalls* calls = nullptr;
   const OwnPeaks* own_peaks = nullptr;  // given by the user; null to use the table
+
+  // Returns the time since the start of the trace, on the common axis.
+  std::int64_t since_start(ProcessId process, std::int64_t ns) const { return clocks.on_axis(process, ns) - origin_ns; }
 };
 
 // Receives the events of a walk. Observers share no mutable state: two of them may be called and finished at once on
@@ -145,14 +154,44 @@ struct ObserverNeeds {
 
 class Analysis : public TraceObserver {
  public:
-  // Called once, after the last event.
-  virtual ResultTable finish() = 0;
+  explicit Analysis(const AnalysisContext& context) : context_(context) {}
+  // Called once, after the last event. Adds rows and notes to the table, which has its name and columns.
+  virtual void finish(ResultTable& table) = 0;
+
+ protected:
+  bool by(GroupBy by) const { return context_.keys.by == by; }
+  // Returns the process whose rows it belongs to if rows stand for ranks, else 0.
+  ProcessId group_of(ProcessId process) const { return by(GroupBy::rank) ? process : 0; }
+  std::string_view name_of(StringId id) const { return context_.catalog.strings[id]; }
+  // Return the first cells of a row: those of process_columns(), rank_columns(), step_columns() and device_columns().
+  std::vector<Cell> process_cells(ProcessId process) const {
+    std::vector<Cell> cells;
+    append_process(cells, context_.catalog.processes[process], context_.keys);
+    return cells;
+  }
+  std::vector<Cell> rank_cells(ProcessId group) const {
+    return by(GroupBy::rank) ? process_cells(group) : std::vector<Cell>();
+  }
+  std::vector<Cell> step_cells(ProcessId process, std::optional<std::int64_t> step) const {
+    std::vector<Cell> cells = process_cells(process);
+    if (by(GroupBy::step)) cells.push_back(cell_of(step));
+    return cells;
+  }
+  std::vector<Cell> device_cells(ProcessId process, std::optional<std::int64_t> device,
+                                 std::optional<std::int64_t> step) const {
+    std::vector<Cell> cells = process_cells(process);
+    cells.push_back(cell_of(device));
+    if (by(GroupBy::step)) cells.push_back(cell_of(step));
+    return cells;
+  }
+
+  const AnalysisContext& context_;
 };
 
-// Implements AnalysisEntry::make for analyses that are constructed from their context alone.
-template <class Made>
+// Implements AnalysisEntry::make. `more` are arguments of the constructor after the context.
+template <class Made, auto... more>
 std::unique_ptr<Analysis> make_analysis(const AnalysisContext& context) {
-  return std::make_unique<Made>(context);
+  return std::make_unique<Made>(context, more...);
 }
 
 struct AnalysisEntry {

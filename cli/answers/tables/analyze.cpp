@@ -85,11 +85,11 @@ class AnalysisWalk : public EventSink {
   struct Member {
     AnalysisContext context;
     ObserverNeeds needs;
-    std::unique_ptr<Analysis> analysis;  // or
-    std::unique_ptr<TablesObserver> last;
+    std::unique_ptr<Analysis> analysis = {};  // or
+    std::unique_ptr<TablesObserver> last = {};
     TraceObserver* observer = nullptr;  // points to one of the two
     bool walks = true;                  // false if the trace has nothing for it
-    ResultTable table;                  // table of a finished analysis
+    ResultTable table = {};             // of an analysis
 
     bool on_axis() const { return needs.collectives; }
   };
@@ -163,18 +163,12 @@ class AnalysisWalk : public EventSink {
       ++endless_;
       return;
     }
-    GpuWork work{track.process,
-                 track.group,
-                 sane_ns(event.start_ns),
-                 0,
-                 event.name,
-                 event.kind,
-                 work_class,
-                 0,
-                 &event,
-                 &facts,
-                 nullptr,
-                 0};
+    GpuWork work{.process = track.process, .device = track.group, .start_ns = sane_ns(event.start_ns)};
+    work.name = event.name;
+    work.kind = event.kind;
+    work.work_class = work_class;
+    work.event = &event;
+    work.facts = &facts;
     if (place) {
       work.call = &calls_.at(work.process, *place);
       work.call_place = *place;
@@ -365,7 +359,7 @@ std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::M
 void make_tables(std::deque<AnalysisWalk::Member>& members) {
   OrderedWork work(members.size(), std::clamp<std::size_t>(members.size(), 1, usable_cores()));
   work.run({[&](std::size_t i) {
-              if (members[i].analysis) members[i].table = members[i].analysis->finish();
+              if (members[i].analysis) members[i].analysis->finish(members[i].table);
             },
             [](std::size_t) {}});
 }
@@ -493,32 +487,25 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
       phases = phases || (scope.has[id] && !catalog.processes[id].phase.empty());
     const AnalysisRequest& request = scope.request;
     const bool placed = needs.collectives;
-    AnalysisWalk::Member& member =
-        members.emplace_back(AnalysisWalk::Member{{catalog,
-                                                   windows_of(request, by, scope.chosen, facts, processes, placed),
-                                                   found,
-                                                   placed ? scope.placed_steps : scope.steps,
-                                                   scope.has,
-                                                   facts.first_ns,
-                                                   placed ? on_it : facts.clocks,
-                                                   {by, phases},
-                                                   request.class_rules,
-                                                   request.flops_per_step,
-                                                   nullptr,
-                                                   nullptr,
-                                                   request.own_peaks},
-                                                  needs,
-                                                  nullptr,
-                                                  nullptr,
-                                                  nullptr,
-                                                  true,
-                                                  {}});
+    AnalysisContext context{catalog,
+                            windows_of(request, by, scope.chosen, facts, processes, placed),
+                            found,
+                            placed ? scope.placed_steps : scope.steps,
+                            scope.has,
+                            facts.first_ns,
+                            placed ? on_it : facts.clocks,
+                            {by, phases}};
+    context.class_rules = request.class_rules;
+    context.flops_per_step = request.flops_per_step;
+    context.own_peaks = request.own_peaks;
+    AnalysisWalk::Member& member = members.emplace_back(AnalysisWalk::Member{std::move(context), needs});
     scope.members.push_back(&member);
     return member;
   };
   for (RequestScope& scope : scopes) {
     for (const AnalysisEntry* entry : scope.request.analyses) {
       AnalysisWalk::Member& member = add(scope, group_of(*entry, scope.request.by), entry->needs);
+      member.table = {entry->name, entry->columns(member.context.keys), {}, {}};
       member.analysis = entry->make(member.context);
       member.observer = member.analysis.get();
       member.walks = entry->can_have_rows == nullptr || entry->can_have_rows(catalog);

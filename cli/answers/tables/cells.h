@@ -16,18 +16,18 @@
 
 namespace cli {
 
-// Cells that several analyses use.
-inline Cell known(std::optional<std::int64_t> value) { return value ? Cell(*value) : Cell(); }
-inline Cell known_real(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
-
 // Returns an empty cell if `whole` is 0.
 inline Cell percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? Cell(100.0 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
 }
 
-template <typename... Values>
-void append(std::vector<Cell>& row, Values&&... values) {
-  (row.emplace_back(std::forward<Values>(values)), ...);
+// Returns pointers to the entries of a map, by order(entry); equal ones in the order of the map.
+template <typename Map, typename Order>
+auto sorted_entries(Map& map, Order&& order) {
+  std::vector<decltype(&*map.begin())> sorted;
+  for (auto& entry : map) sorted.push_back(&entry);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](auto* a, auto* b) { return order(*a) < order(*b); });
+  return sorted;
 }
 
 inline constexpr Column kRankColumn{"rank", Unit::number, "Rank of the process in the job"};
@@ -41,15 +41,22 @@ inline std::vector<Column> joined(std::vector<Column> first, const std::vector<C
   first.insert(first.end(), more.begin(), more.end());
   return first;
 }
-inline void append_process(std::vector<Cell>& row, const Process& process, RowKeys keys) {
-  process.rank >= 0 ? row.emplace_back(process.rank) : row.emplace_back();
-  if (!keys.phases) return;
-  process.phase.empty() ? row.emplace_back() : row.emplace_back(process.phase);
-}
-
 inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};
 inline constexpr Column kStepColumn{
     "step", Unit::number, "Number of the training step, from the program or counted if the program names none"};
+
+// The first columns of tables whose rows stand for ranks only with --by rank.
+inline std::vector<Column> rank_columns(RowKeys keys) {
+  return keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
+}
+// The first columns of tables of processes and of devices, which may have rows per step.
+inline std::vector<Column> step_columns(RowKeys keys) {
+  return keys.by == GroupBy::step ? joined(process_columns(keys), {kStepColumn}) : process_columns(keys);
+}
+inline std::vector<Column> device_columns(RowKeys keys) {
+  std::vector<Column> columns = joined(process_columns(keys), {kDeviceColumn});
+  return keys.by == GroupBy::step ? joined(std::move(columns), {kStepColumn}) : columns;
+}
 
 // Columns that the tables of collectives share.
 inline constexpr Column kCommunicatorColumn{
@@ -60,11 +67,8 @@ inline constexpr Column kEpochColumn{
     "epoch", Unit::number, "Number of this communicator among those with the same hash, from 1; empty if unknown"};
 inline constexpr Column kOperationColumn{"op", Unit::text, "Operation"};
 
-inline Cell text_cell(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
-
 inline void append_communicator(std::vector<Cell>& cells, const CommunicatorInfo& info) {
-  append(cells, text_cell(info.label), text_cell(info.description),
-         info.epoch > 0 ? Cell(std::int64_t{info.epoch}) : Cell());
+  append(cells, text_cell(info.label), text_cell(info.description), info.epoch > 0 ? cell_of(info.epoch) : Cell());
 }
 
 // Returns decimal GB/s, which equals bytes per nanosecond.
@@ -72,7 +76,6 @@ inline std::optional<double> gb_per_s(std::optional<std::int64_t> bytes, std::op
   if (!bytes || !ns || *ns <= 0) return {};
   return static_cast<double>(*bytes) / static_cast<double>(*ns);
 }
-inline Cell known(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
 
 inline std::int64_t rank_of(const Catalog& catalog, const MatchedCall& call) {
   return catalog.processes[call.process].rank;

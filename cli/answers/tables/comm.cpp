@@ -35,10 +35,10 @@ struct Traffic {
 
 class CommTable : public Analysis {
  public:
-  explicit CommTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
-  ResultTable finish() override {
-    ResultTable table{"comm", comm_columns(context_.keys), {}, collective_notes(context_)};
+  void finish(ResultTable& table) override {
+    table.notes = collective_notes(context_);
     for (const MatchedCollective& each : context_.collectives->matched.collectives) {
       if (is_shown(context_, each)) add(each);
     }
@@ -46,7 +46,6 @@ class CommTable : public Analysis {
     const auto time_at = [&](const std::vector<Cell>& cells) { return std::get<std::int64_t>(cells[8]); };
     std::stable_sort(table.rows.begin(), table.rows.end(),
                      [&](const auto& a, const auto& b) { return time_at(a) > time_at(b); });
-    return table;
   }
 
  private:
@@ -84,9 +83,8 @@ class CommTable : public Analysis {
     const auto& [group, operation, from] = key;
     std::vector<Cell> cells;
     append_communicator(cells, calls.communicators[matched.groups[group].communicator]);
-    append(cells, matched.groups[group].size >= 0 ? Cell(matched.groups[group].size) : Cell(),
-           std::string(operation_name(operation)), from >= 0 ? Cell(from) : Cell(), traffic.count, traffic.complete,
-           traffic.time_ns, traffic.has_waits ? Cell(traffic.wait_ns) : Cell(),
+    append(cells, known_cell(matched.groups[group].size), operation_name(operation), known_cell(from), traffic.count,
+           traffic.complete, traffic.time_ns, traffic.has_waits ? Cell(traffic.wait_ns) : Cell(),
            percent(traffic.exposed_ns, traffic.time_ns), traffic.transfer_ns > 0 ? Cell(traffic.transfer_ns) : Cell());
     if (traffic.busbw.empty()) {
       append(cells, Cell(), Cell(), Cell());
@@ -98,7 +96,6 @@ class CommTable : public Analysis {
     return cells;
   }
 
-  const AnalysisContext& context_;
   std::map<Key, Traffic> traffic_;
 };
 

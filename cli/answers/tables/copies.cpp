@@ -15,7 +15,7 @@ namespace {
 
 std::vector<Column> copy_columns(RowKeys keys) {
   return joined(
-      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      rank_columns(keys),
       {{"operation", Unit::text, "memcpy or memset"},
        {"direction", Unit::text, "Direction of a memcpy, as in CUPTI: HtoD, DtoH, DtoD, PtoP, ...; empty if unknown"},
        {"from_memory", Unit::text, "Memory read by a memcpy: Pageable, Pinned, Device, ...; empty if unknown"},
@@ -41,7 +41,7 @@ constexpr std::uint8_t kDirections = 11, kDeviceToDevice = 8;  // CUpti_Activity
 
 class CopyTable : public Analysis {
  public:
-  explicit CopyTable(const AnalysisContext& context) : context_(context), peaks_(context.catalog, context.own_peaks) {}
+  explicit CopyTable(const AnalysisContext& context) : Analysis(context), peaks_(context.catalog, context.own_peaks) {}
 
   // Uses the full copy even if it extends past the window: a part of a copy has no rate.
   void work(const GpuWork& work) override {
@@ -49,7 +49,7 @@ class CopyTable : public Analysis {
     const auto* set = work.facts->get<SetFacts>();
     if (work.kind != Kind::memcpy && work.kind != Kind::memset) return;
     Key key;
-    key.group = context_.keys.by == GroupBy::rank ? work.process : 0;
+    key.group = by(GroupBy::rank) ? work.process : 0;
     key.kind = work.kind;
     key.work_class = work.work_class;
     if (copy != nullptr) key.direction = copy->direction, key.from = copy->from_memory, key.to = copy->to_memory;
@@ -71,15 +71,9 @@ class CopyTable : public Analysis {
     if (ns > 0) sums.gb_per_s.push_back(static_cast<double>(event.bytes) / static_cast<double>(ns));
   }
 
-  ResultTable finish() override {
-    ResultTable table{"copies", copy_columns(context_.keys), {}, {}};
-    std::vector<std::pair<const Key*, Sums*>> sorted;
-    for (auto& [key, sums] : rows_) sorted.push_back({&key, &sums});
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.first->group, -a.second->time_ns) < std::tuple(b.first->group, -b.second->time_ns);
-    });
-    for (const auto& [key, sums] : sorted) table.rows.push_back(row(*key, *sums));
-    return table;
+  void finish(ResultTable& table) override {
+    const auto order = [](const auto& entry) { return std::pair(entry.first.group, -entry.second.time_ns); };
+    for (auto* entry : sorted_entries(rows_, order)) table.rows.push_back(row(entry->first, entry->second));
   }
 
  private:
@@ -108,22 +102,20 @@ class CopyTable : public Analysis {
   }
 
   static Cell memory_cell(std::uint8_t memory) {
-    return memory == kUnknownMemory ? Cell() : Cell(std::string(memory_name(memory)));
+    return memory == kUnknownMemory ? Cell() : cell_of(memory_name(memory));
   }
 
   std::vector<Cell> row(const Key& key, Sums& sums) const {
     const bool is_copy = key.kind == Kind::memcpy;
-    std::vector<Cell> cells;
-    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
+    std::vector<Cell> cells = rank_cells(key.group);
     const bool told = key.to != kUnknownMemory && (!is_copy || key.from != kUnknownMemory);
     const bool known_way = key.direction > 0 && key.direction < kDirections;
-    append(
-        cells, std::string(is_copy ? "memcpy" : "memset"),
-        known_way ? Cell(std::string(copy_direction(key.direction))) : Cell(), is_copy ? memory_cell(key.from) : Cell(),
-        memory_cell(key.to), told ? Cell(key.from == kPageable || key.to == kPageable) : Cell(),
-        std::string(key.work_class == WorkClass::comm ? "comm" : "memory"),
-        key.from_bytes >= 0 ? Cell(key.from_bytes) : Cell(), sums.count,
-        key.from_bytes >= 0 ? Cell(sums.bytes) : Cell(), sums.time_ns, percent(sums.time_ns, time_ns_.at(key.group)));
+    append(cells, is_copy ? "memcpy" : "memset", known_way ? cell_of(copy_direction(key.direction)) : Cell(),
+           is_copy ? memory_cell(key.from) : Cell(), memory_cell(key.to),
+           told ? Cell(key.from == kPageable || key.to == kPageable) : Cell(),
+           key.work_class == WorkClass::comm ? "comm" : "memory", known_cell(key.from_bytes), sums.count,
+           key.from_bytes >= 0 ? Cell(sums.bytes) : Cell(), sums.time_ns,
+           percent(sums.time_ns, time_ns_.at(key.group)));
     if (sums.gb_per_s.empty()) {
       append(cells, Cell(), Cell(), Cell());
       return cells;
@@ -134,7 +126,6 @@ class CopyTable : public Analysis {
     return cells;
   }
 
-  const AnalysisContext& context_;
   DevicePeaks peaks_;
   std::map<Key, Sums> rows_;
   std::map<ProcessId, std::int64_t> time_ns_;

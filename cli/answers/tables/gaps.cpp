@@ -31,7 +31,7 @@ std::vector<Column> gap_columns(RowKeys keys) {
 
 class GapTable : public Analysis {
  public:
-  explicit GapTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
   void gap(const DeviceGap& gap) override {
     const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
@@ -54,15 +54,13 @@ class GapTable : public Analysis {
     }
   }
 
-  ResultTable finish() override {
+  void finish(ResultTable& table) override {
     keep_longest();
-    ResultTable table{"gaps", gap_columns(context_.keys), {}, {}};
     for (const Row& row : rows_) table.rows.push_back(cells(row));
     if (count_ > rows_.size()) {
       table.notes.push_back("the " + std::to_string(rows_.size()) + " longest of " + count_text(count_, "gap", "gaps") +
                             " with a total of " + duration_text(sum_ns_));
     }
-    return table;
   }
 
  private:
@@ -97,23 +95,20 @@ class GapTable : public Analysis {
   }
 
   std::vector<Cell> cells(const Row& row) const {
-    const auto since = [&](std::int64_t ns) { return context_.clocks.on_axis(row.process, ns) - context_.origin_ns; };
-    const auto name = [&](bool is_known, StringId id) {
-      return is_known ? Cell(std::string(context_.catalog.strings[id])) : Cell();
-    };
-    std::vector<Cell> cells;
-    append_process(cells, context_.catalog.processes[row.process], context_.keys);
-    append(cells, row.device, known(step_of(row)), since(row.start_ns), since(row.end_ns), row.end_ns - row.start_ns,
-           std::string(kIdleCauseNames[static_cast<std::size_t>(row.cause)]), row.cause_ns,
-           name(row.call.has_value(), row.call ? row.call->name : 0),
-           row.call ? Cell(context_.catalog.tracks[row.call->track].id) : Cell(),
-           row.call ? Cell(since(row.call->start_ns)) : Cell(),
-           name(row.wait.has_value(), row.wait ? row.wait->name : 0), name(row.has_before, row.before),
-           name(row.has_next, row.next));
+    const auto since = [&](std::int64_t ns) { return context_.since_start(row.process, ns); };
+    std::vector<Cell> cells = process_cells(row.process);
+    append(cells, row.device, step_of(row), since(row.start_ns), since(row.end_ns), row.end_ns - row.start_ns,
+           kIdleCauseNames[static_cast<std::size_t>(row.cause)], row.cause_ns);
+    if (row.call) {
+      append(cells, name_of(row.call->name), context_.catalog.tracks[row.call->track].id, since(row.call->start_ns));
+    } else {
+      append(cells, Cell(), Cell(), Cell());
+    }
+    append(cells, row.wait ? cell_of(name_of(row.wait->name)) : Cell(),
+           row.has_before ? cell_of(name_of(row.before)) : Cell(), row.has_next ? cell_of(name_of(row.next)) : Cell());
     return cells;
   }
 
-  const AnalysisContext& context_;
   std::vector<Row> rows_;      // the longest so far, plus some extra rows until the next cut
   std::int64_t least_ns_ = 0;  // gaps below it are not added
   std::uint64_t count_ = 0;

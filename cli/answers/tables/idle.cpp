@@ -11,11 +11,8 @@ namespace cli {
 namespace {
 
 std::vector<Column> idle_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  columns.push_back(kDeviceColumn);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      device_columns(keys),
       {{"idle_ns", Unit::ns, "Time without GPU work, as in temporal; sum of the next seven columns"},
        {"sync_ns", Unit::ns, "Idle time while the host was in a synchronization that began before the GPU went idle"},
        {"copy_ns", Unit::ns,
@@ -35,7 +32,7 @@ std::vector<Column> idle_columns(RowKeys keys) {
 
 class IdleTable : public Analysis {
  public:
-  explicit IdleTable(const AnalysisContext& context) : context_(context), times_(context) {}
+  explicit IdleTable(const AnalysisContext& context) : Analysis(context), times_(context) {}
 
   void work(const GpuWork& work) override { times_.add(work); }
   void gap(const DeviceGap& gap) override {
@@ -52,13 +49,9 @@ class IdleTable : public Analysis {
     }
   }
 
-  ResultTable finish() override {
-    ResultTable table{"idle", idle_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     for (const DeviceTimes::Row& row : times_.rows()) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      append_process(cells, context_.catalog.processes[row.process], context_.keys);
-      cells.push_back(known(row.device));
-      if (context_.keys.by == GroupBy::step) cells.push_back(known(row.window.step));
+      std::vector<Cell>& cells = table.rows.emplace_back(device_cells(row.process, row.device, row.window.step));
       if (!row.device) {
         cells.resize(table.columns.size());
         continue;
@@ -71,7 +64,6 @@ class IdleTable : public Analysis {
       cells.push_back(knows_collections ? Cell(sums.collecting_ns) : Cell());
     }
     table.notes = times_.notes();
-    return table;
   }
 
  private:
@@ -80,7 +72,6 @@ class IdleTable : public Analysis {
     std::int64_t collecting_ns = 0;
   };
 
-  const AnalysisContext& context_;
   DeviceTimes times_;
   // By device and begin of the row's first window
   std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, Sums> sums_;

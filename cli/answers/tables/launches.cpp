@@ -19,10 +19,8 @@ namespace {
 constexpr std::int64_t kLongCall_ns = 50'000, kLongerCall_ns = 100'000;  // HTA's cutoffs
 
 std::vector<Column> launch_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      step_columns(keys),
       {{"count", Unit::count, "Number of launches (kernel, graph, memcpy or memset) with started work"},
        {"graphs", Unit::count, "Number of graph launches; each counts once, however many nodes the graph has"},
        {"latency_min_ns", Unit::ns,
@@ -104,7 +102,7 @@ class QueueLengths final : public Changes {
 class LaunchesTable : public Analysis {
  public:
   explicit LaunchesTable(const AnalysisContext& context)
-      : context_(context), names_(context.catalog.strings), rows_(context.catalog.processes.size()) {}
+      : Analysis(context), names_(context.catalog.strings), rows_(context.catalog.processes.size()) {}
 
   void event(const Event& event, const Facts&) override {
     if (event.correlation == 0 || !is_slice(event) || !names_[event.name].launches) return;
@@ -141,8 +139,7 @@ class LaunchesTable : public Analysis {
     processes_.erase(id);
   }
 
-  ResultTable finish() override {
-    ResultTable table{"launches", launch_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     for (ProcessId id = 0; id < rows_.size(); ++id) {
       end_of(id);
       std::move(rows_[id].begin(), rows_[id].end(), std::back_inserter(table.rows));
@@ -152,7 +149,6 @@ class LaunchesTable : public Analysis {
                             " launches are excluded: their work is not in the trace, or began after " +
                             std::to_string(LaunchQueue::kMostWaiting) + " later launches");
     }
-    return table;
   }
 
  private:
@@ -170,12 +166,10 @@ class LaunchesTable : public Analysis {
   OfProcess& process_of(ProcessId id) { return processes_.try_emplace(id, context_, id).first->second; }
 
   std::vector<Cell> row(ProcessId id, OfProcess& process, std::size_t window) {
-    std::vector<Cell> cells;
-    append_process(cells, context_.catalog.processes[id], context_.keys);
-    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(id)[window].step));
+    std::vector<Cell> cells = step_cells(id, context_.windows.of(id)[window].step);
     Launches& launches = process.launches[window];
     std::vector<std::int64_t>& ns = launches.latency_ns;
-    append(cells, static_cast<std::int64_t>(ns.size()), launches.graphs);
+    append(cells, ns.size(), launches.graphs);
     if (ns.empty()) {
       append(cells, Cell(), Cell(), Cell(), Cell());
     } else {
@@ -201,7 +195,6 @@ class LaunchesTable : public Analysis {
     append(cells, weighted / static_cast<double>(whole_ns), p95, lengths->rbegin()->first);
   }
 
-  const AnalysisContext& context_;
   NameClasses names_;
   std::unordered_map<ProcessId, OfProcess> processes_;  // processes that have not ended
   std::vector<std::vector<std::vector<Cell>>> rows_;    // by ProcessId, of processes that have ended

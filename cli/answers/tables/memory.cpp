@@ -15,10 +15,8 @@ namespace cli {
 namespace {
 
 std::vector<Column> memory_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      step_columns(keys),
       {{"device", Unit::number, "CUDA ordinal of the GPU in the process; empty for host memory or if unknown"},
        {"source", Unit::text,
         "allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
@@ -84,7 +82,7 @@ class LevelSpans {
 class MemoryTable : public Analysis {
  public:
   explicit MemoryTable(const AnalysisContext& context)
-      : context_(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
+      : Analysis(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
     for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) processes_.emplace_back(context.catalog, id);
   }
 
@@ -94,15 +92,13 @@ class MemoryTable : public Analysis {
     if (is_api_call(event.kind)) return call(track.process, process, event);
     if (const auto* memory = facts.get<MemoryFacts>();
         memory != nullptr && memory->operation == 1 && !memory->asynchronous) {
-      if (const auto step = steps_.at(track.process, event.start_ns))
-        ++allocations_of(process, track.group, *step).count;
+      if (const auto step = steps_.at(track.process, event.start_ns)) ++process.allocations[{track.group, *step}].count;
     }
     Out out(*this, track.process, process);
     process.levels.event(event, facts, out);
   }
 
-  ResultTable finish() override {
-    ResultTable table{"memory", memory_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     std::size_t untold = 0, incomplete = 0;
     for (ProcessId id = 0; id < processes_.size(); ++id) {
       if (!context_.chosen[id]) continue;
@@ -123,7 +119,6 @@ class MemoryTable : public Analysis {
     };
     note(untold, "memory in use is unknown: the trace does not contain it");
     note(incomplete, "memory in use is unknown: some allocations were lost or overwritten");
-    return table;
   }
 
  private:
@@ -168,21 +163,17 @@ class MemoryTable : public Analysis {
     OfProcess& process_;
   };
 
-  static Allocations& allocations_of(OfProcess& process, std::int64_t device, std::size_t step) {
-    return process.allocations[{device, step}];
-  }
-
   // For profiles only: recordings contain allocations.
   void call(ProcessId id, OfProcess& process, const Event& event) {
     if (context_.catalog.processes[id].format == SourceFormat::ring || !is_slice(event) ||
-        !is_allocation_name(context_.catalog.strings[event.name]))
+        !is_allocation_name(name_of(event.name)))
       return;
     const auto [last, is_first] = process.call_end_ns.try_emplace(event.track, event.start_ns);
     if (!is_first && event.start_ns < last->second) return;  // a driver call within a runtime call
     last->second = slice_end(event, event.start_ns);
     const auto step = steps_.at(id, event.start_ns);
     if (!step) return;
-    Allocations& allocations = allocations_of(process, kHost, *step);
+    Allocations& allocations = process.allocations[{kHost, *step}];
     ++allocations.count;
     allocations.ns += last->second - event.start_ns;
   }
@@ -202,10 +193,7 @@ class MemoryTable : public Analysis {
     const bool of_device = is_ring || (one_device && (device >= 0 || process.devices.empty()));
     const auto& steps = steps_.of(id);
     const bool is_first = step && !steps.empty() && steps.front().step == step;
-    if (!of_device || steps.empty() || is_first || !knows_calls(id)) {
-      append(cells, Cell(), Cell());
-      return;
-    }
+    if (!of_device || steps.empty() || is_first || !knows_calls(id)) return append(cells, Cell(), Cell());
     Allocations sum;
     for (const auto& [key, allocations] : process.allocations) {
       if (key.first != (is_ring ? device : kHost) || key.second == 0 || (step && steps[key.second].step != step))
@@ -218,42 +206,35 @@ class MemoryTable : public Analysis {
   // Adds the known allocations of a process whose memory in use is unknown.
   void add_unknown(ProcessId id, ResultTable& table) {
     const auto& windows = host_.of(id);
-    const Process& process = context_.catalog.processes[id];
     for (const AnalysisWindow& window : windows) {
-      if (context_.keys.by != GroupBy::step && &window != &windows.front()) break;
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      append_process(cells, process, context_.keys);
-      if (context_.keys.by == GroupBy::step) cells.push_back(known(window.step));
+      if (!by(GroupBy::step) && &window != &windows.front()) break;
+      std::vector<Cell>& cells = table.rows.emplace_back(step_cells(id, window.step));
       for (int i = 0; i < 11; ++i) cells.emplace_back();
-      cells.push_back(context_.keys.by == GroupBy::step ? Cell()
-                                                        : Cell(static_cast<std::int64_t>(steps_.of(id).size())));
-      append(cells, Cell(), Cell());
+      append(cells, by(GroupBy::step) ? Cell() : cell_of(steps_.of(id).size()), Cell(), Cell());
       append_allocations(cells, id, kHost, window.step);
     }
   }
 
   void add_rows(ProcessId id, std::int64_t device, Levels& levels, ResultTable& table) {
-    const bool by_step = context_.keys.by == GroupBy::step;
+    const bool by_step = by(GroupBy::step);
     const auto& windows = host_.of(id);
     const std::size_t rows = by_step ? windows.size() : std::min<std::size_t>(1, windows.size());
     for (std::size_t i = 0; i < rows; ++i) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      append_process(cells, context_.catalog.processes[id], context_.keys);
-      if (by_step) cells.push_back(known(windows[i].step));
+      std::vector<Cell>& cells = table.rows.emplace_back(step_cells(id, windows[i].step));
       const bool is_ring = context_.catalog.processes[id].format == SourceFormat::ring;
-      append(cells, device >= 0 ? Cell(device) : Cell(), std::string(is_ring ? "driver" : "allocator"));
+      append(cells, known_cell(device), is_ring ? "driver" : "allocator");
       const LevelSpans::Span allocated = one(levels.allocated.spans(), i, by_step),
                              reserved = one(levels.reserved.spans(), i, by_step),
                              unused = one(levels.unused.spans(), i, by_step);
       const auto cell = [](const LevelSpans::Span& span, std::int64_t bytes) {
         return span.known ? Cell(bytes) : Cell();
       };
-      append(cells, cell(allocated, allocated.start), cell(allocated, allocated.peak),
-             cell(allocated, context_.clocks.on_axis(id, allocated.peak_ns) - context_.origin_ns));
       const auto step = allocated.known ? steps_.at(id, allocated.peak_ns) : std::nullopt;
-      cells.push_back(step ? known(steps_.of(id)[*step].step) : Cell());
-      append(cells, cell(allocated, allocated.end), cell(reserved, reserved.peak), cell(reserved, reserved.end),
-             cell(unused, unused.peak), cell(unused, unused.end));
+      append(cells, cell(allocated, allocated.start), cell(allocated, allocated.peak),
+             cell(allocated, context_.since_start(id, allocated.peak_ns)),
+             step ? cell_of(steps_.of(id)[*step].step) : Cell(), cell(allocated, allocated.end),
+             cell(reserved, reserved.peak), cell(reserved, reserved.end), cell(unused, unused.peak),
+             cell(unused, unused.end));
       append_growth(cells, id, levels, by_step ? windows[i].step : std::nullopt);
       append_allocations(cells, id, device, by_step ? windows[i].step : std::nullopt);
     }
@@ -280,17 +261,13 @@ class MemoryTable : public Analysis {
       if (spans[i - 1].known && spans[i].known && (!step || steps[i].step == step))
         growth.push_back(spans[i].end - spans[i - 1].end);
     }
-    cells.push_back(step ? Cell() : Cell(static_cast<std::int64_t>(steps.size())));
-    if (growth.empty()) {
-      append(cells, Cell(), Cell());
-      return;
-    }
+    cells.push_back(step ? Cell() : cell_of(steps.size()));
+    if (growth.empty()) return append(cells, Cell(), Cell());
     const std::int64_t grew = std::count_if(growth.begin(), growth.end(), [](std::int64_t bytes) { return bytes > 0; });
     std::sort(growth.begin(), growth.end());
     append(cells, growth[(growth.size() - 1) / 2], grew);
   }
 
-  const AnalysisContext& context_;
   const Windows host_;  // allocators and calls use host time
   const Windows steps_;
   std::vector<OfProcess> processes_;

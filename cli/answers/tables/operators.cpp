@@ -35,8 +35,7 @@ namespace cli {
 namespace {
 
 std::vector<Column> operator_columns(RowKeys keys) {
-  std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
-  columns.push_back({"name", Unit::text, "Operator name"});
+  std::vector<Column> columns = joined(rank_columns(keys), {{"name", Unit::text, "Operator name"}});
   if (keys.by == GroupBy::shape)
     columns.push_back(
         {"shapes", Unit::text, "Input sizes as PyTorch lists them ([] is no tensor); unknown if the profile has none"});
@@ -136,7 +135,7 @@ class StackTexts {
 class Operators : public Analysis {
  public:
   explicit Operators(const AnalysisContext& context)
-      : context_(context),
+      : Analysis(context),
         host_(context.windows.host()),
         shapes_(context.catalog),
         utilities_(context.catalog.strings),
@@ -179,8 +178,7 @@ class Operators : public Analysis {
     ranges_.end_of(process, [&](const Event& call) { enter(call, nullptr); });
   }
 
-  ResultTable finish() override {
-    ResultTable table{"operators", operator_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });
     for (NodeId at = static_cast<NodeId>(nodes_.size()) - 1; at != 0; --at) {  // children come after their parents
       nodes_[nodes_[at].parent].gpu_ns += nodes_[at].gpu_ns;
@@ -189,26 +187,22 @@ class Operators : public Analysis {
     if (rows_.empty()) {
       table.notes.push_back(
           "no operators in this trace; torch.profiler and TRACETOOL_TORCH=ops record them; --only regions shows ranges");
-      return table;
+      return;
     }
-    std::vector<std::pair<const Key*, const Row*>> sorted;
-    for (const auto& [key, row] : rows_) {
-      if (row.calls > 0) sorted.push_back({&key, &row});
-    }
-    const auto order = [&](const auto& each) {
-      return std::tuple(each.first->group, -each.second->gpu_ns, -each.second->cpu_ns,
-                        context_.catalog.strings[each.first->name], detail_text(*each.first));
+    const auto order = [&](const auto& entry) {
+      const auto& [key, row] = entry;
+      return std::tuple(key.group, -row.gpu_ns, -row.cpu_ns, name_of(key.name), detail_text(key));
     };
-    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
     const std::int64_t whole_ns = std::accumulate(work_ns_.begin(), work_ns_.end(), std::int64_t{0});
-    for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row, whole_ns));
+    for (const auto* entry : sorted_entries(rows_, order)) {
+      if (entry->second.calls > 0) table.rows.push_back(cells(entry->first, entry->second, whole_ns));
+    }
     append_endless_note(table.notes, endless_, "operator");
     if (unclaimed_ > 0) {
       table.notes.push_back(
           fmt::format("{} ({}) without an operator: the launch is not in the trace or not inside an operator",
                       count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
     }
-    return table;
   }
 
  private:
@@ -289,7 +283,7 @@ class Operators : public Analysis {
       ranges_.launches(event, entered.innermost);
     } else if (event.kind == Kind::cpu_op) {
       Operator& own = entered.innermost;
-      own.node = node(own.node, {context_.keys.by == GroupBy::rank ? process : 0, event.name, detail(*operated)});
+      own.node = node(own.node, {by(GroupBy::rank) ? process : 0, event.name, detail(*operated)});
       Row& row = *nodes_[own.node].row;
       entered.row = &row;
       entered.name = event.name;
@@ -349,7 +343,7 @@ class Operators : public Analysis {
 
   std::uint32_t detail(const OperatorFacts& newest) {
     if (stacks_) return stacks_->newest();
-    return context_.keys.by == GroupBy::shape ? shapes_.of(newest.inputs) : 0;
+    return by(GroupBy::shape) ? shapes_.of(newest.inputs) : 0;
   }
   std::string_view detail_text(const Key& key) const { return stacks_ ? (*stacks_)[key.detail] : shapes_[key.detail]; }
 
@@ -360,21 +354,15 @@ class Operators : public Analysis {
   }
 
   std::vector<Cell> cells(const Key& key, const Row& row, std::int64_t whole_ns) const {
-    const bool by_rank = context_.keys.by == GroupBy::rank;
-    std::vector<Cell> cells;
-    if (by_rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
-    cells.emplace_back(std::string(context_.catalog.strings[key.name]));
-    if (context_.keys.by == GroupBy::shape || stacks_)
-      key.detail == 0 ? cells.emplace_back() : cells.emplace_back(std::string(detail_text(key)));
-    const std::int64_t group_ns = by_rank ? work_ns_[key.group] : whole_ns;
+    std::vector<Cell> cells = rank_cells(key.group);
+    append(cells, name_of(key.name));
+    if (by(GroupBy::shape) || stacks_) cells.push_back(key.detail == 0 ? Cell() : cell_of(detail_text(key)));
     append(cells, row.calls, row.cpu_ns, row.cpu_self_ns, row.gpu_ns, row.gpu_self_ns,
-           percent(row.gpu_self_ns, group_ns), row.gpu_count);
-    row.one_module&& row.module != 0 ? cells.emplace_back(std::string(context_.catalog.strings[row.module]))
-                                     : cells.emplace_back();
+           percent(row.gpu_self_ns, by(GroupBy::rank) ? work_ns_[key.group] : whole_ns), row.gpu_count,
+           row.one_module && row.module != 0 ? cell_of(name_of(row.module)) : Cell());
     return cells;
   }
 
-  const AnalysisContext& context_;
   const Windows host_;
   ShapeTexts shapes_;
   std::optional<StackTexts> stacks_;  // if rows are by stack

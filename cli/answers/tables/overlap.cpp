@@ -19,11 +19,8 @@ namespace cli {
 namespace {
 
 std::vector<Column> overlap_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  columns.push_back(kDeviceColumn);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      device_columns(keys),
       {kCommunicatorColumn,
        kDescriptionColumn,
        kEpochColumn,
@@ -147,7 +144,7 @@ class CommunicatorsByTime {
 
 class OverlapTable : public Analysis {
  public:
-  explicit OverlapTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
   void work(const GpuWork& work) override {
     if (work.work_class == WorkClass::memory) return;
@@ -168,8 +165,7 @@ class OverlapTable : public Analysis {
       at->second.finish().shrink_to_fit();
   }
 
-  ResultTable finish() override {
-    ResultTable table{"overlap", overlap_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     bool shared = false;
     for (auto& [key, device] : devices_) {
       const CollectiveCalls& calls = context_.collectives->calls;
@@ -178,7 +174,7 @@ class OverlapTable : public Analysis {
       Rows rows;
       std::vector<CommPiece>& pieces = device.finish();
       for (const CommPiece& piece : pieces) {
-        const std::size_t row = context_.keys.by == GroupBy::step ? piece.window : 0;
+        const std::size_t row = by(GroupBy::step) ? piece.window : 0;
         rows[{row, communicators.of(piece.whole_start_ns, piece.whole_end_ns)}].push_back(&piece);
       }
       for (auto at = rows.cbegin(); at != rows.cend();) {
@@ -194,7 +190,6 @@ class OverlapTable : public Analysis {
     }
     if (shared)
       table.notes.push_back("some communicators ran at the same time; that shared time counts in the row of each");
-    return table;
   }
 
  private:
@@ -258,10 +253,8 @@ class OverlapTable : public Analysis {
   void add_row(const std::pair<ProcessId, std::int64_t>& key, const std::pair<std::size_t, std::int64_t>& which,
                const std::vector<const CommPiece*>& pieces, const Sums& sums, std::int64_t shared_ns,
                ResultTable& table) const {
-    std::vector<Cell>& cells = table.rows.emplace_back();
-    append_process(cells, context_.catalog.processes[key.first], context_.keys);
-    cells.push_back(key.second);
-    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.first)[which.first].step));
+    const auto& windows = context_.windows.of(key.first);
+    std::vector<Cell>& cells = table.rows.emplace_back(device_cells(key.first, key.second, windows[which.first].step));
     const CollectiveCalls& calls = context_.collectives->calls;
     append_communicator(
         cells, which.second >= 0 ? calls.communicators[static_cast<std::size_t>(which.second)] : CommunicatorInfo());
@@ -275,7 +268,6 @@ class OverlapTable : public Analysis {
     return count;
   }
 
-  const AnalysisContext& context_;
   std::map<std::pair<ProcessId, std::int64_t>, DeviceComm> devices_;
   std::uint64_t works_ = 0;
 };

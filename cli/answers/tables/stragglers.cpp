@@ -31,27 +31,24 @@ std::vector<Column> straggler_columns(RowKeys keys) {
 
 class StragglerTable : public Analysis {
  public:
-  explicit StragglerTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
-  ResultTable finish() override {
+  void finish(ResultTable& table) override {
     const std::vector<std::uint32_t> chosen = shown();
     const Lateness lateness = find_stragglers(calls(), matched(), chosen, context_.collectives->clocks);
     const auto completed = last_completed(chosen);
-    ResultTable table{"stragglers", straggler_columns(context_.keys), {}, {}};
     for (ProcessId id = 0; id < lateness.ranks.size(); ++id) {
       if (context_.chosen[id]) table.rows.push_back(row(id, lateness.ranks[id], completed[id]));
     }
     table.notes = notes(lateness);
     const auto more = collective_notes(context_);
     table.notes.insert(table.notes.end(), more.begin(), more.end());
-    return table;
   }
 
  private:
   const MatchedCollectives& matched() const { return context_.collectives->matched; }
   const CollectiveCalls& calls() const { return context_.collectives->calls; }
-  std::string name(StringId id) const { return std::string(context_.catalog.strings[id]); }
-  std::string kernel_name(StringId id) const { return short_name(context_.catalog.strings[id]); }
+  std::string kernel_name(StringId id) const { return short_name(name_of(id)); }
 
   std::vector<std::uint32_t> shown() const {
     std::vector<std::uint32_t> found;
@@ -84,16 +81,14 @@ class StragglerTable : public Analysis {
   }
 
   std::vector<Cell> row(ProcessId id, const RankLateness& rank, const std::string& completed) const {
-    std::vector<Cell> cells;
-    append_process(cells, context_.catalog.processes[id], context_.keys);
+    std::vector<Cell> cells = process_cells(id);
     if (rank.collectives == 0) {
       append(cells, Cell(), Cell(), Cell(), Cell(), Cell(), Cell());
     } else {
       append(cells, rank.straggler, rank.late_ns, rank.waited_ns, rank.others_waited_ns, rank.delayed_ns,
              rank.times_last);
     }
-    append(cells, text_cell(completed), text_cell(std::string(cause_name(rank.reason.cause))),
-           text_cell(evidence(id, rank.reason)));
+    append(cells, text_cell(completed), text_cell(cause_name(rank.reason.cause)), text_cell(evidence(id, rank.reason)));
     return cells;
   }
 
@@ -114,7 +109,7 @@ class StragglerTable : public Analysis {
                            reason.others_count);
       case LateCause::copy:
         return fmt::format("its copies took {} longer than on other ranks; {} ran {} times, {} each; on other ranks {}",
-                           duration_text(more_ns(reason.cause)), name(reason.work.name), reason.work.count,
+                           duration_text(more_ns(reason.cause)), name_of(reason.work.name), reason.work.count,
                            mean_text(mean_ns(reason.work)),
                            reason.others_count == 0
                                ? "never"
@@ -143,7 +138,7 @@ class StragglerTable : public Analysis {
   }
 
   std::string activity_text(const HostDelay& delay) const {
-    if (delay.mostly_in_call()) return "in " + name(delay.in_calls[0].first);
+    if (delay.mostly_in_call()) return fmt::format("in {}", name_of(delay.in_calls[0].first));
     return delay.mostly_collecting() ? "in Python's garbage collector" : "outside CUDA calls";
   }
 
@@ -178,8 +173,6 @@ class StragglerTable : public Analysis {
     }
     return found;
   }
-
-  const AnalysisContext& context_;
 };
 
 }  // namespace
