@@ -39,14 +39,7 @@ Change change_of(const Quantity& quantity, const StepSums& a, const StepSums& b,
     Values counts = sums.counts(run.steps.size());
     return per_gpu(static_cast<double>(median(counts)), run);
   };
-  Change change{&quantity,
-                sample_of(a, run_a, group),
-                sample_of(b, run_b, group),
-                count(a, run_a),
-                count(b, run_b),
-                1,
-                std::nullopt,
-                ChangeWord::same};
+  Change change{&quantity, sample_of(a, run_a, group), sample_of(b, run_b, group), count(a, run_a), count(b, run_b)};
   // Number of launches over which rounding errors average out
   const double in_one_value =
       group == QuantityGroup::launch ? std::max(1.0, std::min(change.count_a, change.count_b)) : 1;
@@ -102,23 +95,6 @@ std::vector<PartChange> parts_of(const RunProfile& a, const RunProfile& b) {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// Assigns one number to the kernels of both runs with the same name and grid.
-class KernelNumbers {
- public:
-  Numbers of(const RunProfile& run, const StepSequence& sequence) {
-    Numbers numbers;
-    for (const SequenceKernel& kernel : sequence.kernels) {
-      numbers.push_back(
-          numbers_.try_emplace({run.names[kernel.name], kernel.grid}, static_cast<std::uint32_t>(numbers_.size()))
-              .first->second);
-    }
-    return numbers;
-  }
-
- private:
-  std::map<std::pair<std::string_view, Extent>, std::uint32_t> numbers_;
-};
-
 template <typename Element>
 std::vector<Element> part_of(const std::vector<Element>& all, std::size_t at, std::size_t count) {
   const auto from = all.begin() + static_cast<std::ptrdiff_t>(at);
@@ -142,19 +118,8 @@ std::pair<const StepSequence*, const StepSequence*> most_alike(const RunProfile&
 }  // namespace
 
 std::string_view change_text(ChangeWord word) {
-  switch (word) {
-    case ChangeWord::grew:
-      return "grew";
-    case ChangeWord::shrank:
-      return "shrank";
-    case ChangeWord::appeared:
-      return "appeared";
-    case ChangeWord::vanished:
-      return "vanished";
-    case ChangeWord::same:
-      break;
-  }
-  return "";
+  constexpr std::string_view kWords[] = {"", "grew", "shrank", "appeared", "vanished"};
+  return kWords[static_cast<std::size_t>(word)];
 }
 
 const Change& Comparison::step() const {
@@ -197,8 +162,15 @@ std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const R
   if (a.sequences.empty() || b.sequences.empty()) return std::nullopt;
   const auto [of_a, of_b] = most_alike(a, b);
   SequenceComparison comparison{of_a->step, of_b->step, of_a->kernels.size(), of_b->kernels.size(), std::nullopt};
-  KernelNumbers numbers;
-  const Numbers sequence_a = numbers.of(a, *of_a), sequence_b = numbers.of(b, *of_b);
+  std::map<std::pair<std::string_view, Extent>, std::uint32_t> names;  // equal numbers for equal names and grids
+  const auto numbers_of = [&](const RunProfile& run, const StepSequence& sequence) {
+    Numbers numbers;
+    for (const auto& [name, grid] : sequence.kernels)
+      numbers.push_back(
+          names.try_emplace({run.names[name], grid}, static_cast<std::uint32_t>(names.size())).first->second);
+    return numbers;
+  };
+  const Numbers sequence_a = numbers_of(a, *of_a), sequence_b = numbers_of(b, *of_b);
   const auto aligned = align_sequences(sequence_a, sequence_b);
   if (!aligned) return comparison;
   std::map<std::pair<Numbers, Numbers>, std::size_t> known;  // index in `changes`
@@ -208,11 +180,7 @@ std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const R
         {part_of(sequence_a, each.at_a, each.count_a), part_of(sequence_b, each.at_b, each.count_b)}, changes.size());
     if (is_new) {
       KernelChange change{part_of(of_a->kernels, each.at_a, each.count_a),
-                          part_of(of_b->kernels, each.at_b, each.count_b),
-                          0,
-                          each.at_a,
-                          each.at_b,
-                          false};
+                          part_of(of_b->kernels, each.at_b, each.count_b), 0, each.at_a, each.at_b};
       change.grid_alone = std::equal(
           change.removed.begin(), change.removed.end(), change.added.begin(), change.added.end(),
           [&](const SequenceKernel& x, const SequenceKernel& y) { return a.names[x.name] == b.names[y.name]; });

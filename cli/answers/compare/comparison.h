@@ -22,7 +22,7 @@ struct Change {
   double count_a = 0, count_b = 0;  // occurrences per step (medians)
   double resolution_ns = 1;         // smaller differences cannot be measured
   // Difference to expect if the steps do not differ; an upper bound if a side has fewer than kFewestSteps
-  std::optional<double> noise_ns;
+  std::optional<double> noise_ns = {};
   ChangeWord word = ChangeWord::same;
 
   double difference_ns() const { return b.median - a.median; }

@@ -112,9 +112,8 @@ std::string_view judgement_text(Judgement judgement) {
 void append_change(std::vector<Cell>& row, const JudgedChange& each) {
   const Change& change = each.change;
   const bool has_ratio = change.a.median > 0;
-  append(row, each.judgement == Judgement::regressed, std::string(what_text(each.what)),
-         static_cast<std::int64_t>(std::llround(change.a.median)),
-         static_cast<std::int64_t>(std::llround(change.b.median)), has_ratio ? Cell(each.relative_pct()) : Cell(),
+  append(row, each.judgement == Judgement::regressed, what_text(each.what), std::llround(change.a.median),
+         std::llround(change.b.median), has_ratio ? Cell(each.relative_pct()) : Cell(),
          change.noise_ns && has_ratio ? Cell(100 * *change.noise_ns / change.a.median) : Cell());
 }
 
@@ -185,9 +184,8 @@ std::vector<ResultTable> judged_tables(const Judgements& judgements) {
     const Quantity& quantity = *each.change.quantity;
     std::vector<Cell>& row = tables[each.what == JudgedWhat::kernel ? 1 : 0].rows.emplace_back();
     append_change(row, each);
-    append(row, std::string(judgement_text(each.judgement)), each.detectable_pct ? Cell(*each.detectable_pct) : Cell());
-    if (each.what == JudgedWhat::kernel)
-      append(row, quantity.configuration.empty() ? Cell() : Cell(quantity.configuration), quantity.work_class);
+    append(row, judgement_text(each.judgement), each.detectable_pct);
+    if (each.what == JudgedWhat::kernel) append(row, text_cell(quantity.configuration), quantity.work_class);
     row.push_back(Cell(each.what == JudgedWhat::step ? "step" : quantity.name));
   }
   return tables;

@@ -84,9 +84,7 @@ class CollectiveProfile : public TablesObserver {
 }  // namespace
 
 TablesObserverEntry collective_observer(RunProfile& profile, bool whole) {
-  ObserverNeeds needs;
-  needs.collectives = true;
-  return {needs, [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
+  return {{.collectives = true}, [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
             return std::make_unique<CollectiveProfile>(context, profile, whole);
           }};
 }
@@ -204,11 +202,8 @@ class OperatorProfile : public TablesObserver {
 }  // namespace
 
 TablesObserverEntry operator_observer(RunProfile& profile, bool whole) {
-  ObserverNeeds needs;
-  needs.kinds = operator_kinds();
-  needs.any_time = true;
-  needs.launches = true;
-  return {needs, [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
+  return {{.kinds = operator_kinds(), .any_time = true, .launches = true},
+          [&profile, whole](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
             return std::make_unique<OperatorProfile>(context, profile, whole);
           }};
 }

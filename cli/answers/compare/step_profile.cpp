@@ -385,12 +385,9 @@ class StepProfile : public TablesObserver {
 }  // namespace
 
 std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool whole, bool for_diff) {
-  ObserverNeeds needs;
-  needs.kinds = kinds_of({Kind::runtime, Kind::driver});
-  needs.any_time = true;
-  needs.launches = true;
   std::vector<TablesObserverEntry> observers{
-      {needs, [&profile, whole, for_diff](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
+      {{.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true, .launches = true},
+       [&profile, whole, for_diff](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
          return std::make_unique<StepProfile>(context, profile, whole, for_diff);
        }}};
   if (for_diff)

@@ -15,9 +15,8 @@ constexpr std::int64_t kLeastAllocationShare = 100;  // 1 / N of the time: idle 
 
 class AllocationInStep : public Rule {
  public:
-  explicit AllocationInStep(const AnalysisContext& context) : context_(context), calls_(context) {}
+  explicit AllocationInStep(const AnalysisContext& context) : Rule(context), calls_(context) {}
 
-  void use(GapClaims& claims) override { claims_ = &claims; }
   void event(const Event& event, const Facts&) override {
     const auto call = calls_.event(event);
     if (!call) return;
@@ -27,8 +26,7 @@ class AllocationInStep : public Rule {
     ++process.counts[event.name];
     process.time_ns += call->end_ns - call->start_ns;
     evidence_.add(id, call->start_ns, call->end_ns, call->end_ns - call->start_ns, [&] {
-      return std::string(context_.catalog.strings[event.name]) + ", called " +
-             claims_->activity().text(event.track, event.start_ns);
+      return name_of(event.name) + ", called " + claims_->activity().text(event.track, event.start_ns);
     });
   }
   void end_of(ProcessId process) override { calls_.end_of(process); }
@@ -49,7 +47,7 @@ class AllocationInStep : public Rule {
     }
     finding.title = fmt::format(
         "the program allocates or releases GPU memory through the driver {}, mostly with {}; the calls take {}, and the GPU idles {} in and after them",
-        times_text(scope, most.count), std::string(context_.catalog.strings[often]), per_step_text(scope, most.time_ns),
+        times_text(scope, most.count), name_of(often), per_step_text(scope, most.time_ns),
         per_step_text(scope, fired.most_ns));
     finding.advice =
         "Remove torch.cuda.empty_cache() from the step, reuse buffers, keep sizes constant (pad batches), and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. "
@@ -63,8 +61,6 @@ class AllocationInStep : public Rule {
     std::map<StringId, std::int64_t> counts;
   };
 
-  const AnalysisContext& context_;
-  const GapClaims* claims_ = nullptr;
   LateAllocations calls_;
   std::map<ProcessId, OfProcess> processes_;
   std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> idle_ns_;  // by device

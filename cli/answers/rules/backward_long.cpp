@@ -17,7 +17,7 @@ constexpr std::int64_t kLeastBackwardShare = 5;  // 1 / N of the time: backward 
 
 class BackwardLong : public Rule {
  public:
-  explicit BackwardLong(const AnalysisContext&) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading phases(tables, "step_phases");

@@ -21,7 +21,7 @@ constexpr std::int64_t kLeastHiddenShare = 2;  // 1 / N of the communication
 
 class CommExposed : public Rule {
  public:
-  explicit CommExposed(const AnalysisContext& context) : context_(context) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     for (const MatchedCollective& each : context_.collectives->matched.collectives) {
@@ -163,7 +163,6 @@ class CommExposed : public Rule {
     return finding;
   }
 
-  const AnalysisContext& context_;
   std::map<ProcessId, Times> times_;
   LongestEvidence evidence_, unknown_evidence_;  // after the last start; without a known last start
 };

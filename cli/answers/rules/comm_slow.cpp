@@ -24,7 +24,7 @@ constexpr std::int64_t kLeastSlowShare = 100;   // 1 / N of the time
 
 class CommSlow : public Rule {
  public:
-  explicit CommSlow(const AnalysisContext& context) : context_(context) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     collect();
@@ -98,7 +98,6 @@ class CommSlow : public Rule {
     return finding;
   }
 
-  const AnalysisContext& context_;
   std::map<Kind, std::map<std::uint32_t, std::vector<std::int64_t>>> transfers_;  // ns, by group
 };
 

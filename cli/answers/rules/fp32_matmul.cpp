@@ -35,7 +35,7 @@ tf32  *{ampere_,hopper_,blackwell_,sm80_,sm86_,sm90_,sm100_,cutlass_80_,cutlass_
 class Fp32Matmul : public WorkRule {
  public:
   explicit Fp32Matmul(const AnalysisContext& context)
-      : WorkRule(context),
+      : WorkRule(context, kLeastFp32Share),
         products_(kProductNames, "fp32-matmul"),
         architectures_(kArchitectureNames, "fp32-matmul"),
         names_(context.catalog.strings.size()) {}
@@ -50,15 +50,11 @@ class Fp32Matmul : public WorkRule {
     const Name& name = at(work.name);
     return name.is_fp32 && (name.tells_architecture || has_tf32(work));
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override {
-    return sum.exposed_ns > length_ns / kLeastFp32Share;
-  }
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum,
                Finding& finding) const override {
     finding.title =
         fmt::format("float32 matrix multiplications run without tensor cores {}; they take {}, mostly in {}",
-                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
-                    short_name(context_.catalog.strings[longest(most)]));
+                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns), short_name_of(longest(most)));
     finding.advice =
         "If the model tolerates it, use TF32 (torch.set_float32_matmul_precision(\"high\"); for convolutions torch.backends.cudnn.allow_tf32) or bfloat16 (torch.autocast).";
     finding.saving_ns.reset();

@@ -10,14 +10,11 @@ constexpr std::int64_t kLeastCollectingShare = 50;  // 1 / N of the time
 
 class GarbageCollection : public IdleRule {
  public:
-  using IdleRule::IdleRule;
+  explicit GarbageCollection(const AnalysisContext& context) : IdleRule(context, kLeastCollectingShare) {}
 
  private:
   std::string describe(const ClaimedGap& claim) const override {
     return "in Python's garbage collector; " + around_text(context_.catalog, claim.gap);
-  }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
-    return sum.ns > length_ns / kLeastCollectingShare;
   }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("Python's garbage collector delays the host {}, and the GPU idles {}",

@@ -17,7 +17,7 @@ constexpr std::int64_t kLeastIdleShare = 5;  // 1 / N of the time: busy for less
 
 class GpuIdle : public IdleRule {
  public:
-  using IdleRule::IdleRule;
+  explicit GpuIdle(const AnalysisContext& context) : IdleRule(context, kLeastIdleShare) {}
 
   void claimed(const ClaimedGap& claim) override {
     if (is_first_of_stream(claim)) first_ns_[claim.gap.process] += claim.ns;
@@ -39,9 +39,6 @@ class GpuIdle : public IdleRule {
             ? "the next work was launched long before it began, on a stream without earlier work in the trace; "
             : "the next work was launched long before it began; ";
     return std::string(why) + around_text(context_.catalog, claim.gap);
-  }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
-    return sum.ns > length_ns / kLeastIdleShare;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const auto first = first_ns_.find(most);

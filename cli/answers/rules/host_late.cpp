@@ -13,7 +13,7 @@ constexpr std::int64_t kLeastLateShare = 20;  // 1 / N of the time
 
 class HostLate : public IdleRule {
  public:
-  using IdleRule::IdleRule;
+  explicit HostLate(const AnalysisContext& context) : IdleRule(context, kLeastLateShare) {}
 
  private:
   std::string describe(const ClaimedGap& claim) const override {
@@ -21,9 +21,6 @@ class HostLate : public IdleRule {
                        late_ns = claim.gap.next->call->start_ns - from_ns;
     return claim.activity.text(claim.gap.next->call->track, from_ns + late_ns / 2, late_ns) + "; " +
            around_text(context_.catalog, claim.gap);
-  }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
-    return sum.ns > length_ns / kLeastLateShare;
   }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title =

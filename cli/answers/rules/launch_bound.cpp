@@ -13,7 +13,7 @@ constexpr std::int64_t kShortPercent = 30;      // minimum share of short kernel
 
 class LaunchBound : public IdleRule {
  public:
-  using IdleRule::IdleRule;
+  explicit LaunchBound(const AnalysisContext& context) : IdleRule(context, kLeastLaunchShare) {}
 
   void work(const GpuWork& work) override {
     if (work.kind == Kind::kernel && context_.windows.hold(work.process, work.start_ns, work.end_ns)) {
@@ -32,7 +32,7 @@ class LaunchBound : public IdleRule {
   std::string describe(const ClaimedGap& claim) const override { return around_text(context_.catalog, claim.gap); }
   bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
     const auto kernels = kernels_.find(process);  // not found if the process runs only copies
-    return sum.ns > length_ns / kLeastLaunchShare && kernels != kernels_.end() &&
+    return IdleRule::fires(process, sum, length_ns) && kernels != kernels_.end() &&
            kernels->second.percent() > kShortPercent;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {

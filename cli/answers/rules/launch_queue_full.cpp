@@ -23,7 +23,7 @@ constexpr std::size_t kFullQueue = 1'000;
 class LaunchQueueFull : public Rule {
  public:
   explicit LaunchQueueFull(const AnalysisContext& context)
-      : context_(context), activity_(context.catalog), names_(context.catalog.strings) {}
+      : Rule(context), activity_(context.catalog), names_(context.catalog.strings) {}
 
   void event(const Event& event, const Facts&) override { activity_.event(event); }
   void work(const GpuWork& work) override {
@@ -79,14 +79,11 @@ class LaunchQueueFull : public Rule {
       Sum& sum = sums_[id];
       sum.ns += to_ns - from_ns;
       ++sum.count;
-      evidence_.add(id, from_ns, to_ns, to_ns - from_ns, [&] {
-        return std::string(context_.catalog.strings[call.name]) + ", called " +
-               activity_.text(call.track, call.start_ns);
-      });
+      evidence_.add(id, from_ns, to_ns, to_ns - from_ns,
+                    [&] { return name_of(call.name) + ", called " + activity_.text(call.track, call.start_ns); });
     }
   }
 
-  const AnalysisContext& context_;
   HostActivity activity_;
   NameClasses names_;
   std::map<TrackId, Queue> queues_;  // by stream

@@ -30,7 +30,7 @@ constexpr std::int64_t kSkippedSteps = 2;  // by ncu: warm-up
 class MemoryBoundKernels : public Rule {
  public:
   explicit MemoryBoundKernels(const AnalysisContext& context)
-      : context_(context),
+      : Rule(context),
         calls_(context),
         classes_(context.catalog.strings, context.class_rules),
         in_classes_(context.windows) {}
@@ -109,7 +109,7 @@ class MemoryBoundKernels : public Rule {
     ++launches.count;
     launches.ns += work.end_ns - work.start_ns;
     evidence.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns,
-                 [&] { return short_name(context_.catalog.strings[work.name]); });
+                 [&] { return short_name_of(work.name); });
   }
 
   // The operators of a rank that are far from the memory bandwidth, from the table.
@@ -178,7 +178,7 @@ class MemoryBoundKernels : public Rule {
     finding.title = fmt::format(
         "elementwise, reduction and normalization kernels take {} % of the time of kernels and copies, {}; the longest is {}, {}",
         100 * sum.time_ns / all_ns_.at({fired.most, fired.device}), per_step_text(scope, sum.time_ns),
-        short_name(context_.catalog.strings[top.name]), per_step_text(scope, top.ns));
+        short_name_of(top.name), per_step_text(scope, top.ns));
     finding.advice =
         "Fuse these kernels so that intermediate results stay on the chip: torch.compile, or fused kernels (FlashAttention; fused normalization, loss and optimizer). "
         "Use bfloat16 to halve the bytes, and memory_format=torch.channels_last for convolutions.";
@@ -198,7 +198,6 @@ class MemoryBoundKernels : public Rule {
     return ncu_command(context_.catalog.strings[kernel.name], kSkippedSteps * a_step, process.program);
   }
 
-  const AnalysisContext& context_;
   OperatorCalls calls_;
   NamedClasses classes_;
   ExposedWork in_classes_;

@@ -21,9 +21,8 @@ constexpr double kSlowPercent = 30;
 
 class PageableCopy : public Rule {
  public:
-  explicit PageableCopy(const AnalysisContext& context) : context_(context), copies_(context.windows) {}
+  explicit PageableCopy(const AnalysisContext& context) : Rule(context), copies_(context.windows) {}
 
-  void use(GapClaims& claims) override { claims_ = &claims; }
   void work(const GpuWork& work) override {
     const bool blocks = claims_->blocks_to_device(work);
     copies_.add(work, blocks);
@@ -63,7 +62,7 @@ class PageableCopy : public Rule {
   using Device = ExposedWork::Device;
 
   std::string describe(const GpuWork& work) const {
-    std::string text = short_name(context_.catalog.strings[work.name]);
+    std::string text = short_name_of(work.name);
     if (work.event->has_bytes) text += " of " + bytes_text(work.event->bytes);
     return work.call == nullptr
                ? text
@@ -116,8 +115,6 @@ class PageableCopy : public Rule {
         "Create small tensors on the GPU (device=\"cuda\") instead of copying them.";
   }
 
-  const AnalysisContext& context_;
-  GapClaims* claims_ = nullptr;
   ExposedWork copies_;
   std::map<Device, std::int64_t> idle_ns_;
   std::map<ProcessId, std::int64_t> pageable_, pinned_;  // number of copies

@@ -22,7 +22,7 @@ constexpr std::string_view kFlush = kOfRecording[0];
 
 class RecordingOverhead : public Rule {
  public:
-  explicit RecordingOverhead(const AnalysisContext& context) : context_(context) {}
+  using Rule::Rule;
 
   void event(const Event& event, const Facts&) override {
     if (is_api_call(event.kind)) return learn(event.track);
@@ -59,9 +59,8 @@ class RecordingOverhead : public Rule {
     const auto& names = processes_.at(fired.most).names_ns;
     const auto most =
         std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    finding.title =
-        fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording",
-                    per_step_text(scope, fired.most_ns), std::string(context_.catalog.strings[most->first]));
+    finding.title = fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording",
+                                per_step_text(scope, fired.most_ns), name_of(most->first));
     finding.advice =
         "Record fewer kinds: TRACETOOL_EVENTS=light, or torch.profiler without with_stack, record_shapes and profile_memory. Profile fewer steps. Compare kernel times, not host times.";
     return {finding};
@@ -78,7 +77,6 @@ class RecordingOverhead : public Rule {
     calls_[thread] = true;
   }
 
-  const AnalysisContext& context_;
   std::vector<bool> calls_;  // by TrackId; true if the thread calls CUDA
   std::map<ProcessId, OfProcess> processes_;
   LongestEvidence evidence_;

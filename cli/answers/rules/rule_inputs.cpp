@@ -1,9 +1,7 @@
-#include "cli/answers/rules/rule_inputs.h"
-
 #include <algorithm>
 #include <string_view>
 
-#include "cli/answers/tables/analysis_table.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/trace/ranks.h"
 

@@ -16,14 +16,13 @@ constexpr std::int64_t kLeastOptimizerShare = 100;  // 1 / N of the time: idle t
 
 class SingleTensorOptimizer : public Rule {
  public:
-  explicit SingleTensorOptimizer(const AnalysisContext& context) : context_(context), tiny_(context.windows) {}
+  explicit SingleTensorOptimizer(const AnalysisContext& context) : Rule(context), tiny_(context.windows) {}
 
-  void use(GapClaims& claims) override { claims_ = &claims; }
   void work(const GpuWork& work) override { tiny_.add(work, claims_->is_optimizer_kernel(work)); }
   void claimed(const ClaimedGap& claim) override {
     idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns;
     evidence_.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns,
-                  [&] { return "the GPU idles before " + short_name(context_.catalog.strings[claim.gap.next->name]); });
+                  [&] { return "the GPU idles before " + short_name_of(claim.gap.next->name); });
   }
 
   void end_of(ProcessId process) override { tiny_.end_of(process); }
@@ -53,8 +52,6 @@ class SingleTensorOptimizer : public Rule {
     return found == idle_ns_.end() ? 0 : found->second;
   }
 
-  const AnalysisContext& context_;
-  GapClaims* claims_ = nullptr;
   ExposedWork tiny_;
   std::map<ExposedWork::Device, std::int64_t> idle_ns_;
   LongestEvidence evidence_;

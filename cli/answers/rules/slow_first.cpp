@@ -17,7 +17,7 @@ constexpr std::size_t kFewestOthers = 2;
 
 class SlowFirst : public Rule {
  public:
-  explicit SlowFirst(const AnalysisContext& context) : context_(context), steps_(whole_steps(context)) {}
+  explicit SlowFirst(const AnalysisContext& context) : Rule(context), steps_(whole_steps(context)) {}
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Finding finding;
@@ -68,7 +68,6 @@ class SlowFirst : public Rule {
     return median(lengths);
   }
 
-  const AnalysisContext& context_;
   const Windows steps_;
 };
 

@@ -20,7 +20,7 @@ constexpr std::int64_t kLeastExcessShare = 100;  // 1 / N of the time: all outli
 
 class StepOutlier : public Rule {
  public:
-  explicit StepOutlier(const AnalysisContext&) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading outliers(tables, "outliers");

@@ -32,7 +32,7 @@ std::string_view advice_of(std::string_view cause) {
 
 class Straggler : public Rule {
  public:
-  explicit Straggler(const AnalysisContext& context) : context_(context) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading ranks(tables, "stragglers");
@@ -83,8 +83,6 @@ class Straggler : public Rule {
     }
     return evidence.of(scope, {late});
   }
-
-  const AnalysisContext& context_;
 };
 
 }  // namespace

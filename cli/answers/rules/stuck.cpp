@@ -22,7 +22,7 @@ constexpr std::int64_t kLeastSteps = 5;  // a wait must also last this many medi
 class Stuck : public Rule {
  public:
   explicit Stuck(const AnalysisContext& context)
-      : context_(context), last_did_ns_(context.catalog.processes.size(), kNoTime) {}
+      : Rule(context), last_did_ns_(context.catalog.processes.size(), kNoTime) {}
 
   void event(const Event& event, const Facts&) override {
     std::int64_t& last_ns = last_did_ns_[context_.catalog.tracks[event.track].process];
@@ -171,7 +171,6 @@ class Stuck : public Rule {
     return finding;
   }
 
-  const AnalysisContext& context_;
   std::vector<std::int64_t> last_did_ns_;  // by ProcessId: end of its last CUDA call, range or NCCL call
   std::vector<std::pair<std::int64_t, const MatchedCollective*>> last_completed_;  // by ProcessId
 };

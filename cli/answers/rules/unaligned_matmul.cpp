@@ -69,7 +69,7 @@ std::int64_t last_size(std::string_view shape) {
 class UnalignedMatmul : public WorkRule {
  public:
   explicit UnalignedMatmul(const AnalysisContext& context)
-      : WorkRule(context), calls_(context), peaks_(context.catalog, context.own_peaks) {}
+      : WorkRule(context, kLeastUnalignedShare), calls_(context), peaks_(context.catalog, context.own_peaks) {}
   static ObserverNeeds needs() { return {.kinds = WorkRule::needs().kinds | OperatorCalls::kinds()}; }
 
   void event(const Event& event, const Facts& facts) override {
@@ -101,9 +101,6 @@ class UnalignedMatmul : public WorkRule {
     if (call != nullptr) shapes_ns_[{work.process, call->kind}] += ns;
     return true;
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override {
-    return sum.exposed_ns > length_ns / kLeastUnalignedShare;
-  }
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum,
                Finding& finding) const override {
     const Loss& loss = losses_.at({most, device});
@@ -112,15 +109,14 @@ class UnalignedMatmul : public WorkRule {
         (static_cast<double>(loss.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, loss.time_ns))));
     finding.title =
         fmt::format("matrix multiplications with sizes that slow down tensor cores run {}; they take {}, mostly in {}",
-                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
-                    short_name(context_.catalog.strings[longest(most)]));
+                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns), short_name_of(longest(most)));
     std::pair<std::int64_t, std::uint32_t> longest_shape{0, 0};
     for (const auto& [key, ns] : shapes_ns_) {
       if (key.first == most && ns > longest_shape.first) longest_shape = {ns, key.second};
     }
     if (longest_shape.second != 0) {
       const OperatorCalls::Kind& kind = calls_[longest_shape.second];
-      finding.title += fmt::format(", {} of {}", std::string(context_.catalog.strings[kind.name]), kind.cost.shape);
+      finding.title += fmt::format(", {} of {}", name_of(kind.name), kind.cost.shape);
     }
     finding.advice =
         "Pad hidden sizes, the vocabulary, head sizes and batch sizes to multiples of 64 elements, or at least of 8 (TF32: 4, 8-bit types: 16), "

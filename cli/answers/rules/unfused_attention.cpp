@@ -34,7 +34,7 @@ constexpr std::size_t kMostBetween = 12;  // kernels between the products: scale
 class UnfusedAttention : public Rule {
  public:
   explicit UnfusedAttention(const AnalysisContext& context)
-      : context_(context),
+      : Rule(context),
         ranges_(context),
         classes_(context.catalog.strings, context.class_rules),
         peaks_(context.catalog, context.own_peaks) {}
@@ -183,10 +183,9 @@ class UnfusedAttention : public Rule {
     sum.between_ns += sequence.between_ns;
     sum.saving_ns += saving_ns;
     evidence_.add(last.process, sequence.start_ns, last.end_ns, saving_ns,
-                  [&] { return "around " + short_name(context_.catalog.strings[sequence.softmax]); });
+                  [&] { return "around " + short_name_of(sequence.softmax); });
   }
 
-  const AnalysisContext& context_;
   LaunchRanges<Operator, Operator> ranges_;
   NamedClasses classes_;
   DevicePeaks peaks_;

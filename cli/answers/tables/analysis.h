@@ -49,6 +49,21 @@ struct GpuWork {
   std::optional<std::int64_t> launched_ns = {};
 };
 
+// Answers a question about names, which is asked once for each name.
+class NameAnswers {
+ public:
+  template <typename Ask>
+  bool is(const Strings& strings, StringId name, Ask&& ask) {
+    if (name >= answers_.size()) answers_.resize(std::max(strings.size(), name + std::size_t{1}));
+    if (answers_[name] == Answer::unknown) answers_[name] = ask(strings[name]) ? Answer::yes : Answer::no;
+    return answers_[name] == Answer::yes;
+  }
+
+ private:
+  enum class Answer : std::uint8_t { unknown, no, yes };
+  std::vector<Answer> answers_;  // by StringId
+};
+
 // Calls each(window, start_ns, end_ns) for each window in which the work counts. If windows are steps, all of the work
 // within the chosen time counts for the step that launched it; otherwise its part in each window counts.
 template <typename Each>
@@ -155,7 +170,8 @@ struct ObserverNeeds {
 class Analysis : public TraceObserver {
  public:
   explicit Analysis(const AnalysisContext& context) : context_(context) {}
-  // Called once, after the last event. Adds rows and notes to the table, which has its name and columns.
+  // Called once, after the last event. Adds rows and notes to the table, which has its name and columns. The last cells
+  // of a row may be missing; they are empty.
   virtual void finish(ResultTable& table) = 0;
 
  protected:

@@ -359,7 +359,10 @@ std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::M
 void make_tables(std::deque<AnalysisWalk::Member>& members) {
   OrderedWork work(members.size(), std::clamp<std::size_t>(members.size(), 1, usable_cores()));
   work.run({[&](std::size_t i) {
-              if (members[i].analysis) members[i].analysis->finish(members[i].table);
+              if (!members[i].analysis) return;
+              ResultTable& table = members[i].table;
+              members[i].analysis->finish(table);
+              for (std::vector<Cell>& row : table.rows) row.resize(table.columns.size());
             },
             [](std::size_t) {}});
 }
@@ -368,29 +371,22 @@ void make_tables(std::deque<AnalysisWalk::Member>& members) {
 class EventNames {
  public:
   bool is_step(const Catalog& catalog, const Event& event) {
-    return is(steps_, catalog, event, [](std::string_view name) { return step_name(name).has_value(); });
+    return steps_.is(catalog.strings, event.name, [](std::string_view name) { return step_name(name).has_value(); });
   }
   // PyTorch's marks, which end steps in programs that name none.
   bool is_mark(const Catalog& catalog, const Event& event) {
-    return is(marks_, catalog, event, [](std::string_view name) { return step_mark(name) != StepMark::none; });
+    return marks_.is(catalog.strings, event.name, [](auto name) { return step_mark(name) != StepMark::none; });
   }
-  bool is_launch(const Catalog& catalog, const Event& event) { return is(launches_, catalog, event, is_launch_name); }
+  bool is_launch(const Catalog& catalog, const Event& event) {
+    return launches_.is(catalog.strings, event.name, is_launch_name);
+  }
   // PyTorch's collective operators, which describe the kernels launched in them.
   bool is_collective(const Catalog& catalog, const Event& event) {
-    return is(collectives_, catalog, event, is_collective_range_name);
+    return collectives_.is(catalog.strings, event.name, is_collective_range_name);
   }
 
  private:
-  using Answers = std::vector<std::uint8_t>;  // by StringId: 0 not checked, 1 no, 2 yes
-
-  template <typename Ask>
-  static bool is(Answers& answers, const Catalog& catalog, const Event& event, Ask&& ask) {
-    if (event.name >= answers.size()) answers.resize(std::max(catalog.strings.size(), event.name + std::size_t{1}));
-    if (answers[event.name] == 0) answers[event.name] = ask(catalog.strings[event.name]) ? 2 : 1;
-    return answers[event.name] == 2;
-  }
-
-  Answers steps_, marks_, launches_, collectives_;
+  NameAnswers steps_, marks_, launches_, collectives_;
 };
 
 GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {

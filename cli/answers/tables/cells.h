@@ -1,5 +1,7 @@
 // Columns and cells that several tables share.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -156,7 +158,11 @@ class LaunchesWithoutWork {
 
   bool are_many() const { return missing() * kFew > launches_; }
   // Returns, for example, "80 of 84 launches have no GPU work in this trace"; "" if there are only a few.
-  std::string text() const;
+  std::string text() const {
+    if (!are_many()) return {};
+    return fmt::format("{} of {} no GPU work in this trace: busy is a lower bound, idle an upper bound", missing(),
+                       count_text(launches_, "launch has", "launches have"));
+  }
 
  private:
   std::uint64_t missing() const { return launches_ - std::min(launches_, with_work_ + early_work_); }

@@ -86,10 +86,7 @@ class CommTable : public Analysis {
     append(cells, known_cell(matched.groups[group].size), operation_name(operation), known_cell(from), traffic.count,
            traffic.complete, traffic.time_ns, traffic.has_waits ? Cell(traffic.wait_ns) : Cell(),
            percent(traffic.exposed_ns, traffic.time_ns), traffic.transfer_ns > 0 ? Cell(traffic.transfer_ns) : Cell());
-    if (traffic.busbw.empty()) {
-      append(cells, Cell(), Cell(), Cell());
-      return cells;
-    }
+    if (traffic.busbw.empty()) return cells;
     std::sort(traffic.busbw.begin(), traffic.busbw.end());
     const double middle = traffic.busbw[(traffic.busbw.size() - 1) / 2], best = traffic.busbw.back();
     append(cells, middle, best, best > 0 ? Cell(100 * middle / best) : Cell());

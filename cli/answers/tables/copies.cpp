@@ -116,10 +116,7 @@ class CopyTable : public Analysis {
            key.work_class == WorkClass::comm ? "comm" : "memory", known_cell(key.from_bytes), sums.count,
            key.from_bytes >= 0 ? Cell(sums.bytes) : Cell(), sums.time_ns,
            percent(sums.time_ns, time_ns_.at(key.group)));
-    if (sums.gb_per_s.empty()) {
-      append(cells, Cell(), Cell(), Cell());
-      return cells;
-    }
+    if (sums.gb_per_s.empty()) return cells;
     std::sort(sums.gb_per_s.begin(), sums.gb_per_s.end());
     const double middle = sums.gb_per_s[(sums.gb_per_s.size() - 1) / 2];
     append(cells, middle, sums.gb_per_s.back(), sums.peak > 0 && middle > 0 ? Cell(100 * middle / sums.peak) : Cell());

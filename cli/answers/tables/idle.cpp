@@ -52,10 +52,7 @@ class IdleTable : public Analysis {
   void finish(ResultTable& table) override {
     for (const DeviceTimes::Row& row : times_.rows()) {
       std::vector<Cell>& cells = table.rows.emplace_back(device_cells(row.process, row.device, row.window.step));
-      if (!row.device) {
-        cells.resize(table.columns.size());
-        continue;
-      }
+      if (!row.device) continue;
       cells.emplace_back(row.time.idle_ns());
       const Sums& sums = sums_[{row.process, *row.device, row.window.from_ns}];
       for (const std::int64_t ns : sums.causes) cells.emplace_back(ns);

@@ -123,12 +123,9 @@ class KernelTable : public Analysis {
            durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)),
            static_cast<double>(durations.sum_ns) / static_cast<double>(durations.ns.size()), ns.least, ns.median,
            ns.p95, ns.most, standard_deviation(durations.ns));
-    if (durations.launches.empty()) {
-      append(cells, Cell(), Cell(), Cell());
-    } else {
-      const Launch& most = configurations_[configurations_.most_frequent(durations.launches)];
-      append(cells, durations.launches.size(), extent(most.grid), extent(most.block));
-    }
+    if (durations.launches.empty()) return cells;
+    const Launch& most = configurations_[configurations_.most_frequent(durations.launches)];
+    append(cells, durations.launches.size(), extent(most.grid), extent(most.block));
     return cells;
   }
 

@@ -177,22 +177,21 @@ class LaunchesTable : public Analysis {
       append(cells, latency.least, latency.median, latency.p95, latency.most);
     }
     append(cells, launches.late, launches.long_calls, launches.longer_calls, launches.shorter);
-    append_queue(cells, process.lengths.of(window));
+    if (const auto* lengths = process.lengths.of(window)) append_queue(cells, *lengths);
     return cells;
   }
 
-  static void append_queue(std::vector<Cell>& cells, const std::map<std::int64_t, std::int64_t>* lengths) {
-    if (lengths == nullptr) return append(cells, Cell(), Cell(), Cell());
+  static void append_queue(std::vector<Cell>& cells, const std::map<std::int64_t, std::int64_t>& lengths) {
     std::int64_t whole_ns = 0, below_ns = 0, p95 = 0;
     double weighted = 0;
-    for (const auto& [length, ns] : *lengths)
+    for (const auto& [length, ns] : lengths)
       whole_ns += ns, weighted += static_cast<double>(length) * static_cast<double>(ns);
-    for (const auto& [length, ns] : *lengths) {
+    for (const auto& [length, ns] : lengths) {
       below_ns += ns;
       p95 = length;
       if (static_cast<double>(below_ns) >= 0.95 * static_cast<double>(whole_ns)) break;
     }
-    append(cells, weighted / static_cast<double>(whole_ns), p95, lengths->rbegin()->first);
+    append(cells, weighted / static_cast<double>(whole_ns), p95, lengths.rbegin()->first);
   }
 
   NameClasses names_;

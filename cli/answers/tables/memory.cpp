@@ -193,7 +193,7 @@ class MemoryTable : public Analysis {
     const bool of_device = is_ring || (one_device && (device >= 0 || process.devices.empty()));
     const auto& steps = steps_.of(id);
     const bool is_first = step && !steps.empty() && steps.front().step == step;
-    if (!of_device || steps.empty() || is_first || !knows_calls(id)) return append(cells, Cell(), Cell());
+    if (!of_device || steps.empty() || is_first || !knows_calls(id)) return;
     Allocations sum;
     for (const auto& [key, allocations] : process.allocations) {
       if (key.first != (is_ring ? device : kHost) || key.second == 0 || (step && steps[key.second].step != step))

@@ -31,9 +31,35 @@ class Windows {
   // Creates one window per chosen step (select/selector.h), cut to the process's time. If `by_step` is false, the
   // windows cover the same times without numbers, and adjacent ones are joined. Steps without GPU work are empty
   // windows.
-  Windows(const Steps& chosen, bool by_step, const std::vector<TimeWindow>& times);
+  Windows(const Steps& chosen, bool by_step, const std::vector<TimeWindow>& times)
+      : of_process_(chosen.size()), bounded_(true), times_(times) {
+    for (std::size_t id = 0; id < chosen.size(); ++id) {
+      std::vector<AnalysisWindow>& windows = of_process_[id];
+      for (const Step& step : chosen[id]) {
+        // A step may begin on the host before the end of the previous one was recorded on another thread.
+        const bool is_first = windows.empty();
+        const std::int64_t begun = is_first ? times[id].from_ns : std::max(times[id].from_ns, windows.back().to_ns);
+        const AnalysisWindow next{std::max(begun, step.from_ns()), std::min(times[id].to_ns, step.to_ns()),
+                                  is_first ? step.start_ns : std::max(step.start_ns, windows.back().host_to_ns),
+                                  step.end_ns, step.number};
+        const bool is_empty = step.knows_gpu_time() && step.length_ns() == 0 && next.from_ns == next.to_ns;
+        if (next.from_ns > next.to_ns || (next.from_ns == next.to_ns && !(is_empty && by_step))) continue;
+        if (!by_step && !is_first && windows.back().to_ns == next.from_ns &&
+            windows.back().host_to_ns == next.host_from_ns) {
+          windows.back().to_ns = next.to_ns;
+          windows.back().host_to_ns = next.host_to_ns;
+        } else {
+          windows.push_back(next);
+        }
+        if (!by_step) windows.back().step.reset();
+      }
+    }
+  }
   // Creates one window per process.
-  explicit Windows(const std::vector<TimeWindow>& times);
+  explicit Windows(const std::vector<TimeWindow>& times) : bounded_(true) {
+    for (const TimeWindow& time : times)
+      of_process_.push_back({AnalysisWindow{time.from_ns, time.to_ns, time.from_ns, time.to_ns, std::nullopt}});
+  }
 
   // Sorted and disjoint.
   const std::vector<AnalysisWindow>& of(ProcessId process) const { return of_process_[process]; }
@@ -43,7 +69,13 @@ class Windows {
   // Returns true if windows are steps or times of steps. Work then counts in the window that launched it.
   bool are_steps() const { return !times_.empty(); }
   // Returns the same windows in host time.
-  Windows host() const;
+  Windows host() const {
+    Windows host = *this;
+    for (auto& windows : host.of_process_) {
+      for (AnalysisWindow& window : windows) window.from_ns = window.host_from_ns, window.to_ns = window.host_to_ns;
+    }
+    return host;
+  }
 
   // Returns the index of the first window of the process that ends after start_ns; the number of windows if there is
   // none.
@@ -56,7 +88,12 @@ class Windows {
     return found < windows.size() && windows[found].from_ns <= ns ? std::optional(found) : std::nullopt;
   }
   // Returns how much of [start_ns, end_ns) lies in windows.
-  std::int64_t inside_ns(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const;
+  std::int64_t inside_ns(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
+    std::int64_t ns = 0;
+    each_part(process, start_ns, end_ns,
+              [&](std::size_t, std::int64_t from_ns, std::int64_t to_ns) { ns += to_ns - from_ns; });
+    return ns;
+  }
   // Calls each(window, start_ns, end_ns) for the part of the time in each window.
   template <typename Each>
   void each_part(ProcessId process, std::int64_t start_ns, std::int64_t end_ns, Each&& each) const {
@@ -68,12 +105,26 @@ class Windows {
     }
   }
   // Returns the window whose host time contains launched_ns, which is empty for work with an unknown launch.
-  std::optional<std::size_t> launched_in(ProcessId process, std::optional<std::int64_t> launched_ns) const;
+  std::optional<std::size_t> launched_in(ProcessId process, std::optional<std::int64_t> launched_ns) const {
+    if (!launched_ns) return std::nullopt;
+    const auto& windows = of_process_[process];
+    const auto found =
+        std::upper_bound(windows.begin(), windows.end(), *launched_ns,
+                         [](std::int64_t ns, const AnalysisWindow& window) { return ns < window.host_to_ns; });
+    return found != windows.end() && found->host_from_ns <= *launched_ns
+               ? std::optional(static_cast<std::size_t>(found - windows.begin()))
+               : std::nullopt;
+  }
   // The time chosen with --time, if windows are steps.
   const TimeWindow& time(ProcessId process) const { return times_[process]; }
 
  private:
-  static std::size_t search(const std::vector<AnalysisWindow>& windows, std::int64_t start_ns);
+  static std::size_t search(const std::vector<AnalysisWindow>& windows, std::int64_t start_ns) {
+    const auto found =
+        std::upper_bound(windows.begin(), windows.end(), start_ns,
+                         [](std::int64_t ns, const AnalysisWindow& window) { return ns < window.to_ns; });
+    return static_cast<std::size_t>(found - windows.begin());
+  }
 
   std::vector<std::vector<AnalysisWindow>> of_process_;
   bool bounded_ = false;
