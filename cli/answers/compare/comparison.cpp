@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -87,9 +88,8 @@ std::vector<PartChange> parts_of(const RunProfile& a, const RunProfile& b) {
     sum_b += mean.second;
     parts.push_back({name, std::llround(sum_a) - before_a, std::llround(sum_b) - before_b});
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const PartChange& x, const PartChange& y) {
-    return std::abs(x.b_ns - x.a_ns) > std::abs(y.b_ns - y.a_ns);
-  });
+  std::ranges::stable_sort(parts, std::greater(),
+                           [](const PartChange& part) { return std::abs(part.b_ns - part.a_ns); });
   return parts;
 }
 
@@ -124,8 +124,8 @@ std::string_view change_text(ChangeWord word) {
 
 const Change& Comparison::step() const {
   const std::vector<Change>& changes = group(QuantityGroup::step);
-  return *std::find_if(changes.begin(), changes.end(),
-                       [](const Change& change) { return change.quantity->name == kStepTime; });
+  return *std::ranges::find(changes, kStepTime,
+                            [](const Change& change) { return std::string_view(change.quantity->name); });
 }
 
 Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_share) {
@@ -150,9 +150,8 @@ Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_s
       const bool is_enough = std::abs(change.difference_ns()) >= comparison.least_ns && change.difference_ns() != 0;
       if (is_enough && differ(change.a, change.b, change.noise_ns)) change.word = word_of(change);
     }
-    std::stable_sort(group.begin(), group.end(), [](const Change& x, const Change& y) {
-      return std::abs(x.difference_ns()) > std::abs(y.difference_ns());
-    });
+    std::ranges::stable_sort(group, std::greater(),
+                             [](const Change& change) { return std::abs(change.difference_ns()); });
   }
   comparison.parts = parts_of(a, b);
   return comparison;

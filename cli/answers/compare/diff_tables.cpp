@@ -216,8 +216,7 @@ std::string parts_text(const Comparison& comparison) {
 std::size_t changed_rows(const Comparison& comparison) {
   std::size_t changed = 0;
   for (const auto& group : comparison.groups)
-    changed += static_cast<std::size_t>(std::count_if(
-        group.begin(), group.end(), [](const Change& change) { return change.word != ChangeWord::same; }));
+    changed += group.size() - static_cast<std::size_t>(std::ranges::count(group, ChangeWord::same, &Change::word));
   return changed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/base/text.h"
@@ -30,9 +31,8 @@ std::vector<JudgedChange> large_changes(const Comparison& comparison, QuantityGr
     if (is_large(change, what, comparison.step(), limits) && change.a.median > 0 && change.b.median > 0)
       changes.push_back({change, what, Judgement::unclear, {}});
   }
-  std::stable_sort(changes.begin(), changes.end(), [&](const JudgedChange& x, const JudgedChange& y) {
-    return in_step(x.change, what, &Change::a) > in_step(y.change, what, &Change::a);
-  });
+  std::ranges::stable_sort(changes, std::greater(),
+                           [&](const JudgedChange& each) { return in_step(each.change, what, &Change::a); });
   return changes;
 }
 

@@ -339,9 +339,8 @@ class StepProfile : public TablesObserver {
   void order_sequences() {
     std::map<StringId, std::uint32_t> numbers;
     for (std::size_t i = 0; i < launched_.size(); ++i) {
-      std::stable_sort(launched_[i].begin(), launched_[i].end(), [](const Launched& a, const Launched& b) {
-        return std::tie(a.at_ns, a.start_ns) < std::tie(b.at_ns, b.start_ns);
-      });
+      std::ranges::stable_sort(launched_[i], {},
+                               [](const Launched& each) { return std::pair(each.at_ns, each.start_ns); });
       for (const Launched& each : launched_[i]) {
         const auto [number, is_new] = numbers.try_emplace(each.name, static_cast<std::uint32_t>(profile_.names.size()));
         if (is_new) profile_.names.emplace_back(context_.catalog.strings[each.name]);

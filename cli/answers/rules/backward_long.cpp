@@ -37,8 +37,7 @@ class BackwardLong : public Rule {
              passes.backward_ns <= scope.time.length_ns / kLeastBackwardShare;
     });
     if (ranks.empty()) return {};
-    const auto most = std::max_element(
-        ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.ratio() < b.second.ratio(); });
+    const auto most = std::ranges::max_element(ranks, {}, [](const auto& each) { return each.second.ratio(); });
     Finding finding;
     for (const auto& [rank, passes] : ranks) finding.ranks.push_back(rank);
     finding.steps = most->second.steps;

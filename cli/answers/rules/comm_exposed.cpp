@@ -61,7 +61,7 @@ class CommExposed : public Rule {
         !all_depend_on_all(calls.whats[collective.what].operation))
       return look_alone(collective);
     // If clocks cannot be compared, the ranks still end together: the shortest call is that of the last rank.
-    const bool by_ends = std::any_of(some.begin(), some.end(), [&](const MatchedCall& each) {
+    const bool by_ends = std::ranges::any_of(some, [&](const MatchedCall& each) {
       return !context_.collectives->clocks.error_between(each.process, some[0].process);
     });
     std::int64_t shortest_ns = kLatest_ns;
@@ -122,9 +122,7 @@ class CommExposed : public Rule {
   }
 
   Finding known_finding(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
-    const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) {
-      return times_.at(a).order() < times_.at(b).order();
-    });
+    const auto most = std::ranges::max_element(processes, {}, [&](ProcessId id) { return times_.at(id).order(); });
     const Times& times = times_.at(*most);
     Finding finding = finding_of(scope, processes, evidence_);
     finding.saving_ns = times.exposed_ns;
@@ -143,8 +141,7 @@ class CommExposed : public Rule {
 
   Finding unknown_finding(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
     const auto of_both = [&](ProcessId id) { return times_.at(id).exposed_ns + times_.at(id).unknown_exposed_ns; };
-    const auto most = std::max_element(processes.begin(), processes.end(),
-                                       [&](ProcessId a, ProcessId b) { return of_both(a) < of_both(b); });
+    const auto most = std::ranges::max_element(processes, {}, of_both);
     Finding finding = finding_of(scope, processes, unknown_evidence_);
     finding.title =
         fmt::format("communication is exposed for {}, which includes an unknown amount of waiting for other ranks",

@@ -181,8 +181,7 @@ inline bool is_data_loading_name(std::string_view range) {
   for (const char c : range) {
     if (c != '_' && c != '-' && c != ' ') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view word) { return plain.find(word) != std::string::npos; });
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return plain.find(word) != plain.npos; });
 }
 
 class HostActivity {
@@ -259,8 +258,7 @@ class HostActivity {
     if (!is_known(thread)) return;
     const std::deque<Range>& loads = threads_[thread]->loads;
     std::int64_t known_to_ns = from_ns;
-    const auto after = std::partition_point(loads.begin(), loads.end(),
-                                            [&](const Range& range) { return range.last_end_ns <= from_ns; });
+    const auto after = std::ranges::upper_bound(loads, from_ns, {}, &Range::last_end_ns);
     for (auto range = after; range != loads.end() && range->start_ns < to_ns; ++range) {
       const std::int64_t start_ns = std::max(range->start_ns, known_to_ns), end_ns = std::min(range->end_ns, to_ns);
       if (start_ns >= end_ns) continue;
@@ -500,9 +498,7 @@ class GapClaims {
       whole = {std::min(whole.from_ns, each.from_ns), std::max(whole.to_ns, each.to_ns)};
       return true;
     });
-    taken_.insert(std::upper_bound(taken_.begin(), taken_.end(), whole,
-                                   [](const Span& a, const Span& b) { return a.from_ns < b.from_ns; }),
-                  whole);
+    taken_.insert(std::ranges::upper_bound(taken_, whole.from_ns, {}, &Span::from_ns), whole);
   }
   // What blocked the host when the device went idle, and the end of the part of the gap that it explains.
   struct Holder {

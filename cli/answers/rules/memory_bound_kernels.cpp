@@ -131,9 +131,7 @@ class MemoryBoundKernels : public Rule {
     std::erase_if(ranks,
                   [&](const auto& each) { return each.second.time_ns <= scope.time.length_ns / kLeastOperatorShare; });
     if (ranks.empty()) return std::nullopt;
-    const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
-      return a.second.saving_ns < b.second.saving_ns;
-    });
+    const auto most = std::ranges::max_element(ranks, {}, [](const auto& each) { return each.second.saving_ns; });
     const std::size_t top = most->second.top;
     const std::string name = roofline.get<std::string>(top, "name").value_or(""),
                       shape = roofline.get<std::string>(top, "shape").value_or("");
@@ -187,8 +185,7 @@ class MemoryBoundKernels : public Rule {
   }
 
   static Kernels::const_iterator longest(const Kernels& kernels) {
-    return std::max_element(kernels.begin(), kernels.end(),
-                            [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+    return std::ranges::max_element(kernels, {}, [](const auto& each) { return each.second.ns; });
   }
   // Returns "" if ncu does not support this GPU.
   std::string ncu_of(const DiagnosisScope& scope, ProcessId id, const TopKernel& kernel) const {

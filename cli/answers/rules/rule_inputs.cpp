@@ -58,16 +58,16 @@ bool knows_memory_size(const DiagnosisScope& scope, const std::vector<ResultTabl
 }
 
 std::string missing_collectives(const DiagnosisScope& scope) {
-  const auto ranks = std::count_if(scope.trace.catalog.processes.begin(), scope.trace.catalog.processes.end(),
-                                   [](const Process& process) { return process.rank >= 0; });
+  const auto ranks =
+      std::ranges::count_if(scope.trace.catalog.processes, [](const Process& process) { return process.rank >= 0; });
   const TraceCollectives* collectives = scope.trace.collectives;
   const std::string none = scope.time.has_communication
                                ? "no collectives that can be matched; table overlap shows communication time"
                                : "no collectives in the trace";
   if (collectives == nullptr) return none;
   const auto& matched = collectives->matched;
-  const bool has_match = std::any_of(matched.collectives.begin(), matched.collectives.end(),
-                                     [](const MatchedCollective& each) { return each.calls > 1; });
+  const bool has_match =
+      std::ranges::any_of(matched.collectives, [](const MatchedCollective& each) { return each.calls > 1; });
   if (has_match) return {};
   if (matched.collectives.empty() && matched.refusals.empty()) return none;
   return ranks < 2 ? "only one rank in the trace" : "collectives are not matched across ranks";
@@ -98,8 +98,7 @@ std::string missing_input(RuleInput input, const DiagnosisScope& scope, const st
     case RuleInput::matched_collectives:
       return missing_collectives(scope);
     case RuleInput::recordings:
-      return std::any_of(processes.begin(), processes.end(),
-                         [](const Process& process) { return process.format == SourceFormat::ring; })
+      return std::ranges::count(processes, SourceFormat::ring, &Process::format) > 0
                  ? ""
                  : "no recording by tracetool's agent";
   }

@@ -54,9 +54,7 @@ class Stuck : public Rule {
       if (entry.are_recordings && is_long) findings.push_back(finding(scope, *collective, entry));
     }
     // The job hangs in the collective that was entered first; later ones wait for it.
-    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-      return a.evidence.front().start_ns < b.evidence.front().start_ns;
-    });
+    std::ranges::stable_sort(findings, {}, [](const Finding& each) { return each.evidence.front().start_ns; });
     return findings;
   }
 

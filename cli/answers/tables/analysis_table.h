@@ -82,8 +82,7 @@ class TableReading {
   template <typename Value>
   std::optional<Value> get(std::size_t row, std::string_view key) const {
     const auto& columns = table_->columns;
-    const auto found =
-        std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
+    const auto found = std::ranges::find(columns, key, &Column::key);
     if (found == columns.end()) return std::nullopt;
     const auto* value = std::get_if<Value>(&table_->rows[row][static_cast<std::size_t>(found - columns.begin())]);
     return value == nullptr ? std::nullopt : std::optional<Value>(*value);

@@ -241,9 +241,10 @@ class AnalysisWalk : public EventSink {
   }
 
   static const NameRules* own_rules(const std::vector<Member*>& members) {
-    const auto found = std::find_if(members.begin(), members.end(),
-                                    [](const Member* member) { return member->context.class_rules != nullptr; });
-    return found == members.end() ? nullptr : (*found)->context.class_rules;
+    for (const Member* member : members) {
+      if (member->context.class_rules != nullptr) return member->context.class_rules;
+    }
+    return nullptr;
   }
 
   void hand_on(const Event& event, const Facts& facts) {
@@ -446,8 +447,8 @@ KindSet ObserverNeeds::looked_at() const { return kinds | (gaps ? DeviceGaps::ki
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
   // Launches assign work to steps, and if no step is named, steps are found from the order of launches
   // (select/step_finder.h).
-  const bool collectives = std::any_of(analyses.begin(), analyses.end(),
-                                       [](const AnalysisEntry* entry) { return entry->needs.collectives; });
+  const bool collectives =
+      std::ranges::any_of(analyses, [](const AnalysisEntry* entry) { return entry->needs.collectives; });
   return [names = EventNames(), kinds = taken_kinds(analyses) | also, collectives](const Catalog& catalog,
                                                                                    const Event& event) mutable {
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation ||

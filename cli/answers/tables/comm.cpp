@@ -1,6 +1,7 @@
 // comm: activity of each communicator, by operation and size: count, duration, exposed part, bandwidth.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -44,8 +45,7 @@ class CommTable : public Analysis {
     }
     for (auto& [key, traffic] : traffic_) table.rows.push_back(row(key, traffic));
     const auto time_at = [&](const std::vector<Cell>& cells) { return std::get<std::int64_t>(cells[8]); };
-    std::stable_sort(table.rows.begin(), table.rows.end(),
-                     [&](const auto& a, const auto& b) { return time_at(a) > time_at(b); });
+    std::ranges::stable_sort(table.rows, std::greater(), time_at);
   }
 
  private:

@@ -127,8 +127,7 @@ class CriticalPath : public Analysis {
         cells.resize(cells.size() + process_columns(context_.keys).size());
       }
       const std::int64_t all_ns = by_step ? spans[key.step].to_ns - spans[key.step].from_ns : whole_ns;
-      const auto longest = std::max_element(row.names_ns.begin(), row.names_ns.end(),
-                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto longest = std::ranges::max_element(row.names_ns, {}, [](const auto& each) { return each.second; });
       append(cells,
              key.part == PathPart::work ? cell_of(classes_[key.work_class])
                                         : cell_of(kPartNames[static_cast<std::size_t>(key.part)]),
@@ -166,8 +165,7 @@ class CriticalPath : public Analysis {
     const std::string of =
         fmt::format("{}{}", duration_text(whole_ns),
                     spans.front().step ? " in " + count_text(spans.size(), "step", "steps") : std::string());
-    const auto most = std::max_element(ranks_ns.begin(), ranks_ns.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(ranks_ns, {}, [](const auto& each) { return each.second; });
     std::string text = most == ranks_ns.end() || most->first < 0
                            ? "the path lasts " + of
                            : fmt::format("rank {} has the most time on the path: {} of {}", most->first,

@@ -269,8 +269,7 @@ class DeviceGaps {
     const auto found = launches_.find(call.track);
     if (found == launches_.end()) return false;
     const std::deque<Launch>& launches = found->second;
-    const auto at = std::lower_bound(launches.begin(), launches.end(), call.start_ns,
-                                     [](const Launch& launch, std::int64_t ns) { return launch.start_ns < ns; });
+    const auto at = std::ranges::lower_bound(launches, call.start_ns, {}, &Launch::start_ns);
     return at != launches.begin() && call.start_ns - std::prev(at)->end_ns <= kLaunching_ns;
   }
 

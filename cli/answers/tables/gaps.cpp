@@ -76,10 +76,8 @@ class GapTable : public Analysis {
   };
 
   void keep_longest() {
-    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
-      const std::int64_t a_ns = a.end_ns - a.start_ns, b_ns = b.end_ns - b.start_ns;
-      return a_ns != b_ns ? a_ns > b_ns
-                          : std::tie(a.process, a.device, a.start_ns) < std::tie(b.process, b.device, b.start_ns);
+    std::ranges::sort(rows_, {}, [](const Row& row) {
+      return std::tuple(row.start_ns - row.end_ns, row.process, row.device, row.start_ns);
     });
     if (rows_.size() < kMostGaps) return;
     rows_.resize(kMostGaps);

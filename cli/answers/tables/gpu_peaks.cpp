@@ -236,9 +236,8 @@ const DevicePeaks::Found& DevicePeaks::found(ProcessId process, std::int64_t dev
 }
 
 const GpuPeaks* DevicePeaks::with_own(const GpuPeaks* hardware) {
-  const bool any =
-      own_ != nullptr && (own_->memory_gb_per_s > 0 || std::any_of(own_->tflop_per_s.begin(), own_->tflop_per_s.end(),
-                                                                   [](double each) { return each > 0; }));
+  const bool any = own_ != nullptr && (own_->memory_gb_per_s > 0 ||
+                                       std::ranges::any_of(own_->tflop_per_s, [](double each) { return each > 0; }));
   if (!any) return hardware;
   const auto [place, is_new] = merged_.try_emplace(hardware, hardware != nullptr ? *hardware : GpuPeaks{});
   if (is_new) {

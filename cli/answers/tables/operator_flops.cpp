@@ -523,8 +523,7 @@ std::string_view missing_cost(const Catalog& catalog, std::string_view name, Ope
 MathType type_of_float(std::string_view kernel, const GpuPeaks* gpu) {
   if (gpu != nullptr && gpu->tf32 == 0) return MathType::fp32;
   const auto has_any = [&](std::initializer_list<std::string_view> words) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](std::string_view word) { return kernel.find(word) != kernel.npos; });
+    return std::ranges::any_of(words, [&](std::string_view word) { return kernel.find(word) != kernel.npos; });
   };
   if (has_any({"tf32", "TF32", "tensorop_s1688"})) return MathType::tf32;
   return has_any({"sgemm", "ffma", "simt"}) ? MathType::fp32 : MathType::unknown;

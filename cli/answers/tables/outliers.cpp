@@ -263,10 +263,8 @@ class OutlierTable : public Analysis {
       }
     }
     const std::size_t excess_at = table.columns.size() - 5;
-    std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
-      const auto key = [&](const auto& row) { return std::tuple(-std::get<std::int64_t>(row[excess_at]), row); };
-      return key(a) < key(b);
-    });
+    std::ranges::sort(rows, {},
+                      [&](const auto& row) { return std::tuple(-std::get<std::int64_t>(row[excess_at]), row); });
     table.rows.insert(table.rows.end(), rows.begin(), rows.end());
     if (cheap > 0) {
       table.notes.push_back("outliers of " + std::to_string(cheap) +

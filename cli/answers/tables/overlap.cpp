@@ -117,8 +117,8 @@ class CommunicatorsByTime {
   std::int64_t of(std::int64_t start_ns, std::int64_t end_ns) const {
     std::int64_t found = kUnknown;
     bool several = false;
-    const auto after = std::upper_bound(calls_.begin(), calls_.end(), start_ns,
-                                        [](std::int64_t ns, const Call& call) { return ns < std::get<0>(call); });
+    const auto after =
+        std::ranges::upper_bound(calls_, start_ns, {}, [](const Call& call) { return std::get<0>(call); });
     for (const bool same : {true, false}) {
       auto call = after;
       for (std::size_t looked = 0; call != calls_.begin() && looked < kMostCalls; ++looked) {
@@ -234,8 +234,7 @@ class OverlapTable : public Analysis {
 
   // Sums over the union of these pieces.
   static Sums sums_of(std::vector<const CommPiece*> pieces) {
-    std::sort(pieces.begin(), pieces.end(),
-              [](const CommPiece* a, const CommPiece* b) { return a->start.ns < b->start.ns; });
+    std::ranges::sort(pieces, {}, [](const CommPiece* piece) { return piece->start.ns; });
     Sums sums;
     Moment until;
     for (bool is_first = true; const CommPiece* piece : pieces) {

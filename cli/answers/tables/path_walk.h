@@ -210,11 +210,8 @@ class PathTrace {
     }
     for (OfProcess& of : processes_) {
       sort_by_end(of.by_end);
-      std::sort(of.threads.begin(), of.threads.end(),
-                [&](TrackId a, TrackId b) { return catalog_.tracks[a].id < catalog_.tracks[b].id; });
-      std::sort(of.waits.begin(), of.waits.end(), [](const HostWait& a, const HostWait& b) {
-        return std::pair(a.end_ns, a.start_ns) < std::pair(b.end_ns, b.start_ns);
-      });
+      std::ranges::sort(of.threads, {}, [&](TrackId thread) { return catalog_.tracks[thread].id; });
+      std::ranges::sort(of.waits, {}, [](const HostWait& wait) { return std::pair(wait.end_ns, wait.start_ns); });
     }
     for (const MatchedCollective& collective : collectives.matched.collectives) {
       const CollectiveTimes times = times_of(collectives.matched, collectives.calls, collective);
@@ -233,8 +230,7 @@ class PathTrace {
       for (const MatchedCall& each : some) {
         const CollectiveCall& call = call_of(collectives.calls, each);
         const std::vector<PathWork>& work = streams_[call.gpu_track].work;
-        const auto first = std::lower_bound(work.begin(), work.end(), call.gpu_start_ns,
-                                            [](const PathWork& one, std::int64_t ns) { return one.start_ns < ns; });
+        const auto first = std::ranges::lower_bound(work, call.gpu_start_ns, {}, &PathWork::start_ns);
         for (auto at = first; at != work.end() && at->start_ns <= call.gpu_end_ns && at->end_ns <= call.gpu_end_ns;
              ++at) {
           const PathWorkId id{call.gpu_track, static_cast<std::uint32_t>(at - work.begin())};
@@ -290,8 +286,7 @@ class PathTrace {
   // last. With `older_than`, only work that is before it in the order of starts.
   std::optional<PathWorkId> ended_by(ProcessId process, std::int64_t ns, std::optional<PathWorkId> older_than) const {
     const std::vector<PathWorkId>& by_end = processes_[process].by_end;
-    auto at = std::upper_bound(by_end.begin(), by_end.end(), ns,
-                               [&](std::int64_t time_ns, PathWorkId id) { return time_ns < (*this)[id].end_ns; });
+    auto at = std::ranges::upper_bound(by_end, ns, {}, [&](PathWorkId id) { return (*this)[id].end_ns; });
     while (at != by_end.begin()) {
       const PathWorkId id = *--at;
       const PathWork& work = (*this)[id];
@@ -306,8 +301,7 @@ class PathTrace {
   // shortest.
   const HostWait* wait_by(ProcessId process, std::int64_t ns) const {
     const std::vector<HostWait>& waits = processes_[process].waits;
-    auto at = std::upper_bound(waits.begin(), waits.end(), ns,
-                               [](std::int64_t time_ns, const HostWait& wait) { return time_ns < wait.end_ns; });
+    auto at = std::ranges::upper_bound(waits, ns, {}, &HostWait::end_ns);
     while (at != waits.begin()) {
       if ((--at)->start_ns < ns) return &*at;
     }
@@ -316,9 +310,7 @@ class PathTrace {
   // Returns the newest change before this moment.
   std::optional<HostChange> change_before(TrackId thread, std::int64_t ns) const {
     const std::vector<HostChange>& changes = threads_[thread].changes;
-    const auto after =
-        std::lower_bound(changes.begin(), changes.end(), ns,
-                         [](const HostChange& change, std::int64_t time_ns) { return change.from_ns < time_ns; });
+    const auto after = std::ranges::lower_bound(changes, ns, {}, &HostChange::from_ns);
     return after == changes.begin() ? std::nullopt : std::optional(*std::prev(after));
   }
   // Returns the thread that last entered something before this moment and was still in it; of several, the one with the
@@ -399,8 +391,8 @@ class PathTrace {
   }
   std::optional<PathWorkId> recorded(const EventWait& wait) const {
     const std::vector<PathWork>& work = streams_[wait.recorded_on].work;
-    const auto after = std::partition_point(work.begin(), work.end(), [&](const PathWork& each) {
-      return (each.thread ? each.call_start_ns : each.start_ns) < wait.recorded_ns;
+    const auto after = std::ranges::lower_bound(work, wait.recorded_ns, {}, [](const PathWork& each) {
+      return each.thread ? each.call_start_ns : each.start_ns;
     });
     if (after == work.begin()) return std::nullopt;
     return PathWorkId{wait.recorded_on, work[static_cast<std::size_t>(after - work.begin()) - 1].longest};
@@ -419,8 +411,7 @@ class PathTrace {
   // Leaves the ranges and calls that have ended by now, one after the other.
   void leave(Thread& thread, std::int64_t now_ns) {
     while (thread.next_end_ns <= now_ns) {
-      const auto first = std::min_element(thread.ranges.begin(), thread.ranges.end(),
-                                          [](const Open& a, const Open& b) { return a.end_ns < b.end_ns; });
+      const auto first = std::ranges::min_element(thread.ranges, {}, &Open::end_ns);
       const std::int64_t range_ns = first != thread.ranges.end() ? first->end_ns : kLatest_ns,
                          call_ns = thread.call ? thread.call->end_ns : kLatest_ns;
       const std::int64_t end_ns = thread.next_end_ns = std::min(range_ns, call_ns);
@@ -465,15 +456,13 @@ class PathTrace {
   // Copies the keys next to each other for the comparison.
   void sort_by_end(std::vector<PathWorkId>& ids) const {
     struct Ended {
-      std::int64_t end_ns;
-      std::uint32_t order;
+      std::pair<std::int64_t, std::uint32_t> key;
       PathWorkId id;
     };
     std::vector<Ended> ended;
     ended.reserve(ids.size());
-    for (const PathWorkId id : ids) ended.push_back({(*this)[id].end_ns, (*this)[id].order, id});
-    std::sort(ended.begin(), ended.end(),
-              [](const Ended& a, const Ended& b) { return std::tie(a.end_ns, a.order) < std::tie(b.end_ns, b.order); });
+    for (const PathWorkId id : ids) ended.push_back({{(*this)[id].end_ns, (*this)[id].order}, id});
+    std::ranges::sort(ended, {}, &Ended::key);
     std::transform(ended.begin(), ended.end(), ids.begin(), [](const Ended& each) { return each.id; });
   }
   std::vector<PathSpan> spans_of_steps() const {
@@ -513,8 +502,7 @@ class PathTrace {
       if (last->in.end_ns > from_ns) spans.push_back({number, from_ns, last->in.end_ns, last->in.last});
     };
     for (auto& [key, ranks] : steps) {
-      std::stable_sort(ranks.begin(), ranks.end(),
-                       [](const OfRank& a, const OfRank& b) { return a.begin_ns < b.begin_ns; });
+      std::ranges::stable_sort(ranks, {}, &OfRank::begin_ns);
       // Ranks that share no time are in different steps, even if the steps have the same name.
       auto first = ranks.begin();
       std::int64_t end_ns = first->end_ns;
@@ -527,9 +515,7 @@ class PathTrace {
       }
       add(std::get<2>(key), first, ranks.end());
     }
-    std::sort(spans.begin(), spans.end(), [](const PathSpan& a, const PathSpan& b) {
-      return std::tie(a.from_ns, a.to_ns) < std::tie(b.from_ns, b.to_ns);
-    });
+    std::ranges::sort(spans, {}, [](const PathSpan& span) { return std::pair(span.from_ns, span.to_ns); });
     return spans;
   }
   std::vector<PathSpan> span_of_all(const AnalysisWindow& whole) const {

@@ -53,8 +53,7 @@ class StepTable : public Analysis {
  private:
   // Returns the index of the window's step among the steps of the process.
   static std::size_t place_of(const ProcessSteps& found, const AnalysisWindow& window) {
-    const auto at = std::lower_bound(found.steps.begin(), found.steps.end(), window.host_to_ns,
-                                     [](const Step& step, std::int64_t ns) { return step.end_ns < ns; });
+    const auto at = std::ranges::lower_bound(found.steps, window.host_to_ns, {}, &Step::end_ns);
     return static_cast<std::size_t>(at - found.steps.begin());
   }
 

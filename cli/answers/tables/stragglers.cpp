@@ -151,9 +151,7 @@ class StragglerTable : public Analysis {
     std::sort(ranks.begin(), ranks.end());
     std::vector<std::string> found;
     if (ranks.empty()) {
-      const auto most =
-          std::max_element(lateness.ranks.begin(), lateness.ranks.end(),
-                           [](const RankLateness& a, const RankLateness& b) { return a.delayed_ns < b.delayed_ns; });
+      const auto most = std::ranges::max_element(lateness.ranks, {}, &RankLateness::delayed_ns);
       std::string text = "no stragglers: no single rank makes the others wait for 2 % of its span, beyond chance";
       if (most->delayed_ns > 0) {
         text += fmt::format(

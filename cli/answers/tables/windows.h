@@ -108,9 +108,7 @@ class Windows {
   std::optional<std::size_t> launched_in(ProcessId process, std::optional<std::int64_t> launched_ns) const {
     if (!launched_ns) return std::nullopt;
     const auto& windows = of_process_[process];
-    const auto found =
-        std::upper_bound(windows.begin(), windows.end(), *launched_ns,
-                         [](std::int64_t ns, const AnalysisWindow& window) { return ns < window.host_to_ns; });
+    const auto found = std::ranges::upper_bound(windows, *launched_ns, {}, &AnalysisWindow::host_to_ns);
     return found != windows.end() && found->host_from_ns <= *launched_ns
                ? std::optional(static_cast<std::size_t>(found - windows.begin()))
                : std::nullopt;
@@ -120,9 +118,7 @@ class Windows {
 
  private:
   static std::size_t search(const std::vector<AnalysisWindow>& windows, std::int64_t start_ns) {
-    const auto found =
-        std::upper_bound(windows.begin(), windows.end(), start_ns,
-                         [](std::int64_t ns, const AnalysisWindow& window) { return ns < window.to_ns; });
+    const auto found = std::ranges::upper_bound(windows, start_ns, {}, &AnalysisWindow::to_ns);
     return static_cast<std::size_t>(found - windows.begin());
   }
 

@@ -315,8 +315,7 @@ const std::vector<TableFormat>& table_formats() {
 
 const TableFormat* find_table_format(std::string_view name) {
   const auto& formats = table_formats();
-  const auto found =
-      std::find_if(formats.begin(), formats.end(), [&](const TableFormat& format) { return format.name == name; });
+  const auto found = std::ranges::find(formats, name, &TableFormat::name);
   return found == formats.end() ? nullptr : &*found;
 }
 
