@@ -70,18 +70,15 @@ class LaunchQueueFull : public Rule {
   };
 
   void add(ProcessId id, const LaunchCall& call) {
-    const auto& windows = context_.windows.of(id);
-    for (std::size_t i = context_.windows.first_after(id, call.start_ns);
-         i < windows.size() && windows[i].from_ns < call.end_ns; ++i) {
-      const std::int64_t from_ns = std::max(call.start_ns, windows[i].from_ns),
-                         to_ns = std::min(call.end_ns, windows[i].to_ns);
-      if (from_ns >= to_ns) continue;
-      Sum& sum = sums_[id];
-      sum.ns += to_ns - from_ns;
-      ++sum.count;
-      evidence_.add(id, from_ns, to_ns, to_ns - from_ns,
-                    [&] { return name_of(call.name) + ", called " + activity_.text(call.track, call.start_ns); });
-    }
+    context_.windows.each_part(
+        id, call.start_ns, call.end_ns, [&](std::size_t, std::int64_t from_ns, std::int64_t to_ns) {
+          if (from_ns >= to_ns) return;
+          Sum& sum = sums_[id];
+          sum.ns += to_ns - from_ns;
+          ++sum.count;
+          evidence_.add(id, from_ns, to_ns, to_ns - from_ns,
+                        [&] { return name_of(call.name) + ", called " + activity_.text(call.track, call.start_ns); });
+        });
   }
 
   HostActivity activity_;

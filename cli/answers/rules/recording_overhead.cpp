@@ -25,7 +25,12 @@ class RecordingOverhead : public Rule {
   using Rule::Rule;
 
   void event(const Event& event, const Facts&) override {
-    if (is_api_call(event.kind)) return learn(event.track);
+    if (is_api_call(event.kind)) {
+      if (event.track >= calls_.size()) calls_.resize(event.track + std::size_t{1});
+      calls_[event.track] = true;
+      return;
+    }
+
     const std::string_view name = context_.catalog.strings[event.name];
     if (!is_slice(event) || event.duration_ns <= 0 ||
         std::find(kOfRecording.begin(), kOfRecording.end(), name) == kOfRecording.end())
@@ -33,18 +38,16 @@ class RecordingOverhead : public Rule {
     if (name == kFlush && (event.track >= calls_.size() || !calls_[event.track])) return;
     const ProcessId id = context_.catalog.tracks[event.track].process;
     const std::int64_t event_end_ns = slice_end(event, event.start_ns);
-    const auto& windows = context_.windows.of(id);
-    for (std::size_t i = context_.windows.first_after(id, event.start_ns);
-         i < windows.size() && windows[i].from_ns < event_end_ns; ++i) {
-      OfProcess& process = processes_[id];
-      const std::int64_t start_ns = std::max({event.start_ns, windows[i].from_ns, process.to_ns}),
-                         end_ns = std::min(event_end_ns, windows[i].to_ns);
-      if (start_ns >= end_ns) continue;
-      process.ns += end_ns - start_ns;
-      process.to_ns = end_ns;
-      process.names_ns[event.name] += end_ns - start_ns;
-      evidence_.add(id, start_ns, end_ns, end_ns - start_ns, [&] { return std::string(name); });
-    }
+    context_.windows.each_part(
+        id, event.start_ns, event_end_ns, [&](std::size_t, std::int64_t from_ns, std::int64_t end_ns) {
+          OfProcess& process = processes_[id];
+          const std::int64_t start_ns = std::max(from_ns, process.to_ns);
+          if (start_ns >= end_ns) return;
+          process.ns += end_ns - start_ns;
+          process.to_ns = end_ns;
+          process.names_ns[event.name] += end_ns - start_ns;
+          evidence_.add(id, start_ns, end_ns, end_ns - start_ns, [&] { return std::string(name); });
+        });
   }
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
@@ -71,11 +74,6 @@ class RecordingOverhead : public Rule {
     std::int64_t ns = 0, to_ns = kEarliest_ns;  // the union so far
     std::map<StringId, std::int64_t> names_ns;
   };
-
-  void learn(TrackId thread) {
-    if (thread >= calls_.size()) calls_.resize(thread + std::size_t{1});
-    calls_[thread] = true;
-  }
 
   std::vector<bool> calls_;  // by TrackId; true if the thread calls CUDA
   std::map<ProcessId, OfProcess> processes_;

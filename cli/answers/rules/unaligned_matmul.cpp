@@ -88,9 +88,9 @@ class UnalignedMatmul : public WorkRule {
   bool is_own(const GpuWork& work) override {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return false;
     OperatorCalls::Call* call = calls_.of(work);
-    const Alignment alignment =
-        alignment_at(work.name).wanted > 0 ? alignment_at(work.name) : by_shape(call, work.name);
-    products_ += is_gemm_.at(work.name) || call != nullptr;
+    const Name& name = name_at(work.name);
+    const Alignment alignment = name.alignment.wanted > 0 || !name.is_gemm ? name.alignment : by_shape(call);
+    products_ += name.is_gemm || call != nullptr;
     told_ += alignment.wanted > 0;
     if (!alignment.is_bad()) return false;
     const std::int64_t ns = work.end_ns - work.start_ns;
@@ -123,16 +123,18 @@ class UnalignedMatmul : public WorkRule {
         "so that each row begins at a multiple of 16 bytes.";
   }
 
+  struct Name {
+    Alignment alignment;
+    bool is_gemm = false;
+  };
   struct Loss {
     std::int64_t time_ns = 0, saving_ns = 0;
   };
 
-  const Alignment& alignment_at(StringId id) {
+  const Name& name_at(StringId id) {
     const auto [found, is_new] = names_.try_emplace(id);
-    if (is_new) {
-      found->second = alignment_of(matched_name(context_.catalog.strings[id]));
-      is_gemm_[id] = is_gemm_name(context_.catalog.strings[id]);
-    }
+    const std::string_view text = context_.catalog.strings[id];
+    if (is_new) found->second = {alignment_of(matched_name(text)), is_gemm_name(text)};
     return found->second;
   }
   // Returns the minimum GPU time of the operator call for the call's first kernel; 0 for its other kernels and if
@@ -148,8 +150,8 @@ class UnalignedMatmul : public WorkRule {
     return std::max(gpu->computing_ns(cost.flop, cost.type), static_cast<std::int64_t>(moves_ns));
   }
   // For 16-bit tensor core kernels whose names do not contain the alignment.
-  Alignment by_shape(const OperatorCalls::Call* call, StringId name) const {
-    if (call == nullptr || call->kind == 0 || !is_gemm_.at(name)) return {};
+  Alignment by_shape(const OperatorCalls::Call* call) const {
+    if (call == nullptr || call->kind == 0) return {};
     const OperatorCost& cost = calls_[call->kind].cost;
     const std::int64_t size = last_size(cost.shape);
     if ((cost.type != MathType::fp16 && cost.type != MathType::bf16) || size == 0) return {};
@@ -158,8 +160,8 @@ class UnalignedMatmul : public WorkRule {
 
   OperatorCalls calls_;
   DevicePeaks peaks_;
-  std::map<StringId, Alignment> names_;
-  std::map<StringId, bool> is_gemm_;
+  std::map<StringId, Name> names_;
+
   std::int64_t products_ = 0, told_ = 0;
   std::map<std::pair<ProcessId, std::int64_t>, Loss> losses_;              // by device
   std::map<std::pair<ProcessId, std::uint32_t>, std::int64_t> shapes_ns_;  // by kind of call

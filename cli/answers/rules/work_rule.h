@@ -31,22 +31,19 @@ class ExposedWork {
 
   // Adds GPU work in order of start; only its part within the windows counts. `is_own` is true for the owned work.
   void add(const GpuWork& work, bool is_own) {
-    const auto& windows = windows_.of(work.process);
     const Device device{work.process, work.device};
     bool is_in = false;
-    for (std::size_t i = windows_.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns),
-                         end_ns = std::min(work.end_ns, windows[i].to_ns);
-      if (start_ns > end_ns) break;
-      is_in = true;
-      Unions& unions = unions_[{device, i}];
-      Sum& sum = sum_of(device);
-      sum.exposed_ns += unions.all.add(start_ns, end_ns);
-      if (is_own)
-        sum.time_ns += end_ns - start_ns;
-      else
-        sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
-    }
+    windows_.each_part(work.process, work.start_ns, work.end_ns,
+                       [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
+                         is_in = true;
+                         Unions& unions = unions_[{device, i}];
+                         Sum& sum = sum_of(device);
+                         sum.exposed_ns += unions.all.add(start_ns, end_ns);
+                         if (is_own)
+                           sum.time_ns += end_ns - start_ns;
+                         else
+                           sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
+                       });
     if (is_in && is_own) ++sum_of(device).count;
   }
   // Call it after the process's last work.

@@ -215,17 +215,15 @@ class DeviceGaps {
   Devices::iterator first_of(ProcessId process) {
     return devices_.lower_bound({process, std::numeric_limits<std::int64_t>::min()});
   }
+  // Drops the waits that have ended: they cannot contain a moment at which the device goes idle later.
   void add(ProcessId process, const HostWait& wait, std::int64_t now_ns) {
     for (auto at = first_of(process); at != devices_.end() && at->first.first == process; ++at) {
-      add(at->second, wait, now_ns);
+      Device& device = at->second;
+      std::erase_if(device.waits, [&](const HostWait& each) {
+        return each.end_ns <= device.busy_end_ns || (each.start_ns > device.busy_end_ns && each.end_ns <= now_ns);
+      });
+      if (wait.end_ns > device.busy_end_ns) device.waits.push_back(wait);
     }
-  }
-  // Drops the waits that have ended: they cannot contain a moment at which the device goes idle later.
-  static void add(Device& device, const HostWait& wait, std::int64_t now_ns) {
-    std::erase_if(device.waits, [&](const HostWait& each) {
-      return each.end_ns <= device.busy_end_ns || (each.start_ns > device.busy_end_ns && each.end_ns <= now_ns);
-    });
-    if (wait.end_ns > device.busy_end_ns) device.waits.push_back(wait);
   }
   void explain(DeviceGap& gap, const Device* device) {
     const auto part = [&](IdleCause cause, std::int64_t from_ns, std::int64_t to_ns) {

@@ -36,22 +36,21 @@ class GapTable : public Analysis {
   void gap(const DeviceGap& gap) override {
     const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
     if (is_edge && !context_.windows.are_bounded()) return;
-    const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns);
-         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const std::int64_t start_ns = std::max(gap.from_ns, windows[i].from_ns),
-                         end_ns = std::min(gap.to_ns, windows[i].to_ns);
-      ++count_;
-      sum_ns_ += end_ns - start_ns;
-      if (end_ns - start_ns < least_ns_) continue;
-      const IdleTimes times = gap.times(start_ns, end_ns);
-      const auto most = std::max_element(times.begin(), times.end());
-      rows_.push_back({gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most,
-                       gap.before, gap.next != nullptr ? gap.next->name : 0,
-                       gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt,
-                       gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
-      if (rows_.size() >= 64 * kMostGaps) keep_longest();
-    }
+    context_.windows.each_part(
+        gap.process, gap.from_ns, gap.to_ns, [&](std::size_t, std::int64_t start_ns, std::int64_t end_ns) {
+          if (start_ns == gap.to_ns) return;
+          ++count_;
+          sum_ns_ += end_ns - start_ns;
+          if (end_ns - start_ns < least_ns_) return;
+          const IdleTimes times = gap.times(start_ns, end_ns);
+          const auto most = std::max_element(times.begin(), times.end());
+          rows_.push_back(
+              {gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most,
+               gap.before, gap.next != nullptr ? gap.next->name : 0,
+               gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt,
+               gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
+          if (rows_.size() >= 64 * kMostGaps) keep_longest();
+        });
   }
 
   void finish(ResultTable& table) override {

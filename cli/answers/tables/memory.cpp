@@ -1,5 +1,6 @@
 // memory: memory in use on each device: at the start, at the peak and at the end, and its growth from step to step.
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <string>
@@ -83,7 +84,7 @@ class MemoryTable : public Analysis {
  public:
   explicit MemoryTable(const AnalysisContext& context)
       : Analysis(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
-    for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) processes_.emplace_back(context.catalog, id);
+    for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) processes_.emplace_back(*this, id);
   }
 
   void event(const Event& event, const Facts& facts) override {
@@ -94,8 +95,7 @@ class MemoryTable : public Analysis {
         memory != nullptr && memory->operation == 1 && !memory->asynchronous) {
       if (const auto step = steps_.at(track.process, event.start_ns)) ++process.allocations[{track.group, *step}].count;
     }
-    Out out(*this, track.process, process);
-    process.levels.event(event, facts, out);
+    process.levels.event(event, facts, process);
   }
 
   void finish(ResultTable& table) override {
@@ -131,36 +131,29 @@ class MemoryTable : public Analysis {
   struct Allocations {
     std::int64_t count = 0, ns = 0;
   };
-  struct OfProcess {
-    OfProcess(const Catalog& catalog, ProcessId id) : levels(catalog, id) {}
+  struct OfProcess final : MemoryLevels::Out {
+    OfProcess(const MemoryTable& in, ProcessId process) : table(in), id(process), levels(in.context_.catalog, id) {}
+    void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
+      const LevelSpans spans(table.host_, id);
+      Levels& of = devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table.steps_, id)}).first->second;
+      if (which == MemoryLevel::allocated) {
+        of.allocated.set(ns, bytes);
+        of.at_steps.set(ns, bytes);
+        of.allocated_now = bytes;
+      } else {
+        of.reserved.set(ns, bytes);
+        of.unused.set(ns, bytes - of.allocated_now);
+      }
+    }
+
+    const MemoryTable& table;
+    ProcessId id;
     MemoryLevels levels;
+
     std::map<std::int64_t, Levels> devices;
     // By device (kHost if unknown), then step index
     std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;
     std::map<TrackId, std::int64_t> call_end_ns;  // of the newest allocating call
-  };
-
-  class Out : public MemoryLevels::Out {
-   public:
-    Out(MemoryTable& table, ProcessId id, OfProcess& process) : table_(table), id_(id), process_(process) {}
-    void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
-      const LevelSpans spans(table_.host_, id_);
-      Levels& levels = process_.devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table_.steps_, id_)})
-                           .first->second;
-      if (which == MemoryLevel::allocated) {
-        levels.allocated.set(ns, bytes);
-        levels.at_steps.set(ns, bytes);
-        levels.allocated_now = bytes;
-      } else {
-        levels.reserved.set(ns, bytes);
-        levels.unused.set(ns, bytes - levels.allocated_now);
-      }
-    }
-
-   private:
-    MemoryTable& table_;
-    ProcessId id_;
-    OfProcess& process_;
   };
 
   // For profiles only: recordings contain allocations.
@@ -270,7 +263,7 @@ class MemoryTable : public Analysis {
 
   const Windows host_;  // allocators and calls use host time
   const Windows steps_;
-  std::vector<OfProcess> processes_;
+  std::deque<OfProcess> processes_;
 };
 
 }  // namespace

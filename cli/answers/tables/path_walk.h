@@ -190,7 +190,9 @@ class PathTrace {
       stream.work.push_back(entry);
       ++kept_;
     }
-    note(of, zone, {work.event->track, static_cast<std::uint32_t>(stream.work.size() - 1)});
+    const PathWorkId id{work.event->track, static_cast<std::uint32_t>(stream.work.size() - 1)};
+    Zone& known = of.zones[zone];
+    if ((*this)[id].end_ns > known.end_ns) known = {(*this)[id].end_ns, id};
   }
   // Call it after the last event of the process.
   void end_of(ProcessId process) {
@@ -385,10 +387,7 @@ class PathTrace {
     const std::size_t at = steps_.first_after(process, launched_ns);
     return 2 * at + (at < steps.size() && steps[at].from_ns <= launched_ns ? 1 : 0);
   }
-  void note(OfProcess& of, std::size_t zone, PathWorkId id) {
-    Zone& known = of.zones[zone];
-    if ((*this)[id].end_ns > known.end_ns) known = {(*this)[id].end_ns, id};
-  }
+
   std::optional<PathWorkId> recorded(const EventWait& wait) const {
     const std::vector<PathWork>& work = streams_[wait.recorded_on].work;
     const auto after = std::ranges::lower_bound(work, wait.recorded_ns, {}, [](const PathWork& each) {
@@ -636,7 +635,9 @@ class PathWalk {
   }
   void in_call(PathWorkId id) {
     const PathWork& work = trace_[id];
-    hold(PathPart::launch, work.call_start_ns, trace_.process_of(id), 0, call_name(work));
+    const auto change = trace_.change_before(*work.thread, work.call_start_ns + 1);
+    hold(PathPart::launch, work.call_start_ns, trace_.process_of(id), 0, change ? change->name : 0);
+
     on_host(*work.thread);
   }
   void on_host(TrackId thread) {
@@ -672,10 +673,6 @@ class PathWalk {
         hold(PathPart::host, std::max(trace_.changed_before(process, now_ns_), until_ns), process);
       }
     }
-  }
-  StringId call_name(const PathWork& work) const {
-    const auto change = trace_.change_before(*work.thread, work.call_start_ns + 1);
-    return change ? change->name : 0;
   }
 
   const PathTrace& trace_;

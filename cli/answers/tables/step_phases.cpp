@@ -40,10 +40,9 @@ std::vector<Column> phase_columns(RowKeys keys) {
 
 // Phase of names that contain it, independent of other facts about the range.
 StepPhase named_phase(std::string_view name) {
+  static_assert(static_cast<int>(StepPhase::optimizer) == static_cast<int>(TrainingPhase::optimizer));
   const auto phase = training_phase(name);
-  if (phase == TrainingPhase::optimizer) return StepPhase::optimizer;
-  if (phase == TrainingPhase::backward) return StepPhase::backward;
-  return phase == TrainingPhase::forward ? StepPhase::forward : StepPhase::other;
+  return phase ? static_cast<StepPhase>(*phase) : StepPhase::other;
 }
 
 // Total time covered by overlapping intervals, which arrive by start.
