@@ -70,15 +70,14 @@ class AllocationInStep : public Rule {
 }  // namespace
 
 RuleEntry allocation_in_step_rule() {
-  return {
-      .name = "allocation-in-step",
-      .fires =
-          "a GPU idles for more than 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
-      .source =
-          "PyTorch, CUDA semantics, memory management: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
-      .inputs = {RuleInput::launches, RuleInput::steps},
-      .gap_owner = GapOwner::allocation,
-      .make = make_rule<AllocationInStep>};
+  return rule_entry<AllocationInStep>(
+      {.name = "allocation-in-step",
+       .fires =
+           "a GPU idles for more than 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
+       .source =
+           "PyTorch, CUDA semantics, memory management: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+       .inputs = {RuleInput::launches, RuleInput::steps},
+       .gap_owner = GapOwner::allocation});
 }
 
 }  // namespace cli::rules

@@ -64,14 +64,13 @@ class BackwardLong : public Rule {
 }  // namespace
 
 RuleEntry backward_long_rule() {
-  return {
-      .name = "backward-long",
-      .fires =
-          "the backward pass takes more than 3 times as long on the GPU as the forward pass, and more than 20 % of the time",
-      .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
-      .inputs = {RuleInput::passes},
-      .tables = {"step_phases"},
-      .make = make_rule<BackwardLong>};
+  return rule_entry<BackwardLong>(
+      {.name = "backward-long",
+       .fires =
+           "the backward pass takes more than 3 times as long on the GPU as the forward pass, and more than 20 % of the time",
+       .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
+       .inputs = {RuleInput::passes},
+       .tables = {"step_phases"}});
 }
 
 }  // namespace cli::rules

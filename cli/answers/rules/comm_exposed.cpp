@@ -167,15 +167,14 @@ class CommExposed : public Rule {
 }  // namespace
 
 RuleEntry comm_exposed_rule() {
-  return {
-      .name = "comm-exposed",
-      .fires =
-          "exposed communication, without waiting for other ranks, takes more than 20 % of the time, and compute hides less than half of the communication",
-      .source =
-          "PyTorch, DistributedDataParallel: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
-      .tables = {"temporal"},
-      .needs = {.collectives = true},
-      .make = make_rule<CommExposed>};
+  return rule_entry<CommExposed>(
+      {.name = "comm-exposed",
+       .fires =
+           "exposed communication, without waiting for other ranks, takes more than 20 % of the time, and compute hides less than half of the communication",
+       .source =
+           "PyTorch, DistributedDataParallel: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+       .tables = {"temporal"},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli::rules

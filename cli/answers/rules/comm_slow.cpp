@@ -104,14 +104,13 @@ class CommSlow : public Rule {
 }  // namespace
 
 RuleEntry comm_slow_rule() {
-  return {
-      .name = "comm-slow",
-      .fires =
-          "a communicator reaches less than 60 % of the median bandwidth of similar communicators, and this costs more than 1 % of the time",
-      .source = "NVIDIA nccl-tests, Performance: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md",
-      .inputs = {RuleInput::matched_collectives},
-      .needs = {.collectives = true},
-      .make = make_rule<CommSlow>};
+  return rule_entry<CommSlow>(
+      {.name = "comm-slow",
+       .fires =
+           "a communicator reaches less than 60 % of the median bandwidth of similar communicators, and this costs more than 1 % of the time",
+       .source = "NVIDIA nccl-tests, Performance: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md",
+       .inputs = {RuleInput::matched_collectives},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli::rules

@@ -34,12 +34,11 @@ class CopyCast : public WorkRule {
 }  // namespace
 
 RuleEntry copy_cast_rule() {
-  return {
-      .name = "copy-cast",
-      .fires = "copy kernels of aten::copy_ (called by aten::to and aten::contiguous) take more than 5 % of the time",
-      .source = "PyTorch, torch.Tensor.to: https://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
-      .needs = WorkRule::needs(),
-      .make = make_rule<CopyCast>};
+  return rule_entry<CopyCast>(
+      {.name = "copy-cast",
+       .fires = "copy kernels of aten::copy_ (called by aten::to and aten::contiguous) take more than 5 % of the time",
+       .source = "PyTorch, torch.Tensor.to: https://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
+       .needs = WorkRule::needs()});
 }
 
 }  // namespace cli::rules

@@ -35,14 +35,13 @@ class DataStarved : public IdleRule {
 }  // namespace
 
 RuleEntry data_starved_rule() {
-  return {
-      .name = "data-starved",
-      .fires = "a GPU idles for more than 5 % of the time while its host loads data",
-      .source =
-          "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
-      .inputs = {RuleInput::launches, RuleInput::host_ranges},
-      .gap_owner = GapOwner::data_loading,
-      .make = make_rule<DataStarved>};
+  return rule_entry<DataStarved>(
+      {.name = "data-starved",
+       .fires = "a GPU idles for more than 5 % of the time while its host loads data",
+       .source =
+           "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
+       .inputs = {RuleInput::launches, RuleInput::host_ranges},
+       .gap_owner = GapOwner::data_loading});
 }
 
 }  // namespace cli::rules

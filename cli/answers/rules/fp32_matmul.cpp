@@ -89,14 +89,13 @@ class Fp32Matmul : public WorkRule {
 }  // namespace
 
 RuleEntry fp32_matmul_rule() {
-  return {
-      .name = "fp32-matmul",
-      .fires =
-          "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU whose tensor cores support TF32",
-      .source =
-          "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
-      .needs = WorkRule::needs(),
-      .make = make_rule<Fp32Matmul>};
+  return rule_entry<Fp32Matmul>(
+      {.name = "fp32-matmul",
+       .fires =
+           "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU whose tensor cores support TF32",
+       .source =
+           "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
+       .needs = WorkRule::needs()});
 }
 
 }  // namespace cli::rules

@@ -37,14 +37,13 @@ class Fragmentation : public MemoryRule {
 }  // namespace
 
 RuleEntry fragmentation_rule() {
-  return {
-      .name = "fragmentation",
-      .fires = "more than 80 % of a GPU's memory is reserved, and more than 20 % (and 1 GiB) of it is never in use",
-      .source =
-          "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
-      .inputs = {RuleInput::device_memory},
-      .tables = {"memory"},
-      .make = make_rule<Fragmentation>};
+  return rule_entry<Fragmentation>(
+      {.name = "fragmentation",
+       .fires = "more than 80 % of a GPU's memory is reserved, and more than 20 % (and 1 GiB) of it is never in use",
+       .source =
+           "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+       .inputs = {RuleInput::device_memory},
+       .tables = {"memory"}});
 }
 
 }  // namespace cli::rules

@@ -26,12 +26,12 @@ class GarbageCollection : public IdleRule {
 }  // namespace
 
 RuleEntry garbage_collection_rule() {
-  return {.name = "garbage-collection",
-          .fires = "a GPU idles for more than 2 % of the time because its host runs Python's garbage collector",
-          .source = "Python, gc: https://docs.python.org/3/library/gc.html#gc.freeze",
-          .inputs = {RuleInput::launches, RuleInput::garbage_collections},
-          .gap_owner = GapOwner::garbage_collection,
-          .make = make_rule<GarbageCollection>};
+  return rule_entry<GarbageCollection>(
+      {.name = "garbage-collection",
+       .fires = "a GPU idles for more than 2 % of the time because its host runs Python's garbage collector",
+       .source = "Python, gc: https://docs.python.org/3/library/gc.html#gc.freeze",
+       .inputs = {RuleInput::launches, RuleInput::garbage_collections},
+       .gap_owner = GapOwner::garbage_collection});
 }
 
 }  // namespace cli::rules

@@ -65,11 +65,11 @@ class GpuIdle : public IdleRule {
 }  // namespace
 
 RuleEntry gpu_idle_rule() {
-  return {.name = "gpu-idle",
-          .fires = "a GPU idles for more than 20 % of the time, and the trace does not contain the cause",
-          .source = "docs/tables.md, table idle (unexplained)",
-          .gap_owner = GapOwner::unexplained,
-          .make = make_rule<GpuIdle>};
+  return rule_entry<GpuIdle>(
+      {.name = "gpu-idle",
+       .fires = "a GPU idles for more than 20 % of the time, and the trace does not contain the cause",
+       .source = "docs/tables.md, table idle (unexplained)",
+       .gap_owner = GapOwner::unexplained});
 }
 
 }  // namespace cli::rules

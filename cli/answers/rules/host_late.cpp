@@ -34,12 +34,12 @@ class HostLate : public IdleRule {
 }  // namespace
 
 RuleEntry host_late_rule() {
-  return {.name = "host-late",
-          .fires = "a GPU idles for more than 5 % of the time because its host has not begun to launch the next work",
-          .source = "docs/tables.md, table idle (host_late)",
-          .inputs = {RuleInput::launches},
-          .gap_owner = GapOwner::host_late,
-          .make = make_rule<HostLate>};
+  return rule_entry<HostLate>(
+      {.name = "host-late",
+       .fires = "a GPU idles for more than 5 % of the time because its host has not begun to launch the next work",
+       .source = "docs/tables.md, table idle (host_late)",
+       .inputs = {RuleInput::launches},
+       .gap_owner = GapOwner::host_late});
 }
 
 }  // namespace cli::rules

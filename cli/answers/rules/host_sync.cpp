@@ -43,14 +43,13 @@ class HostSync : public IdleRule {
 }  // namespace
 
 RuleEntry host_sync_rule() {
-  return {
-      .name = "host-sync",
-      .fires = "a GPU idles for more than 1 % of the time after its host waited for it",
-      .source =
-          "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (avoid unnecessary CPU-GPU synchronization)",
-      .inputs = {RuleInput::launches},
-      .gap_owner = GapOwner::host_sync,
-      .make = make_rule<HostSync>};
+  return rule_entry<HostSync>(
+      {.name = "host-sync",
+       .fires = "a GPU idles for more than 1 % of the time after its host waited for it",
+       .source =
+           "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (avoid unnecessary CPU-GPU synchronization)",
+       .inputs = {RuleInput::launches},
+       .gap_owner = GapOwner::host_sync});
 }
 
 }  // namespace cli::rules

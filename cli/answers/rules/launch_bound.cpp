@@ -50,15 +50,14 @@ class LaunchBound : public IdleRule {
 }  // namespace
 
 RuleEntry launch_bound_rule() {
-  return {
-      .name = "launch-bound",
-      .fires =
-          "a GPU idles for more than 10 % of the time between consecutive launches, and more than 30 % of its kernels take less than 10 us",
-      .source =
-          "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
-      .inputs = {RuleInput::launches},
-      .gap_owner = GapOwner::launches,
-      .make = make_rule<LaunchBound>};
+  return rule_entry<LaunchBound>(
+      {.name = "launch-bound",
+       .fires =
+           "a GPU idles for more than 10 % of the time between consecutive launches, and more than 30 % of its kernels take less than 10 us",
+       .source =
+           "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
+       .inputs = {RuleInput::launches},
+       .gap_owner = GapOwner::launches});
 }
 
 }  // namespace cli::rules

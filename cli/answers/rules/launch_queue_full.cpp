@@ -91,14 +91,13 @@ class LaunchQueueFull : public Rule {
 }  // namespace
 
 RuleEntry launch_queue_full_rule() {
-  return {
-      .name = "launch-queue-full",
-      .fires = "launches wait for more than 10 % of the time because 1,000 earlier launches have not begun",
-      .source =
-          "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
-      .inputs = {RuleInput::launches},
-      .needs = {.kinds = HostActivity::kinds(), .any_time = true},
-      .make = make_rule<LaunchQueueFull>};
+  return rule_entry<LaunchQueueFull>(
+      {.name = "launch-queue-full",
+       .fires = "launches wait for more than 10 % of the time because 1,000 earlier launches have not begun",
+       .source =
+           "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
+       .inputs = {RuleInput::launches},
+       .needs = {.kinds = HostActivity::kinds(), .any_time = true}});
 }
 
 }  // namespace cli::rules

@@ -216,16 +216,15 @@ class MemoryBoundKernels : public Rule {
 }  // namespace
 
 RuleEntry memory_bound_kernels_rule() {
-  return {
-      .name = "memory-bound-kernels",
-      .fires =
-          "memory-bound operators (table roofline) that reach less than 60 % of the memory bandwidth take more than 10 % of the time, or elementwise, reduction and normalization kernels "
-          "take more than 40 % of the kernel time",
-      .source =
-          "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
-      .tables = {"roofline"},
-      .needs = MemoryBoundKernels::needs(),
-      .make = make_rule<MemoryBoundKernels>};
+  return rule_entry<MemoryBoundKernels>(
+      {.name = "memory-bound-kernels",
+       .fires =
+           "memory-bound operators (table roofline) that reach less than 60 % of the memory bandwidth take more than 10 % of the time, or elementwise, reduction and normalization kernels "
+           "take more than 40 % of the kernel time",
+       .source =
+           "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
+       .tables = {"roofline"},
+       .needs = MemoryBoundKernels::needs()});
 }
 
 }  // namespace cli::rules

@@ -36,14 +36,13 @@ class MemoryGrowth : public MemoryRule {
 }  // namespace
 
 RuleEntry memory_growth_rule() {
-  return {
-      .name = "memory-growth",
-      .fires =
-          "memory in use at the end of a step grows by at least 1 MiB in 9 of 10 steps; at least 8 steps are needed",
-      .source = "PyTorch, Understanding CUDA Memory Usage: https://pytorch.org/docs/stable/torch_cuda_memory.html",
-      .inputs = {RuleInput::memory, RuleInput::steps},
-      .tables = {"memory"},
-      .make = make_rule<MemoryGrowth>};
+  return rule_entry<MemoryGrowth>(
+      {.name = "memory-growth",
+       .fires =
+           "memory in use at the end of a step grows by at least 1 MiB in 9 of 10 steps; at least 8 steps are needed",
+       .source = "PyTorch, Understanding CUDA Memory Usage: https://pytorch.org/docs/stable/torch_cuda_memory.html",
+       .inputs = {RuleInput::memory, RuleInput::steps},
+       .tables = {"memory"}});
 }
 
 }  // namespace cli::rules

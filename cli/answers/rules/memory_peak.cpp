@@ -32,12 +32,12 @@ class MemoryPeak : public MemoryRule {
 }  // namespace
 
 RuleEntry memory_peak_rule() {
-  return {.name = "memory-peak",
-          .fires = "more than 90 % of a GPU's memory is in use at the peak",
-          .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
-          .inputs = {RuleInput::device_memory},
-          .tables = {"memory"},
-          .make = make_rule<MemoryPeak>};
+  return rule_entry<MemoryPeak>(
+      {.name = "memory-peak",
+       .fires = "more than 90 % of a GPU's memory is in use at the peak",
+       .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
+       .inputs = {RuleInput::device_memory},
+       .tables = {"memory"}});
 }
 
 }  // namespace cli::rules

@@ -124,16 +124,15 @@ class PageableCopy : public Rule {
 }  // namespace
 
 RuleEntry pageable_copy_rule() {
-  return {
-      .name = "pageable-copy",
-      .fires =
-          "blocking copies to a GPU, with the idle time around them, take more than 1 % of the time, or pageable copies run at less than 30 % of the rate of pinned copies",
-      .source =
-          "PyTorch, pin_memory() and non_blocking: https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
-      .inputs = {RuleInput::launches},
-      .tables = {"copies"},
-      .gap_owner = GapOwner::blocking_copy,
-      .make = make_rule<PageableCopy>};
+  return rule_entry<PageableCopy>(
+      {.name = "pageable-copy",
+       .fires =
+           "blocking copies to a GPU, with the idle time around them, take more than 1 % of the time, or pageable copies run at less than 30 % of the rate of pinned copies",
+       .source =
+           "PyTorch, pin_memory() and non_blocking: https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+       .inputs = {RuleInput::launches},
+       .tables = {"copies"},
+       .gap_owner = GapOwner::blocking_copy});
 }
 
 }  // namespace cli::rules

@@ -83,12 +83,12 @@ class RecordingOverhead : public Rule {
 }  // namespace
 
 RuleEntry recording_overhead_rule() {
-  return {.name = "recording-overhead",
-          .fires = "overhead that CUPTI reports on threads of the program takes more than 2 % of the time",
-          .source = "NVIDIA CUPTI documentation, CUpti_ActivityOverheadKind: https://docs.nvidia.com/cupti/",
-          .inputs = {RuleInput::overhead_records},
-          .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})},
-          .make = make_rule<RecordingOverhead>};
+  return rule_entry<RecordingOverhead>(
+      {.name = "recording-overhead",
+       .fires = "overhead that CUPTI reports on threads of the program takes more than 2 % of the time",
+       .source = "NVIDIA CUPTI documentation, CUpti_ActivityOverheadKind: https://docs.nvidia.com/cupti/",
+       .inputs = {RuleInput::overhead_records},
+       .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli::rules

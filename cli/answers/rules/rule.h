@@ -125,22 +125,23 @@ class Rule : public TraceObserver {
   GapClaims* claims_ = nullptr;  // set if RuleEntry::gap_owner is set
 };
 
-// Implements RuleEntry::make.
-template <class Made>
-std::unique_ptr<Rule> make_rule(const AnalysisContext& context) {
-  return std::make_unique<Made>(context);
-}
-
 struct RuleEntry {
-  std::string_view name;                                          // "host-sync"
-  std::string_view fires;                                         // the condition, as a sentence
-  std::string_view source{};                                      // a document that users can open; "" if none
-  std::vector<RuleInput> inputs{};                                // the rule is not checked without them
-  std::vector<std::string_view> tables{};                         // tables that the rule reads
-  ObserverNeeds needs{};                                          // for gap_owner: those of GapClaims
-  std::optional<GapOwner> gap_owner{};                            // owner of the idle time that the rule judges
-  std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context must outlive the rule
+  std::string_view name;                   // "host-sync"
+  std::string_view fires;                  // the condition, as a sentence
+  std::string_view source{};               // a document that users can open; "" if none
+  std::vector<RuleInput> inputs{};         // the rule is not checked without them
+  std::vector<std::string_view> tables{};  // tables that the rule reads
+  ObserverNeeds needs{};                   // for gap_owner: those of GapClaims
+  std::optional<GapOwner> gap_owner{};     // owner of the idle time that the rule judges
+  std::unique_ptr<Rule> (*make)(const AnalysisContext& context) = nullptr;  // the context must outlive the rule
 };
+
+// Sets the class of an entry.
+template <class Made>
+RuleEntry rule_entry(RuleEntry entry) {
+  entry.make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Made>(context); };
+  return entry;
+}
 
 const std::vector<RuleEntry>& rule_entries();
 

@@ -60,14 +60,13 @@ class SingleTensorOptimizer : public Rule {
 }  // namespace
 
 RuleEntry single_tensor_optimizer_rule() {
-  return {
-      .name = "single-tensor-optimizer",
-      .fires =
-          "an optimizer launches more than 200 kernels shorter than 10 us per step and no multi-tensor kernel, and the GPU idles for more than 1 % of the time between them",
-      .source = "PyTorch, torch.optim (foreach and fused): https://pytorch.org/docs/stable/optim.html",
-      .inputs = {RuleInput::launches, RuleInput::host_ranges, RuleInput::steps},
-      .gap_owner = GapOwner::optimizer,
-      .make = make_rule<SingleTensorOptimizer>};
+  return rule_entry<SingleTensorOptimizer>(
+      {.name = "single-tensor-optimizer",
+       .fires =
+           "an optimizer launches more than 200 kernels shorter than 10 us per step and no multi-tensor kernel, and the GPU idles for more than 1 % of the time between them",
+       .source = "PyTorch, torch.optim (foreach and fused): https://pytorch.org/docs/stable/optim.html",
+       .inputs = {RuleInput::launches, RuleInput::host_ranges, RuleInput::steps},
+       .gap_owner = GapOwner::optimizer});
 }
 
 }  // namespace cli::rules

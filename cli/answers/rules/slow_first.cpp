@@ -74,13 +74,12 @@ class SlowFirst : public Rule {
 }  // namespace
 
 RuleEntry slow_first_rule() {
-  return {
-      .name = "slow-first",
-      .fires =
-          "warm-up steps are selected, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
-      .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
-      .inputs = {RuleInput::steps},
-      .make = make_rule<SlowFirst>};
+  return rule_entry<SlowFirst>(
+      {.name = "slow-first",
+       .fires =
+           "warm-up steps are selected, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
+       .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
+       .inputs = {RuleInput::steps}});
 }
 
 }  // namespace cli::rules

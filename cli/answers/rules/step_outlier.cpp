@@ -88,14 +88,13 @@ class StepOutlier : public Rule {
 }  // namespace
 
 RuleEntry step_outlier_rule() {
-  return {
-      .name = "step-outlier",
-      .fires =
-          "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by more than 1 % of the time",
-      .source = "docs/tables.md, table outliers",
-      .inputs = {RuleInput::steps},
-      .tables = {"outliers"},
-      .make = make_rule<StepOutlier>};
+  return rule_entry<StepOutlier>(
+      {.name = "step-outlier",
+       .fires =
+           "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by more than 1 % of the time",
+       .source = "docs/tables.md, table outliers",
+       .inputs = {RuleInput::steps},
+       .tables = {"outliers"}});
 }
 
 }  // namespace cli::rules

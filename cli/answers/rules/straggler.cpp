@@ -88,15 +88,14 @@ class Straggler : public Rule {
 }  // namespace
 
 RuleEntry straggler_rule() {
-  return {
-      .name = "straggler",
-      .fires =
-          "a rank is late to collectives (table stragglers), and the others wait for it for more than 1 % of the time",
-      .source = "docs/collectives.md, who is late, and why",
-      .inputs = {RuleInput::matched_collectives},
-      .tables = {"stragglers"},
-      .needs = {.collectives = true},
-      .make = make_rule<Straggler>};
+  return rule_entry<Straggler>(
+      {.name = "straggler",
+       .fires =
+           "a rank is late to collectives (table stragglers), and the others wait for it for more than 1 % of the time",
+       .source = "docs/collectives.md, who is late, and why",
+       .inputs = {RuleInput::matched_collectives},
+       .tables = {"stragglers"},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli::rules

@@ -176,15 +176,14 @@ class Stuck : public Rule {
 }  // namespace
 
 RuleEntry stuck_rule() {
-  return {
-      .name = "stuck",
-      .fires =
-          "ranks of a recording wait for at least one second and five steps in a collective that other ranks have not entered or that does not end",
-      .source =
-          "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
-      .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
-      .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},
-      .make = make_rule<Stuck>};
+  return rule_entry<Stuck>(
+      {.name = "stuck",
+       .fires =
+           "ranks of a recording wait for at least one second and five steps in a collective that other ranks have not entered or that does not end",
+       .source =
+           "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
+       .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
+       .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})}});
 }
 
 }  // namespace cli::rules

@@ -170,14 +170,13 @@ class UnalignedMatmul : public WorkRule {
 }  // namespace
 
 RuleEntry unaligned_matmul_rule() {
-  return {
-      .name = "unaligned-matmul",
-      .fires =
-          "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take more than 5 % of the time",
-      .source =
-          "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
-      .needs = UnalignedMatmul::needs(),
-      .make = make_rule<UnalignedMatmul>};
+  return rule_entry<UnalignedMatmul>(
+      {.name = "unaligned-matmul",
+       .fires =
+           "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take more than 5 % of the time",
+       .source =
+           "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
+       .needs = UnalignedMatmul::needs()});
 }
 
 }  // namespace cli::rules

@@ -199,14 +199,13 @@ class UnfusedAttention : public Rule {
 }  // namespace
 
 RuleEntry unfused_attention_rule() {
-  return {
-      .name = "unfused-attention",
-      .fires =
-          "attention runs as matrix multiplication, softmax, matrix multiplication, and a fused kernel could save more than 5 % of the time",
-      .source =
-          "PyTorch, torch.nn.functional.scaled_dot_product_attention: https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
-      .needs = UnfusedAttention::needs(),
-      .make = make_rule<UnfusedAttention>};
+  return rule_entry<UnfusedAttention>(
+      {.name = "unfused-attention",
+       .fires =
+           "attention runs as matrix multiplication, softmax, matrix multiplication, and a fused kernel could save more than 5 % of the time",
+       .source =
+           "PyTorch, torch.nn.functional.scaled_dot_product_attention: https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+       .needs = UnfusedAttention::needs()});
 }
 
 }  // namespace cli::rules

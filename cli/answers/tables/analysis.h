@@ -204,25 +204,30 @@ class Analysis : public TraceObserver {
   const AnalysisContext& context_;
 };
 
-// Implements AnalysisEntry::make. `more` are arguments of the constructor after the context.
-template <class Made, auto... more>
-std::unique_ptr<Analysis> make_analysis(const AnalysisContext& context) {
-  return std::make_unique<Made>(context, more...);
-}
-
 struct AnalysisEntry {
   std::string_view name;
   std::string_view meaning;
   // Supported values; the first is the default. `none` if rows do not stand for ranks without --by; `rank` if they always
   // do.
   std::vector<GroupBy> by;
-  std::vector<Column> (*columns)(RowKeys keys);
-  std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context must outlive the analysis
+  std::vector<Column> (*columns)(RowKeys keys) = nullptr;
+  // The context must outlive the analysis
+  std::unique_ptr<Analysis> (*make)(const AnalysisContext& context) = nullptr;
   bool on_request = false;  // runs only if chosen by name, because it is expensive or has many rows
   // Checked after the trace is read; if false, the trace is not walked for it; null for always
   bool (*can_have_rows)(const Catalog& catalog) = nullptr;
   ObserverNeeds needs{};
 };
+
+// Sets the columns and the class of an entry. `more` are arguments of the constructor after the context.
+template <class Made, auto columns, auto... more>
+AnalysisEntry analysis_entry(AnalysisEntry entry) {
+  entry.columns = columns;
+  entry.make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> {
+    return std::make_unique<Made>(context, more...);
+  };
+  return entry;
+}
 
 const std::vector<AnalysisEntry>& analyses();
 

@@ -74,13 +74,12 @@ class ApiTable : public Analysis {
 }  // namespace
 
 AnalysisEntry api_analysis() {
-  return {.name = "api",
-          .meaning = "CUDA runtime and driver functions: number of calls and their duration",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = api_columns,
-          .make = make_analysis<ApiTable>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver})}};
+  return analysis_entry<ApiTable, api_columns>(
+      {.name = "api",
+       .meaning = "CUDA runtime and driver functions: number of calls and their duration",
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = true,
+       .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli

@@ -140,12 +140,11 @@ class Classes : public Analysis {
 }  // namespace
 
 AnalysisEntry classes_analysis() {
-  return {.name = "classes",
-          .meaning = "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-          .columns = class_columns,
-          .make = make_analysis<Classes>,
-          .on_request = true};
+  return analysis_entry<Classes, class_columns>(
+      {.name = "classes",
+       .meaning = "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+       .on_request = true});
 }
 
 }  // namespace cli

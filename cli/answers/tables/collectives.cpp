@@ -99,13 +99,12 @@ class CollectiveTable : public Analysis {
 }  // namespace
 
 AnalysisEntry collectives_analysis() {
-  return {.name = "collectives",
-          .meaning = "Collectives over their ranks: the last rank, waits, transfer time and bandwidth",
-          .by = {GroupBy::none},
-          .columns = collective_columns,
-          .make = make_analysis<CollectiveTable>,
-          .on_request = true,
-          .needs = {.collectives = true}};
+  return analysis_entry<CollectiveTable, collective_columns>(
+      {.name = "collectives",
+       .meaning = "Collectives over their ranks: the last rank, waits, transfer time and bandwidth",
+       .by = {GroupBy::none},
+       .on_request = true,
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli

@@ -99,13 +99,12 @@ class CommTable : public Analysis {
 }  // namespace
 
 AnalysisEntry comm_analysis() {
-  return {.name = "comm",
-          .meaning = "Communicators by operation and size: time, exposed share, bandwidth",
-          .by = {GroupBy::none},
-          .columns = comm_columns,
-          .make = make_analysis<CommTable>,
-          .on_request = true,
-          .needs = {.collectives = true}};
+  return analysis_entry<CommTable, comm_columns>(
+      {.name = "comm",
+       .meaning = "Communicators by operation and size: time, exposed share, bandwidth",
+       .by = {GroupBy::none},
+       .on_request = true,
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli

@@ -131,12 +131,11 @@ class CopyTable : public Analysis {
 }  // namespace
 
 AnalysisEntry copies_analysis() {
-  return {.name = "copies",
-          .meaning = "Copies and memsets by direction, memory and size: count, duration, rate",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = copy_columns,
-          .make = make_analysis<CopyTable>,
-          .on_request = true};
+  return analysis_entry<CopyTable, copy_columns>(
+      {.name = "copies",
+       .meaning = "Copies and memsets by direction, memory and size: count, duration, rate",
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = true});
 }
 
 }  // namespace cli

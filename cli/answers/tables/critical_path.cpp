@@ -184,16 +184,15 @@ class CriticalPath : public Analysis {
 }  // namespace
 
 AnalysisEntry critical_path_analysis() {
-  return {.name = "critical_path",
-          .meaning = "Critical path of each step over all ranks: kernels, copies, transfers, launches, host",
-          .by = {GroupBy::none, GroupBy::step},
-          .columns = path_columns,
-          .make = make_analysis<CriticalPath>,
-          .on_request = true,
-          .needs = {.collectives = true,
-                    .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx,
-                                       Kind::nccl, Kind::sync}),
-                    .any_time = true}};
+  return analysis_entry<CriticalPath, path_columns>(
+      {.name = "critical_path",
+       .meaning = "Critical path of each step over all ranks: kernels, copies, transfers, launches, host",
+       .by = {GroupBy::none, GroupBy::step},
+       .on_request = true,
+       .needs = {.collectives = true,
+                 .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx,
+                                    Kind::nccl, Kind::sync}),
+                 .any_time = true}});
 }
 
 }  // namespace cli

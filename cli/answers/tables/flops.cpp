@@ -234,33 +234,30 @@ class MfuTable : public Analysis {
 }  // namespace
 
 AnalysisEntry mfu_analysis() {
-  return {.name = "mfu",
-          .meaning = "FLOPs of the operators and of the model in each step, relative to the peak of the GPU",
-          .by = {GroupBy::step},
-          .columns = mfu_columns,
-          .make = make_analysis<MfuTable>,
-          .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
+  return analysis_entry<MfuTable, mfu_columns>(
+      {.name = "mfu",
+       .meaning = "FLOPs of the operators and of the model in each step, relative to the peak of the GPU",
+       .by = {GroupBy::step},
+       .on_request = true,
+       .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 
 AnalysisEntry flops_analysis() {
-  return {.name = "flops",
-          .meaning = "FLOPs of operators with known sizes: rate, and share of the peak of the GPU",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = flops_columns,
-          .make = make_analysis<OperatorTable, false>,
-          .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
+  return analysis_entry<OperatorTable, flops_columns, false>(
+      {.name = "flops",
+       .meaning = "FLOPs of operators with known sizes: rate, and share of the peak of the GPU",
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = true,
+       .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 
 AnalysisEntry roofline_analysis() {
-  return {.name = "roofline",
-          .meaning = "Roofline of operators with known sizes: intensity, bound, and share of the attainable rate",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = roofline_columns,
-          .make = make_analysis<OperatorTable, true>,
-          .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
+  return analysis_entry<OperatorTable, roofline_columns, true>(
+      {.name = "roofline",
+       .meaning = "Roofline of operators with known sizes: intensity, bound, and share of the attainable rate",
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = true,
+       .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 
 }  // namespace cli

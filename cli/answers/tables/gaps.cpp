@@ -115,13 +115,12 @@ class GapTable : public Analysis {
 }  // namespace
 
 AnalysisEntry gaps_analysis() {
-  return {.name = "gaps",
-          .meaning = "The 20 longest idle gaps of the GPUs, with their causes and the launch that ended them",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = gap_columns,
-          .make = make_analysis<GapTable>,
-          .on_request = true,
-          .needs = {.gaps = true}};
+  return analysis_entry<GapTable, gap_columns>(
+      {.name = "gaps",
+       .meaning = "The 20 longest idle gaps of the GPUs, with their causes and the launch that ended them",
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = true,
+       .needs = {.gaps = true}});
 }
 
 }  // namespace cli

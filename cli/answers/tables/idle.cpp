@@ -77,13 +77,12 @@ class IdleTable : public Analysis {
 }  // namespace
 
 AnalysisEntry idle_analysis() {
-  return {.name = "idle",
-          .meaning = "Idle time of each GPU by cause: synchronizations, a late host, launches",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-          .columns = idle_columns,
-          .make = make_analysis<IdleTable>,
-          .on_request = true,
-          .needs = {.by_time = true, .gaps = true}};
+  return analysis_entry<IdleTable, idle_columns>(
+      {.name = "idle",
+       .meaning = "Idle time of each GPU by cause: synchronizations, a late host, launches",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+       .on_request = true,
+       .needs = {.by_time = true, .gaps = true}});
 }
 
 }  // namespace cli

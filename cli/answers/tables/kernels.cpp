@@ -140,11 +140,10 @@ class KernelTable : public Analysis {
 }  // namespace
 
 AnalysisEntry kernels_analysis() {
-  return {.name = "kernels",
-          .meaning = "Kernels by name: count, durations, share, launch configuration",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = kernel_columns,
-          .make = make_analysis<KernelTable>};
+  return analysis_entry<KernelTable, kernel_columns>(
+      {.name = "kernels",
+       .meaning = "Kernels by name: count, durations, share, launch configuration",
+       .by = {GroupBy::none, GroupBy::rank}});
 }
 
 }  // namespace cli

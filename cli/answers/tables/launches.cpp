@@ -203,13 +203,12 @@ class LaunchesTable : public Analysis {
 }  // namespace
 
 AnalysisEntry launches_analysis() {
-  return {.name = "launches",
-          .meaning = "Latency from launch to start of GPU work, and number of waiting launches",
-          .by = {GroupBy::rank, GroupBy::step},
-          .columns = launch_columns,
-          .make = make_analysis<LaunchesTable>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true}};
+  return analysis_entry<LaunchesTable, launch_columns>(
+      {.name = "launches",
+       .meaning = "Latency from launch to start of GPU work, and number of waiting launches",
+       .by = {GroupBy::rank, GroupBy::step},
+       .on_request = true,
+       .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true}});
 }
 
 }  // namespace cli

@@ -269,13 +269,12 @@ class MemoryTable : public Analysis {
 }  // namespace
 
 AnalysisEntry memory_analysis() {
-  return {.name = "memory",
-          .meaning = "Memory of each device: at the start, peak and end; reserved but unused; growth per step",
-          .by = {GroupBy::none, GroupBy::step},
-          .columns = memory_columns,
-          .make = make_analysis<MemoryTable>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})}};
+  return analysis_entry<MemoryTable, memory_columns>(
+      {.name = "memory",
+       .meaning = "Memory of each device: at the start, peak and end; reserved but unused; growth per step",
+       .by = {GroupBy::none, GroupBy::step},
+       .on_request = true,
+       .needs = {.kinds = kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli

@@ -134,14 +134,13 @@ class Modules : public Analysis {
 }  // namespace
 
 AnalysisEntry modules_analysis() {
-  return {.name = "modules",
-          .meaning = "torch.nn.Modules: host time of their operators, and GPU time of their forward and backward",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = module_columns,
-          .make = make_analysis<Modules>,
-          .on_request = true,
-          .can_have_rows = CallPaths::has_frames,
-          .needs = {.kinds = CallPaths::kinds()}};
+  return analysis_entry<Modules, module_columns>(
+      {.name = "modules",
+       .meaning = "torch.nn.Modules: host time of their operators, and GPU time of their forward and backward",
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = true,
+       .can_have_rows = CallPaths::has_frames,
+       .needs = {.kinds = CallPaths::kinds()}});
 }
 
 }  // namespace cli

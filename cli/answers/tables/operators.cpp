@@ -380,13 +380,12 @@ class Operators : public Analysis {
 }  // namespace
 
 AnalysisEntry operators_analysis() {
-  return {.name = "operators",
-          .meaning = "Operators of a profile: calls, host time, and time of the GPU work that they launched",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::shape, GroupBy::stack},
-          .columns = operator_columns,
-          .make = make_analysis<Operators>,
-          .on_request = true,
-          .needs = {.kinds = CallPaths::kinds(), .effort = 2}};
+  return analysis_entry<Operators, operator_columns>(
+      {.name = "operators",
+       .meaning = "Operators of a profile: calls, host time, and time of the GPU work that they launched",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::shape, GroupBy::stack},
+       .on_request = true,
+       .needs = {.kinds = CallPaths::kinds(), .effort = 2}});
 }
 
 }  // namespace cli

@@ -307,13 +307,12 @@ class OutlierTable : public Analysis {
 }  // namespace
 
 AnalysisEntry outliers_analysis() {
-  return {.name = "outliers",
-          .meaning = "Steps and kernels that took far longer than the median of their kind, and what differs in them",
-          .by = {GroupBy::none},
-          .columns = outlier_columns,
-          .make = make_analysis<OutlierTable>,
-          .on_request = true,
-          .needs = {.by_time = true, .launches = true}};
+  return analysis_entry<OutlierTable, outlier_columns>(
+      {.name = "outliers",
+       .meaning = "Steps and kernels that took far longer than the median of their kind, and what differs in them",
+       .by = {GroupBy::none},
+       .on_request = true,
+       .needs = {.by_time = true, .launches = true}});
 }
 
 }  // namespace cli

@@ -274,13 +274,12 @@ class OverlapTable : public Analysis {
 }  // namespace
 
 AnalysisEntry overlap_analysis() {
-  return {.name = "overlap",
-          .meaning = "Hidden and exposed communication time of each communicator",
-          .by = {GroupBy::none, GroupBy::step},
-          .columns = overlap_columns,
-          .make = make_analysis<OverlapTable>,
-          .on_request = true,
-          .needs = {.collectives = true, .by_time = true}};
+  return analysis_entry<OverlapTable, overlap_columns>(
+      {.name = "overlap",
+       .meaning = "Hidden and exposed communication time of each communicator",
+       .by = {GroupBy::none, GroupBy::step},
+       .on_request = true,
+       .needs = {.collectives = true, .by_time = true}});
 }
 
 }  // namespace cli

@@ -267,13 +267,12 @@ class Regions : public Analysis {
 }  // namespace
 
 AnalysisEntry regions_analysis() {
-  return {.name = "regions",
-          .meaning = "NVTX ranges and annotations: host time, and the GPU work launched in them",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-          .columns = region_columns,
-          .make = make_analysis<Regions>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}};
+  return analysis_entry<Regions, region_columns>(
+      {.name = "regions",
+       .meaning = "NVTX ranges and annotations: host time, and the GPU work launched in them",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+       .on_request = true,
+       .needs = {.kinds = kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli

@@ -102,14 +102,13 @@ class Stacks : public Analysis {
 }  // namespace
 
 AnalysisEntry stacks_analysis() {
-  return {.name = "stacks",
-          .meaning = "Call stacks of operators: host time, and time of the GPU work that they launched",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = stack_columns,
-          .make = make_analysis<Stacks>,
-          .on_request = true,
-          .can_have_rows = CallPaths::has_frames,
-          .needs = {.kinds = CallPaths::kinds()}};
+  return analysis_entry<Stacks, stack_columns>(
+      {.name = "stacks",
+       .meaning = "Call stacks of operators: host time, and time of the GPU work that they launched",
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = true,
+       .can_have_rows = CallPaths::has_frames,
+       .needs = {.kinds = CallPaths::kinds()}});
 }
 
 }  // namespace cli

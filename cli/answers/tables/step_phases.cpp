@@ -163,14 +163,13 @@ class StepPhases : public Analysis {
 }  // namespace
 
 AnalysisEntry step_phases_analysis() {
-  return {.name = "step_phases",
-          .meaning = "GPU time of each training step in forward, backward, optimizer and communication",
-          .by = {GroupBy::step},
-          .columns = phase_columns,
-          .make = make_analysis<StepPhases>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}),
-                    .by_time = true}};
+  return analysis_entry<StepPhases, phase_columns>(
+      {.name = "step_phases",
+       .meaning = "GPU time of each training step in forward, backward, optimizer and communication",
+       .by = {GroupBy::step},
+       .on_request = true,
+       .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}),
+                 .by_time = true}});
 }
 
 }  // namespace cli

@@ -64,12 +64,11 @@ class StepTable : public Analysis {
 }  // namespace
 
 AnalysisEntry steps_analysis() {
-  return {.name = "steps",
-          .meaning = "Training steps of each rank: duration and GPU busy time",
-          .by = {GroupBy::step},
-          .columns = training_step_columns,
-          .make = make_analysis<StepTable>,
-          .needs = {.by_time = true}};
+  return analysis_entry<StepTable, training_step_columns>(
+      {.name = "steps",
+       .meaning = "Training steps of each rank: duration and GPU busy time",
+       .by = {GroupBy::step},
+       .needs = {.by_time = true}});
 }
 
 }  // namespace cli

@@ -176,13 +176,12 @@ class StragglerTable : public Analysis {
 }  // namespace
 
 AnalysisEntry stragglers_analysis() {
-  return {.name = "stragglers",
-          .meaning = "Ranks that are late to collectives: cost for the other ranks, and cause",
-          .by = {GroupBy::rank},
-          .columns = straggler_columns,
-          .make = make_analysis<StragglerTable>,
-          .on_request = true,
-          .needs = {.collectives = true}};
+  return analysis_entry<StragglerTable, straggler_columns>(
+      {.name = "stragglers",
+       .meaning = "Ranks that are late to collectives: cost for the other ranks, and cause",
+       .by = {GroupBy::rank},
+       .on_request = true,
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli

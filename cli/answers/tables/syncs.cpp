@@ -75,13 +75,12 @@ class SyncTable : public Analysis {
 }  // namespace
 
 AnalysisEntry syncs_analysis() {
-  return {.name = "syncs",
-          .meaning = "Calls in which the host waits for its GPU: count, duration, and the idle time that they cause",
-          .by = {GroupBy::rank},
-          .columns = sync_columns,
-          .make = make_analysis<SyncTable>,
-          .on_request = true,
-          .needs = {.gaps = true}};
+  return analysis_entry<SyncTable, sync_columns>(
+      {.name = "syncs",
+       .meaning = "Calls in which the host waits for its GPU: count, duration, and the idle time that they cause",
+       .by = {GroupBy::rank},
+       .on_request = true,
+       .needs = {.gaps = true}});
 }
 
 }  // namespace cli

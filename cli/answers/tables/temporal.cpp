@@ -42,12 +42,11 @@ class Temporal : public Analysis {
 }  // namespace
 
 AnalysisEntry temporal_analysis() {
-  return {.name = "temporal",
-          .meaning = "GPU time: busy and idle, compute, communication, copies",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-          .columns = temporal_columns,
-          .make = make_analysis<Temporal>,
-          .needs = {.by_time = true}};
+  return analysis_entry<Temporal, temporal_columns>(
+      {.name = "temporal",
+       .meaning = "GPU time: busy and idle, compute, communication, copies",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+       .needs = {.by_time = true}});
 }
 
 }  // namespace cli
