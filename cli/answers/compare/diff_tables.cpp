@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "cli/answers/compare/step_profile.h"
 #include "cli/answers/tables/cells.h"
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/timeline/gpu/gpu_intervals.h"
@@ -75,39 +76,6 @@ class CounterTrack final : public Changes {
   std::int64_t ns_ = std::numeric_limits<std::int64_t>::min();
   double value_ = 0, last_ = 0;  // last_: as emitted
   bool waits_ = false, given_ = false, repeat_ = false;
-};
-
-// Idle slices of a device (cli/timeline/gpu/gpu_intervals.h).
-//
-// Gaps below kShortest_ns are not written: back-to-back kernels of one stream are about a microsecond apart, and
-// writing such gaps would double the export without adding information. Sums stay correct: the next slice contains the
-// number and the total time of the gaps skipped before it ("short_gaps", "short_gaps_ns").
-class IdleTrack {
- public:
-  static constexpr std::int64_t kShortest_ns = 1000;
-
-  explicit IdleTrack(TrackOut out) : out_(out) {}
-
-  // in time order
-  void gap(std::int64_t from_ns, std::int64_t to_ns) {
-    DerivedFacts facts;
-    facts.length_ns = to_ns - from_ns;
-    if (facts.length_ns < kShortest_ns) {
-      short_ns_ += facts.length_ns;
-      ++short_gaps_;
-      return;
-    }
-    facts.short_gaps = short_gaps_;
-    facts.short_gaps_ns = short_ns_;
-    out_.slice(DerivedTrack::idle, from_ns, to_ns, facts);
-    short_ns_ = 0;
-    short_gaps_ = 0;
-  }
-
- private:
-  TrackOut out_;
-  std::int64_t short_ns_ = 0;     // skipped since the last slice
-  std::uint64_t short_gaps_ = 0;  // number of skipped gaps
 };
 
 // Share of each window in which a device had any work: 100 * union of its work / window. Windows end at multiples of
@@ -201,8 +169,13 @@ class BusyTrack {
   std::int64_t busy_ns_ = 0;                // in the window
 };
 
+// Gaps below kShortest_ns are not written as idle slices: back-to-back kernels of one stream are about a microsecond
+// apart, and writing such gaps would double the export without adding information. Sums stay correct: the next slice
+// contains the number and the total time of the gaps skipped before it ("short_gaps", "short_gaps_ns").
 class DeviceTracks {
   static constexpr double kGigabyte = 1e9;
+  static constexpr std::int64_t kShortest_ns = 1000;
+
   auto flight() {
     return [this](std::int64_t ns, std::uint64_t collectives) {
       in_flight_track_.set(ns, static_cast<double>(collectives));
@@ -217,7 +190,6 @@ class DeviceTracks {
  public:
   DeviceTracks(TrackOut out, std::int64_t window_ns)
       : out_(out),
-        idle_(out),
         busy_(out, window_ns),
         in_flight_track_(out, DerivedTrack::comm_in_flight),
         copy_tracks_{CounterTrack(out, DerivedTrack::copy_h2d), CounterTrack(out, DerivedTrack::copy_d2h),
@@ -261,7 +233,18 @@ class DeviceTracks {
   }
 
   // Callbacks of intervals_.
-  void gap(std::int64_t from_ns, std::int64_t to_ns) { idle_.gap(from_ns, to_ns); }
+  void gap(std::int64_t from_ns, std::int64_t to_ns) {
+    DerivedFacts facts;
+    facts.length_ns = to_ns - from_ns;
+    if (facts.length_ns < kShortest_ns) {
+      short_ns_ += facts.length_ns;
+      ++short_gaps_;
+      return;
+    }
+    facts.short_gaps = std::exchange(short_gaps_, 0);
+    facts.short_gaps_ns = std::exchange(short_ns_, 0);
+    out_.slice(DerivedTrack::idle, from_ns, to_ns, facts);
+  }
   void busy(std::int64_t start_ns, std::int64_t until_ns) { busy_.work(start_ns, until_ns); }
   void ran(WorkClass, std::int64_t, std::int64_t) {}
   void exposed(std::int64_t from_ns, std::int64_t to_ns) {
@@ -273,7 +256,8 @@ class DeviceTracks {
  private:
   TrackOut out_;
   GpuIntervals intervals_;
-  IdleTrack idle_;
+  std::int64_t short_ns_ = 0;     // in gaps skipped since the last idle slice
+  std::uint64_t short_gaps_ = 0;  // number of these gaps
   BusyTrack busy_;
   RunningSum in_flight_;
   CounterTrack in_flight_track_;

@@ -189,10 +189,9 @@ class AnalysisWalk : public EventSink {
   }
 
   void end_of(ProcessId process) override {
-    if (gaps_) {
-      for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
-      gaps_->forget(process);
-    }
+    tell_rest(process);
+    if (gaps_) gaps_->forget(process);
+
     if (collector_) collector_->end_of(process);
     for (TraceObserver* member : members_) member->end_of(process);
     calls_.forget(process);
@@ -202,9 +201,7 @@ class AnalysisWalk : public EventSink {
 
   // Ends every process after the last event if the walk does not report the ends itself.
   void end() {
-    for (ProcessId process = 0; gaps_ && process < catalog_.processes.size(); ++process) {
-      for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
-    }
+    for (ProcessId process = 0; process < catalog_.processes.size(); ++process) tell_rest(process);
   }
 
   std::uint64_t endless() const { return endless_; }
@@ -277,6 +274,11 @@ class AnalysisWalk : public EventSink {
     if (const auto gap = gaps_->work(work, wait)) tell(*gap);
     if (wait) tell(work.process, *wait);
   }
+  void tell_rest(ProcessId process) {
+    if (!gaps_) return;
+    for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
+  }
+
   void tell(const DeviceGap& gap) {
     for (TraceObserver* taker : gap_takers_) taker->gap(gap);
   }
@@ -394,13 +396,6 @@ GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
   return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end() ? by : entry.by.front();
 }
 
-// Kinds other than GPU work and the events that describe its purpose.
-KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
-  KindSet kinds;
-  for (const AnalysisEntry* entry : analyses) kinds |= entry->needs.looked_at();
-  return kinds;
-}
-
 // The selection of a request, and its observers.
 struct RequestScope {
   RequestScope(const AnalysisRequest& request, const Catalog& catalog, const TraceFacts& facts)
@@ -449,8 +444,8 @@ EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, K
   // (select/step_finder.h).
   const bool collectives =
       std::ranges::any_of(analyses, [](const AnalysisEntry* entry) { return entry->needs.collectives; });
-  return [names = EventNames(), kinds = taken_kinds(analyses) | also, collectives](const Catalog& catalog,
-                                                                                   const Event& event) mutable {
+  for (const AnalysisEntry* entry : analyses) also |= entry->needs.looked_at();
+  return [names = EventNames(), kinds = also, collectives](const Catalog& catalog, const Event& event) mutable {
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation ||
         kinds.test(static_cast<std::size_t>(event.kind)))
       return true;

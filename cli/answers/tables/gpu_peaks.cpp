@@ -149,11 +149,8 @@ void each_name(std::string_view names, const Take& take) {
   }
 }
 
-void set_type(GpuPeaks& peaks, MathType type, double tflop_per_s) {
-  const std::array<double*, kMathTypes> all{nullptr,     &peaks.fp64, &peaks.fp32, &peaks.tf32,
-                                            &peaks.fp16, &peaks.bf16, &peaks.fp8,  &peaks.fp4};
-  *all[static_cast<std::size_t>(type)] = tflop_per_s;
-}
+constexpr double GpuPeaks::*kRates[kMathTypes] = {nullptr,         &GpuPeaks::fp64, &GpuPeaks::fp32, &GpuPeaks::tf32,
+                                                  &GpuPeaks::fp16, &GpuPeaks::bf16, &GpuPeaks::fp8,  &GpuPeaks::fp4};
 
 }  // namespace
 
@@ -166,8 +163,7 @@ std::optional<MathType> math_type_of_name(std::string_view name) {
 }
 
 double GpuPeaks::tflop_per_s(MathType type) const {
-  const std::array<double, kMathTypes> all{0.0, fp64, fp32, tf32, fp16, bf16, fp8, fp4};
-  return all[static_cast<std::size_t>(type)];
+  return type == MathType::unknown ? 0 : this->*kRates[static_cast<std::size_t>(type)];
 }
 
 std::int64_t GpuPeaks::computing_ns(std::int64_t flop, MathType type) const {
@@ -244,11 +240,10 @@ const GpuPeaks* DevicePeaks::with_own(const GpuPeaks* hardware) {
     GpuPeaks& peaks = place->second;
     const double every = own_->tflop_per_s[0];
     for (std::size_t i = 1; i < kMathTypes; ++i) {
-      const auto type = static_cast<MathType>(i);
       if (own_->tflop_per_s[i] > 0) {
-        set_type(peaks, type, own_->tflop_per_s[i]);
-      } else if (every > 0 && (hardware == nullptr || hardware->tflop_per_s(type) > 0)) {
-        set_type(peaks, type, every);
+        peaks.*kRates[i] = own_->tflop_per_s[i];
+      } else if (every > 0 && (hardware == nullptr || hardware->*kRates[i] > 0)) {
+        peaks.*kRates[i] = every;
       }
     }
     if (own_->memory_gb_per_s > 0) peaks.memory_gb_per_s = own_->memory_gb_per_s;
