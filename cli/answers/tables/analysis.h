@@ -213,7 +213,7 @@ struct AnalysisEntry {
   std::vector<Column> (*columns)(RowKeys keys) = nullptr;
   // The context must outlive the analysis
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context) = nullptr;
-  bool on_request = false;  // runs only if chosen by name, because it is expensive or has many rows
+  bool on_request = true;  // runs only if chosen by name, because it is expensive or has many rows
   // Checked after the trace is read; if false, the trace is not walked for it; null for always
   bool (*can_have_rows)(const Catalog& catalog) = nullptr;
   ObserverNeeds needs{};

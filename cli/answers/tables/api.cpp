@@ -78,7 +78,6 @@ AnalysisEntry api_analysis() {
       {.name = "api",
        .meaning = "CUDA runtime and driver functions: number of calls and their duration",
        .by = {GroupBy::none, GroupBy::rank},
-       .on_request = true,
        .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver})}});
 }
 

@@ -143,8 +143,7 @@ AnalysisEntry classes_analysis() {
   return analysis_entry<Classes, class_columns>(
       {.name = "classes",
        .meaning = "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
-       .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-       .on_request = true});
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::step}});
 }
 
 }  // namespace cli

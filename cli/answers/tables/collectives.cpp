@@ -103,7 +103,6 @@ AnalysisEntry collectives_analysis() {
       {.name = "collectives",
        .meaning = "Collectives over their ranks: the last rank, waits, transfer time and bandwidth",
        .by = {GroupBy::none},
-       .on_request = true,
        .needs = {.collectives = true}});
 }
 

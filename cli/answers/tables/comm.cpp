@@ -103,7 +103,6 @@ AnalysisEntry comm_analysis() {
       {.name = "comm",
        .meaning = "Communicators by operation and size: time, exposed share, bandwidth",
        .by = {GroupBy::none},
-       .on_request = true,
        .needs = {.collectives = true}});
 }
 

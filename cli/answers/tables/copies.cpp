@@ -134,8 +134,7 @@ AnalysisEntry copies_analysis() {
   return analysis_entry<CopyTable, copy_columns>(
       {.name = "copies",
        .meaning = "Copies and memsets by direction, memory and size: count, duration, rate",
-       .by = {GroupBy::none, GroupBy::rank},
-       .on_request = true});
+       .by = {GroupBy::none, GroupBy::rank}});
 }
 
 }  // namespace cli

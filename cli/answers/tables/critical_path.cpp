@@ -188,7 +188,6 @@ AnalysisEntry critical_path_analysis() {
       {.name = "critical_path",
        .meaning = "Critical path of each step over all ranks: kernels, copies, transfers, launches, host",
        .by = {GroupBy::none, GroupBy::step},
-       .on_request = true,
        .needs = {.collectives = true,
                  .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx,
                                     Kind::nccl, Kind::sync}),

@@ -238,7 +238,6 @@ AnalysisEntry mfu_analysis() {
       {.name = "mfu",
        .meaning = "FLOPs of the operators and of the model in each step, relative to the peak of the GPU",
        .by = {GroupBy::step},
-       .on_request = true,
        .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 
@@ -247,7 +246,6 @@ AnalysisEntry flops_analysis() {
       {.name = "flops",
        .meaning = "FLOPs of operators with known sizes: rate, and share of the peak of the GPU",
        .by = {GroupBy::none, GroupBy::rank},
-       .on_request = true,
        .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 
@@ -256,7 +254,6 @@ AnalysisEntry roofline_analysis() {
       {.name = "roofline",
        .meaning = "Roofline of operators with known sizes: intensity, bound, and share of the attainable rate",
        .by = {GroupBy::none, GroupBy::rank},
-       .on_request = true,
        .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 

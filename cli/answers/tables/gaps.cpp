@@ -119,7 +119,6 @@ AnalysisEntry gaps_analysis() {
       {.name = "gaps",
        .meaning = "The 20 longest idle gaps of the GPUs, with their causes and the launch that ended them",
        .by = {GroupBy::none, GroupBy::rank},
-       .on_request = true,
        .needs = {.gaps = true}});
 }
 

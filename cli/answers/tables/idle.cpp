@@ -81,7 +81,6 @@ AnalysisEntry idle_analysis() {
       {.name = "idle",
        .meaning = "Idle time of each GPU by cause: synchronizations, a late host, launches",
        .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-       .on_request = true,
        .needs = {.by_time = true, .gaps = true}});
 }
 

@@ -143,7 +143,8 @@ AnalysisEntry kernels_analysis() {
   return analysis_entry<KernelTable, kernel_columns>(
       {.name = "kernels",
        .meaning = "Kernels by name: count, durations, share, launch configuration",
-       .by = {GroupBy::none, GroupBy::rank}});
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = false});
 }
 
 }  // namespace cli

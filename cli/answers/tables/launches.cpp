@@ -207,7 +207,6 @@ AnalysisEntry launches_analysis() {
       {.name = "launches",
        .meaning = "Latency from launch to start of GPU work, and number of waiting launches",
        .by = {GroupBy::rank, GroupBy::step},
-       .on_request = true,
        .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true}});
 }
 

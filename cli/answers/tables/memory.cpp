@@ -273,7 +273,6 @@ AnalysisEntry memory_analysis() {
       {.name = "memory",
        .meaning = "Memory of each device: at the start, peak and end; reserved but unused; growth per step",
        .by = {GroupBy::none, GroupBy::step},
-       .on_request = true,
        .needs = {.kinds = kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})}});
 }
 

@@ -138,7 +138,6 @@ AnalysisEntry modules_analysis() {
       {.name = "modules",
        .meaning = "torch.nn.Modules: host time of their operators, and GPU time of their forward and backward",
        .by = {GroupBy::none, GroupBy::rank},
-       .on_request = true,
        .can_have_rows = CallPaths::has_frames,
        .needs = {.kinds = CallPaths::kinds()}});
 }

@@ -54,99 +54,54 @@ std::vector<Column> operator_columns(RowKeys keys) {
                  {"module", Unit::text, "TorchScript module that called it, if it is the same for all calls"}});
 }
 
-// Texts of input sizes, created once per list of inputs.
-class ShapeTexts {
- public:
-  using Id = std::uint32_t;  // equal for inputs of equal sizes; 0 if unknown
-
-  explicit ShapeTexts(const Catalog& catalog) : catalog_(catalog) { texts_.intern(""); }
-  Id of(OperatorInputId inputs) {
-    if (inputs == 0) return 0;
-    const auto [known, is_new] = ids_.try_emplace(inputs, 0);
-    if (is_new) known->second = texts_.intern(text(inputs));
-    return known->second;
+// Input sizes as PyTorch lists them.
+std::string shape_text(const Catalog& catalog, OperatorInputId inputs) {
+  std::string out = "[";
+  for (const OperatorInput& input : inputs_of(catalog, inputs)) {
+    if (out.size() > 1) out += ", ";
+    out += input.elements != 0 ? shape_text(catalog, input.elements)
+                               : fmt::format("[{}]", fmt::join(dims_of(catalog, input.dims), ", "));
   }
-  std::string_view operator[](Id id) const { return texts_[id]; }
+  return out + "]";
+}
 
- private:
-  std::string text(OperatorInputId inputs) const {
-    std::string out = "[";
-    for (const OperatorInput& input : inputs_of(catalog_, inputs)) {
-      if (out.size() > 1) out += ", ";
-      out += input.elements != 0 ? text(input.elements)
-                                 : fmt::format("[{}]", fmt::join(dims_of(catalog_, input.dims), ", "));
-    }
-    return out + "]";
+// PyTorch omits these frames (_filter_stack_entry in torch/autograd/profiler_util.py).
+bool is_of_backward_call(std::string_view frame) {
+  const auto has = [&](std::string_view text) { return frame.find(text) != frame.npos; };
+  return (has("autograd/__init__") && (has("_make_grads") || has("backward"))) ||
+         (has("torch/tensor") && has("backward"));
+}
+
+// The innermost frames of a stack, by which key_averages(group_by_stack_n=5) distinguishes stacks.
+std::string stack_text(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, CallPaths::NodeId at) {
+  constexpr std::size_t kFrames = 5;
+  std::string out;
+  std::size_t count = 0;
+  for (; at != 0 && count < kFrames; at = nodes[at].parent) {
+    const CallPaths::Label& label = nodes[at].label;
+    if (!is_frame(label.part)) continue;
+    std::string frame = call_text(catalog, label);
+    if (is_of_backward_call(frame)) continue;
+    out = count == 0 ? std::move(frame) : std::move(frame) + ";" + out;
+    ++count;
   }
-
-  const Catalog& catalog_;
-  std::unordered_map<std::uint32_t, Id> ids_;
-  Strings texts_;
-};
-
-// Texts of the innermost frames of stacks, by which key_averages(group_by_stack_n=5) distinguishes stacks.
-class StackTexts {
- public:
-  using Id = std::uint32_t;  // 0 if there are no frames
-
-  explicit StackTexts(const AnalysisContext& context)
-      : catalog_(context.catalog), paths_(context, context.keys.by == GroupBy::rank) {
-    texts_.intern("");
-  }
-  CallPaths& paths() { return paths_; }
-  // Returns the id for the operator last passed to paths().
-  Id newest() {
-    const CallPaths::NodeId innermost = paths_.innermost_frame();
-    const auto [known, is_new] = ids_.try_emplace(innermost, 0);
-    if (is_new) known->second = texts_.intern(text(innermost));
-    return known->second;
-  }
-  std::string_view operator[](Id id) const { return texts_[id]; }
-
- private:
-  static constexpr std::size_t kFrames = 5;
-
-  std::string text(CallPaths::NodeId at) const {
-    std::string out;
-    std::size_t count = 0;
-    for (; at != 0 && count < kFrames; at = paths_.nodes()[at].parent) {
-      const CallPaths::Label& label = paths_.nodes()[at].label;
-      if (!is_frame(label.part)) continue;
-      std::string frame = call_text(catalog_, label);
-      if (is_of_backward_call(frame)) continue;
-      out = count == 0 ? std::move(frame) : std::move(frame) + ";" + out;
-      ++count;
-    }
-    return out;
-  }
-  // PyTorch omits these frames (_filter_stack_entry in torch/autograd/profiler_util.py).
-  static bool is_of_backward_call(std::string_view frame) {
-    const auto has = [&](std::string_view text) { return frame.find(text) != frame.npos; };
-    return (has("autograd/__init__") && (has("_make_grads") || has("backward"))) ||
-           (has("torch/tensor") && has("backward"));
-  }
-
-  const Catalog& catalog_;
-  CallPaths paths_;
-  std::unordered_map<CallPaths::NodeId, Id> ids_;
-  Strings texts_;
-};
+  return out;
+}
 
 class Operators : public Analysis {
  public:
   explicit Operators(const AnalysisContext& context)
       : Analysis(context),
         host_(context.windows.host()),
-        shapes_(context.catalog),
         utilities_(context.catalog.strings),
         ranges_(context),
         work_ns_(context.catalog.processes.size()) {
     nodes_.push_back({});
-    if (context.keys.by == GroupBy::stack) stacks_.emplace(context);
+    if (by(GroupBy::stack)) paths_.emplace(context, false);
   }
 
   void event(const Event& event, const Facts& facts) override {
-    if (stacks_) stacks_->paths().event(event, facts);
+    if (paths_) paths_->event(event, facts);
     if (!is_slice(event) || event.kind == Kind::nccl || event.kind == Kind::stack) return;
     ranges_.settle(event.start_ns, [&](const Event& call) { enter(call, nullptr); });
     if (is_api_call(event.kind)) return ranges_.call(event);
@@ -174,7 +129,7 @@ class Operators : public Analysis {
   }
 
   void end_of(ProcessId process) override {
-    if (stacks_) stacks_->paths().end_of(process);
+    if (paths_) paths_->end_of(process);
     ranges_.end_of(process, [&](const Event& call) { enter(call, nullptr); });
   }
 
@@ -191,7 +146,7 @@ class Operators : public Analysis {
     }
     const auto order = [&](const auto& entry) {
       const auto& [key, row] = entry;
-      return std::tuple(key.group, -row.gpu_ns, -row.cpu_ns, name_of(key.name), detail_text(key));
+      return std::tuple(key.group, -row.gpu_ns, -row.cpu_ns, name_of(key.name), texts_[key.detail]);
     };
     const std::int64_t whole_ns = std::accumulate(work_ns_.begin(), work_ns_.end(), std::int64_t{0});
     for (const auto* entry : sorted_entries(rows_, order)) {
@@ -213,7 +168,7 @@ class Operators : public Analysis {
   struct Key {
     ProcessId group = 0;
     StringId name = 0;
-    std::uint32_t detail = 0;  // id in ShapeTexts or StackTexts; 0 if none or unknown
+    std::uint32_t detail = 0;  // id of its text; 0 if none or unknown
     auto operator<=>(const Key&) const = default;
   };
   struct Row {
@@ -342,10 +297,14 @@ class Operators : public Analysis {
   }
 
   std::uint32_t detail(const OperatorFacts& newest) {
-    if (stacks_) return stacks_->newest();
-    return by(GroupBy::shape) ? shapes_.of(newest.inputs) : 0;
+    const std::uint32_t id = paths_ ? paths_->innermost_frame() : by(GroupBy::shape) ? newest.inputs.value : 0;
+    if (id == 0) return 0;
+    const auto [known, is_new] = details_.try_emplace(id, 0);
+    if (is_new)
+      known->second = texts_.intern(paths_ ? stack_text(context_.catalog, paths_->nodes(), id)
+                                           : shape_text(context_.catalog, newest.inputs));
+    return known->second;
   }
-  std::string_view detail_text(const Key& key) const { return stacks_ ? (*stacks_)[key.detail] : shapes_[key.detail]; }
 
   NodeId node(NodeId parent, const Key& key) {
     const auto [known, is_new] = ways_.try_emplace({parent, key}, static_cast<NodeId>(nodes_.size()));
@@ -356,7 +315,7 @@ class Operators : public Analysis {
   std::vector<Cell> cells(const Key& key, const Row& row, std::int64_t whole_ns) const {
     std::vector<Cell> cells = rank_cells(key.group);
     append(cells, name_of(key.name));
-    if (by(GroupBy::shape) || stacks_) cells.push_back(key.detail == 0 ? Cell() : cell_of(detail_text(key)));
+    if (by(GroupBy::shape) || paths_) cells.push_back(text_cell(texts_[key.detail]));
     append(cells, row.calls, row.cpu_ns, row.cpu_self_ns, row.gpu_ns, row.gpu_self_ns,
            percent(row.gpu_self_ns, by(GroupBy::rank) ? work_ns_[key.group] : whole_ns), row.gpu_count,
            row.one_module && row.module != 0 ? cell_of(name_of(row.module)) : Cell());
@@ -364,8 +323,10 @@ class Operators : public Analysis {
   }
 
   const Windows host_;
-  ShapeTexts shapes_;
-  std::optional<StackTexts> stacks_;  // if rows are by stack
+  std::optional<CallPaths> paths_;  // if rows are by stack
+  std::unordered_map<std::uint32_t, std::uint32_t>
+      details_;  // by OperatorInputId or the NodeId of a frame: id of a text
+  Strings texts_;
   std::map<Key, Row> rows_;
   std::vector<Node> nodes_;  // node 0 is none
   std::unordered_map<Way, NodeId, WayHash> ways_;
@@ -384,7 +345,6 @@ AnalysisEntry operators_analysis() {
       {.name = "operators",
        .meaning = "Operators of a profile: calls, host time, and time of the GPU work that they launched",
        .by = {GroupBy::none, GroupBy::rank, GroupBy::shape, GroupBy::stack},
-       .on_request = true,
        .needs = {.kinds = CallPaths::kinds(), .effort = 2}});
 }
 

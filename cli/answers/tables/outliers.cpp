@@ -311,7 +311,6 @@ AnalysisEntry outliers_analysis() {
       {.name = "outliers",
        .meaning = "Steps and kernels that took far longer than the median of their kind, and what differs in them",
        .by = {GroupBy::none},
-       .on_request = true,
        .needs = {.by_time = true, .launches = true}});
 }
 

@@ -278,7 +278,6 @@ AnalysisEntry overlap_analysis() {
       {.name = "overlap",
        .meaning = "Hidden and exposed communication time of each communicator",
        .by = {GroupBy::none, GroupBy::step},
-       .on_request = true,
        .needs = {.collectives = true, .by_time = true}});
 }
 

@@ -271,7 +271,6 @@ AnalysisEntry regions_analysis() {
       {.name = "regions",
        .meaning = "NVTX ranges and annotations: host time, and the GPU work launched in them",
        .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-       .on_request = true,
        .needs = {.kinds = kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}});
 }
 

@@ -106,7 +106,6 @@ AnalysisEntry stacks_analysis() {
       {.name = "stacks",
        .meaning = "Call stacks of operators: host time, and time of the GPU work that they launched",
        .by = {GroupBy::none, GroupBy::rank},
-       .on_request = true,
        .can_have_rows = CallPaths::has_frames,
        .needs = {.kinds = CallPaths::kinds()}});
 }

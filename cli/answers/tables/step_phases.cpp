@@ -167,7 +167,6 @@ AnalysisEntry step_phases_analysis() {
       {.name = "step_phases",
        .meaning = "GPU time of each training step in forward, backward, optimizer and communication",
        .by = {GroupBy::step},
-       .on_request = true,
        .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}),
                  .by_time = true}});
 }

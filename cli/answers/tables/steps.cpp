@@ -68,6 +68,7 @@ AnalysisEntry steps_analysis() {
       {.name = "steps",
        .meaning = "Training steps of each rank: duration and GPU busy time",
        .by = {GroupBy::step},
+       .on_request = false,
        .needs = {.by_time = true}});
 }
 

@@ -180,7 +180,6 @@ AnalysisEntry stragglers_analysis() {
       {.name = "stragglers",
        .meaning = "Ranks that are late to collectives: cost for the other ranks, and cause",
        .by = {GroupBy::rank},
-       .on_request = true,
        .needs = {.collectives = true}});
 }
 

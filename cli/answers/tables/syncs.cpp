@@ -79,7 +79,6 @@ AnalysisEntry syncs_analysis() {
       {.name = "syncs",
        .meaning = "Calls in which the host waits for its GPU: count, duration, and the idle time that they cause",
        .by = {GroupBy::rank},
-       .on_request = true,
        .needs = {.gaps = true}});
 }
 

@@ -46,6 +46,7 @@ AnalysisEntry temporal_analysis() {
       {.name = "temporal",
        .meaning = "GPU time: busy and idle, compute, communication, copies",
        .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+       .on_request = false,
        .needs = {.by_time = true}});
 }
 
