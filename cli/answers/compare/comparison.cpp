@@ -1,12 +1,7 @@
 #include "cli/answers/compare/comparison.h"
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
-#include <map>
 #include <tuple>
-#include <utility>
 
 #include "cli/answers/tables/percentile.h"
 

@@ -1,14 +1,8 @@
 // Compares two runs quantity by quantity: what grew, shrank, appeared or vanished (criteria: noise.h).
 #pragma once
-#include <optional>
-#include <set>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/answers/compare/noise.h"
-#include "cli/answers/compare/run_profile.h"
 
 namespace cli::comparison {
 

@@ -1,13 +1,8 @@
 #include "cli/answers/compare/diff_tables.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 

@@ -1,13 +1,9 @@
 #include "cli/answers/compare/regressions.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
 namespace cli::comparison {

@@ -1,14 +1,8 @@
 // The quantities of a run in each of its training steps, by which two runs are compared.
 #pragma once
-#include <algorithm>
 #include <compare>
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
 

@@ -1,17 +1,8 @@
 #include "cli/answers/compare/step_profile.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <set>
 #include <tuple>
-#include <unordered_map>
-#include <utility>
 
 #include "cli/answers/compare/noise.h"
 #include "cli/answers/tables/device_gaps.h"

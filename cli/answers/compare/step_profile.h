@@ -1,10 +1,6 @@
 // Collects the quantities of each step of a run (run_profile.h) in one walk.
 #pragma once
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
-#include <vector>
 
 #include "cli/answers/compare/run_profile.h"
 #include "cli/answers/tables/analyze.h"

@@ -19,12 +19,6 @@
 // Memory: what is open (running copies and collectives; at most 8,192 waiting launches per process) and a few hundred
 // bytes per device, independent of the number of events.
 #pragma once
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cli/answers/derived/device_tracks.h"
 #include "cli/answers/derived/lost_slices.h"
 #include "cli/timeline/gpu/work_classes.h"

@@ -1,11 +1,5 @@
 // allocation-in-step: the driver allocates or releases GPU memory in training steps after the first two, when a caching allocator
 // has all the memory that it needs. Releasing memory waits for the GPU, so the GPU idles afterwards.
-#include <fmt/format.h>
-
-#include <map>
-#include <utility>
-
-#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
 
 namespace cli::rules {

@@ -1,13 +1,7 @@
 // backward-long: the backward pass takes far longer on the GPU than the forward pass. A factor of two is normal,
 // because it computes two gradients per product, and a factor of three with activation checkpointing, which repeats the
 // forward pass.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/base/text.h"
 
 namespace cli::rules {
 namespace {

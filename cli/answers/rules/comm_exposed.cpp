@@ -1,17 +1,8 @@
 // comm-exposed: exposed communication without waiting for other ranks. If every rank of a collective depends on all
 // others, only the time after the last rank's start counts. If that start is unknown (ranks that are not in the trace,
 // unmatched calls, broadcasts, sends and receives), the waiting time is unknown, and so is the saving.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/timeline/collectives/operations.h"
 
 namespace cli::rules {
 namespace {

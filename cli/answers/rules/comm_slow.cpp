@@ -1,18 +1,10 @@
 // comm-slow: a communicator transfers data slower than others of the same size, in the same operation and with messages
 // of the same size. Compares the transfers, from the last start to the end (collectives/match.h); the links are
 // unknown.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
-#include <map>
-#include <tuple>
 
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/percentile.h"
-#include "cli/base/text.h"
-#include "cli/timeline/collectives/operations.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::rules {

@@ -1,6 +1,4 @@
 // copy-cast: kernels with which PyTorch copies tensors on the GPU to another type or layout.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/work_rule.h"
 
 namespace cli::rules {

@@ -1,8 +1,5 @@
 // data-starved: the GPU idles while the host is in a range that loads data (gap_claims.h) and has launched nothing.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/idle_rule.h"
-#include "cli/base/text.h"
 
 namespace cli::rules {
 namespace {

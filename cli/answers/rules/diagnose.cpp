@@ -1,17 +1,7 @@
 #include "cli/answers/rules/diagnose.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <functional>
-#include <iterator>
 #include <set>
-#include <unordered_map>
 
-#include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/tables/whole_steps.h"
-#include "cli/base/text.h"
-#include "cli/trace/event_times.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::rules {

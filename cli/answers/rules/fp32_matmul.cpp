@@ -1,14 +1,9 @@
 // fp32-matmul: float32 matrix multiplications and convolutions without tensor cores, on a GPU whose tensor cores support TF32
 // (compute capability 8.0 and up).
-#include <fmt/format.h>
-
-#include <map>
-
 #include "cli/answers/rules/work_rule.h"
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/timeline/gpu/name_rules.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {

@@ -19,29 +19,14 @@
 // Idle time between an optimizer's small kernels belongs to `optimizer` instead of launches and host_late. It goes back
 // to these for ranks on which the optimizer is no finding.
 #pragma once
-#include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/whole_steps.h"
 #include "cli/base/text.h"
 #include "cli/timeline/select/step_name.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/names.h"
 
 namespace cli::rules {
 

@@ -1,6 +1,4 @@
 // garbage-collection: the GPU idles, or other ranks wait, because the host is in Python's garbage collector before it launches.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/idle_rule.h"
 
 namespace cli::rules {

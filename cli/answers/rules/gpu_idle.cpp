@@ -3,9 +3,6 @@
 //
 // If the next work is the first of its stream in the trace, the stream may have run work that was launched before the
 // trace began, which profilers do not record. The GPU may have been busy then, so the saving is unknown.
-#include <fmt/format.h>
-
-#include <map>
 #include <set>
 
 #include "cli/answers/rules/idle_rule.h"

@@ -1,9 +1,5 @@
 // host-late: the GPU idles because its host has not begun to launch. The host is in none of: a synchronization
 // (host-sync), a range that loads data (data-starved), Python's garbage collector (garbage-collection).
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/answers/rules/idle_rule.h"
 
 namespace cli::rules {

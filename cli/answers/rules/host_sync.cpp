@@ -1,10 +1,7 @@
 // host-sync: the host waits for its GPU, so the GPU idles until the host returns and launches more work. A
 // synchronization alone is not a finding: the idle time from the end of the awaited work to the next work counts. Waits
 // in copies to the device belong to pageable-copy.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/idle_rule.h"
-#include "cli/base/text.h"
 
 namespace cli::rules {
 namespace {

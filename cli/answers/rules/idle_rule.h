@@ -1,18 +1,6 @@
 // Base of the rules about idle time. Sums the idle time that the rule owns (gap_claims.h), per device.
 #pragma once
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
-#include "cli/base/text.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 

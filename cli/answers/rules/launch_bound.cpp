@@ -1,7 +1,5 @@
 // launch-bound: kernels are so short that the GPU waits for each launch. Sums idle time in which the host launched
 // continuously, or the work was launched and had not begun (causes launch and queued).
-#include <fmt/format.h>
-
 #include "cli/answers/rules/idle_rule.h"
 
 namespace cli::rules {

@@ -1,16 +1,6 @@
 // launch-queue-full: the host is so far ahead of the GPU that the queue of a stream is full, and each launch waits
 // until earlier work begins. The GPU is busy during these calls, so their time is not launch overhead.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <deque>
-#include <map>
-#include <utility>
-
-#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/names.h"
 
 namespace cli::rules {
 namespace {

@@ -1,19 +1,9 @@
 // memory-bound-kernels: kernels that wait for GPU memory more than they compute. Operators with known inputs are judged
 // by the table roofline, which contains their share of the memory bandwidth. Other kernels are judged by their class:
 // elementwise, reduction and normalization kernels compute little per byte.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <unordered_map>
-
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/work_rule.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/base/text.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {

@@ -1,13 +1,6 @@
 // Base of the rules about memory. They judge the rows of the table memory, one per device of a rank.
 #pragma once
-#include <fmt/format.h>
-
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/base/text.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/trace/ranks.h"
 

@@ -1,15 +1,6 @@
 // pageable-copy: copies to the GPU from pageable memory or by a blocking call. The host waits for them, so the GPU does
 // nothing else and idles until the host returns and launches again.
-#include <fmt/format.h>
-
-#include <map>
-#include <vector>
-
-#include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/work_rule.h"
-#include "cli/base/text.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {

@@ -1,13 +1,5 @@
 // recording-overhead: the profiler's overhead extends the run, so times are longer than without it.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <vector>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/trace/event_times.h"
 
 namespace cli::rules {
 namespace {

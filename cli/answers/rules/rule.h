@@ -2,20 +2,9 @@
 // receives the trace in the common walk of all analyses, reads their tables, and returns findings, or none if nothing
 // is wrong. Its thresholds are constants in its file, next to their source.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/tables/analysis.h"
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/trace/short_name.h"
 
 namespace cli::rules {

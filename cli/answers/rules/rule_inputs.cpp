@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <string_view>
 
 #include "cli/answers/rules/rule.h"
 #include "cli/formats/reading/devices.h"

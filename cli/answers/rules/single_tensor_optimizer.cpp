@@ -1,12 +1,5 @@
 // single-tensor-optimizer: the optimizer launches small kernels for each parameter, and the GPU idles between them.
-#include <fmt/format.h>
-
-#include <map>
-
-#include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/work_rule.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {

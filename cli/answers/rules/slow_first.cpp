@@ -1,13 +1,6 @@
 // slow-first: the results include the first steps, in which programs compile and allocate memory. They were selected by
 // --steps or --time, or there are too few steps to recognize warm-up.
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/answers/tables/percentile.h"
-#include "cli/answers/tables/whole_steps.h"
-#include "cli/base/text.h"
 
 namespace cli::rules {
 namespace {

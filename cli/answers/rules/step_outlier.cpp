@@ -1,14 +1,8 @@
 // step-outlier: single steps that took far longer than the median of all (table outliers).
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "cli/answers/rules/rule.h"
-#include "cli/base/text.h"
 #include "cli/trace/ranks.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {

@@ -1,13 +1,7 @@
 // straggler: a rank is late to collectives, and the others wait for it. Stragglers and their causes come from the table
 // `stragglers` (collectives/stragglers.h).
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
-#include "cli/timeline/collectives/operations.h"
 
 namespace cli::rules {
 namespace {

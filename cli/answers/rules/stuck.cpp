@@ -1,16 +1,8 @@
 // stuck: a recorded job hangs in a collective, or ended in that state: some ranks have entered it and others have not,
 // or all have and it did not end. The waiting time counts, up to the last heartbeat of the recording. Profiles are
 // excluded because they have no heartbeat and may end anywhere.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/percentile.h"
-#include "cli/base/text.h"
-#include "cli/trace/event_times.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::rules {

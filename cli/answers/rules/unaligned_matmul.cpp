@@ -9,22 +9,12 @@
 // Saving: a kernel that is limited by its loads needs want / align times as many as an aligned one, so the saving is at
 // most time x (1 - align / want). If the operator's cost and the GPU's peaks are known, the time does not become
 // shorter than they allow.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <map>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/rules/work_rule.h"
-#include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/operator_flops.h"
 #include "cli/timeline/gpu/name_rules.h"
-#include "cli/trace/names.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {

@@ -10,20 +10,9 @@
 // number of times each moves the matrix. Forward, the softmax reads and writes it, and the products write and read it
 // once. Backward, the softmax moves three such matrices, the products four. A fused kernel still computes both
 // products: if their sizes and the GPU's peaks are known, it takes at least FLOP / peak.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/answers/tables/gpu_peaks.h"
-#include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {

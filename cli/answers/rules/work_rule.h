@@ -1,18 +1,6 @@
 // Base of the rules about kernels. A rule owns some of a GPU's work; this class sums how long that work runs alone.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
-#include "cli/answers/tables/analysis.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 

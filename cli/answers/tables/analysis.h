@@ -2,24 +2,16 @@
 // the GPU work of the trace once, in time order, with the other events that it requests, and returns its table at the
 // end. It does not depend on files, options or rendering.
 #pragma once
-#include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/windows.h"
 #include "cli/timeline/collectives/match.h"
 #include "cli/timeline/collectives/stragglers.h"
 #include "cli/timeline/gpu/work_classes.h"
-#include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 #include "cli/trace/launch_calls.h"
 #include "cli/trace/payload.h"
-#include "cli/trace/steps.h"
 
 namespace cli {
 

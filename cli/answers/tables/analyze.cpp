@@ -1,25 +1,14 @@
 #include "cli/answers/tables/analyze.h"
 
-#include <algorithm>
-#include <array>
-#include <deque>
-#include <memory>
-#include <optional>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/base/terminal.h"
-#include "cli/base/text.h"
 #include "cli/base/threads.h"
 #include "cli/timeline/collectives/call_collector.h"
-#include "cli/timeline/gpu/work_classes.h"
 #include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_name.h"
 #include "cli/trace/clocks.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/launch_calls.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/names.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {

@@ -1,5 +1,4 @@
 // api: time of the host's CUDA runtime and driver calls, by name. Memory: 8 bytes per call, for exact percentiles.
-#include <algorithm>
 #include <map>
 
 #include "cli/answers/tables/cells.h"

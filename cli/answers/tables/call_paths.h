@@ -8,25 +8,15 @@
 // the last one with the same sequence number on their forward thread. (PyTorch: torch/csrc/autograd/function.h,
 // sequence_nr.)
 #pragma once
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/key_averages.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/base/interning.h"
 #include "cli/base/text.h"
 #include "cli/timeline/select/step_name.h"
-#include "cli/trace/catalog.h"
-#include "cli/trace/event_times.h"
 #include "cli/trace/names.h"
 #include "cli/trace/short_name.h"
 

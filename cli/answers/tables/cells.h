@@ -1,20 +1,8 @@
 // Columns and cells that several tables share.
 #pragma once
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "cli/answers/tables/analysis.h"
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
 #include "cli/timeline/collectives/operations.h"
-#include "cli/trace/event.h"
 
 namespace cli {
 

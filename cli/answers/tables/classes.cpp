@@ -3,11 +3,8 @@
 //   communication and memory are the same as in all tables (work_classes.h); other work is classified by its name.
 //   sum    total duration within the chosen time; for a step, of the work that it launched
 //   union  time in which any work of the class ran on the device; added up over devices and ranks
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/named_classes.h"

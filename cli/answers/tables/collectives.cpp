@@ -1,6 +1,4 @@
 // collectives: one row per collective over its ranks: who was last, who waited, how fast it was.
-#include <algorithm>
-
 #include "cli/answers/tables/cells.h"
 
 namespace cli {

@@ -1,5 +1,4 @@
 // comm: activity of each communicator, by operation and size: count, duration, exposed part, bandwidth.
-#include <algorithm>
 #include <bit>
 #include <functional>
 #include <map>

@@ -1,9 +1,6 @@
 // copies: copies and memsets by endpoints and size: count, duration, rate. Memory: 8 bytes per copy with a known rate,
 // for exact medians.
-#include <algorithm>
 #include <bit>
-#include <limits>
-#include <map>
 #include <tuple>
 
 #include "cli/answers/tables/cells.h"

@@ -1,17 +1,8 @@
 // critical_path: what limited each step, over all ranks (path_walk.h), by class and by rank.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <string>
-#include <tuple>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/path_walk.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {

@@ -18,18 +18,9 @@
 // A gap is entirely unexplained if the call is unknown or no work follows. For after_sync and host_late, the time that
 // the host spent in Python's garbage collector, on any thread, is reported too.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <limits>
 #include <map>
-#include <optional>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/analysis.h"
 #include "cli/trace/event_times.h"

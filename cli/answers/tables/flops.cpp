@@ -1,16 +1,9 @@
 // flops, roofline, mfu: the computation of operators with known inputs, its rate, and the share of its limit. Kernels
 // are those that the operator launched (operator_flops.h). Memory: 32 bytes per recent operator of a process, plus the
 // rows.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
 #include <numeric>
-#include <tuple>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
 

@@ -1,9 +1,6 @@
 // gaps: the longest idle times of devices, each with its cause (device_gaps.h) and the work launched after it.
-#include <algorithm>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {

@@ -4,14 +4,7 @@
 //   comm     union of communication                compute  union of the other kernels
 //   memory   union of copies and memsets           exposed  comm that does not overlap with compute
 #pragma once
-#include <fmt/format.h>
-
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/analysis.h"
 #include "cli/base/text.h"

@@ -1,6 +1,5 @@
 // idle: the idle time of each device by cause (device_gaps.h). Its idle time equals that of `temporal`, and the causes
 // add up to it. The part in which the host was in Python's garbage collector has its own column.
-#include <map>
 #include <tuple>
 
 #include "cli/answers/tables/cells.h"

@@ -1,6 +1,5 @@
 // kernels: the time of each kernel by name, and its launch configuration. Memory: 8 bytes per kernel, for exact
 // percentiles.
-#include <algorithm>
 #include <map>
 #include <tuple>
 

@@ -2,14 +2,6 @@
 // with its only child if both have the same name (_filter_name and EventList._remove_dup_nodes in
 // torch/autograd/profiler_util.py).
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "cli/answers/tables/analysis.h"
 
 namespace cli {

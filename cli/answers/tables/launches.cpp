@@ -1,10 +1,7 @@
 // launches: the time between the launch and the start of work, and the number of waiting launches. Memory: 8 bytes per
 // launch of the current process, for exact percentiles.
-#include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
-#include <optional>
 #include <unordered_map>
 
 #include "cli/answers/tables/cells.h"

@@ -1,13 +1,9 @@
 // memory: memory in use on each device: at the start, at the peak and at the end, and its growth from step to step.
-#include <algorithm>
 #include <deque>
-#include <limits>
 #include <map>
-#include <string>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/base/text.h"
 #include "cli/timeline/gpu/memory_levels.h"
 #include "cli/trace/event_times.h"
 #include "cli/trace/names.h"

@@ -2,18 +2,10 @@
 //
 // Work belongs to the modules in whose calls its operator was called. The work of a backward operator belongs to the
 // modules of its forward operator (call_paths.h). A module that calls itself counts once.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {

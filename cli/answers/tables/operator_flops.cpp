@@ -1,13 +1,7 @@
 #include "cli/answers/tables/operator_flops.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <initializer_list>
 #include <iterator>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "cli/trace/operator_inputs.h"
 

@@ -16,24 +16,12 @@
 // Formulas: torch/utils/flop_counter.py, which counts every pair; signatures:
 // aten/src/ATen/native/native_functions.yaml and flash_attn/flash_attn_interface.py.
 #pragma once
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/base/interning.h"
-#include "cli/trace/catalog.h"
-#include "cli/trace/payload.h"
 
 namespace cli {
 

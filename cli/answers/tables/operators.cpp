@@ -9,25 +9,11 @@
 //   cpu, gpu  including all children; an operator nested in another one of its name counts in both
 // An operator that is the only child of one with the same name (key_averages.h) has no call and no totals of its own,
 // and its self times are added to the outer one.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <memory>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/key_averages.h"
-#include "cli/answers/tables/launch_ranges.h"
-#include "cli/base/text.h"
 #include "cli/trace/operator_inputs.h"
 #include "common/hash.h"
 

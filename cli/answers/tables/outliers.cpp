@@ -8,15 +8,11 @@
 // than kMostOutliers of a kind would be outliers, it has several speeds, and none is. Outliers of a kind on a rank are
 // noise and omitted if their total excess over the median is less than kLeastCost of the rank's kernel time.
 // Communication kernels wait for other ranks (`stragglers`) and are omitted.
-#include <algorithm>
-#include <cstdlib>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/gpu_time.h"
-#include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
 
 namespace cli {

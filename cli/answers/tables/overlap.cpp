@@ -5,10 +5,7 @@
 // rest. If two communicators are active at once, both count that time; shared is its length. Over the rows of a device,
 // comm - shared therefore adds up to the time in which exactly one communicator is active. If nothing is shared, comm
 // and exposed add up to those of `temporal`.
-#include <algorithm>
 #include <compare>
-#include <cstdint>
-#include <limits>
 #include <map>
 #include <queue>
 #include <tuple>

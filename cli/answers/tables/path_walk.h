@@ -28,22 +28,10 @@
 // The walk ends because each segment goes back in time or, if its length is 0, in the order of starts. It looks up only
 // what is on the path.
 #pragma once
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
-#include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/answers/tables/windows.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/launch_calls.h"
-#include "cli/trace/names.h"
 
 namespace cli {
 

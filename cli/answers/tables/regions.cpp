@@ -7,18 +7,12 @@
 // GPU work counts for every range around its launch: the innermost kMostOpen ranges that end, and the newest kMostOpen
 // that never end, because a program may push a range in each step and never pop it. Work at the edge of a window counts
 // for the part inside. Memory: 16 bytes per range, for exact medians.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
-#include <memory>
-#include <string>
 #include <tuple>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {

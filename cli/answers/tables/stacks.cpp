@@ -1,16 +1,9 @@
 // stacks: the code locations that operators and GPU work come from: each stack of frames, with the operators and work
 // of its innermost frame (call_paths.h).
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {

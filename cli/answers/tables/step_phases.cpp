@@ -7,11 +7,7 @@
 // pass, which is then unknown, and its work is other. Communication has no phase: it counts if nothing else runs.
 // If work of several phases runs at once, the time counts for the first of forward, backward, optimizer, other,
 // communication. The phases therefore add up to the busy time.
-#include <algorithm>
-#include <array>
-#include <limits>
 #include <map>
-#include <string>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/launch_ranges.h"

@@ -1,6 +1,4 @@
 // steps: each training step of each rank, and the activity of its GPU in it.
-#include <algorithm>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/gpu_time.h"
 #include "cli/answers/tables/whole_steps.h"

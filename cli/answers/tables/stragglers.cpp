@@ -1,12 +1,5 @@
 // stragglers: how late each rank is to collectives, what that costs the others, and why it is late.
-#include "cli/timeline/collectives/stragglers.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 

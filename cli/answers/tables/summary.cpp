@@ -1,19 +1,8 @@
 #include "cli/answers/tables/summary.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <set>
-#include <string_view>
-#include <utility>
-
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
-#include "cli/trace/steps.h"
 
 namespace cli {
 namespace {

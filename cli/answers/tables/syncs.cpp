@@ -1,7 +1,4 @@
 // syncs: waits of the host for its GPU, and the idle time of the GPU that they cause (device_gaps.h).
-#include <algorithm>
-#include <map>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/percentile.h"

@@ -1,13 +1,9 @@
 // Selects whole training steps, and finds the first steps in which a process warms up.
 #pragma once
-#include <algorithm>
-#include <cstddef>
 #include <cstdlib>
-#include <vector>
 
 #include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/trace/steps.h"
 
 namespace cli {
 

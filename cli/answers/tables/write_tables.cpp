@@ -1,12 +1,6 @@
 #include "cli/answers/tables/write_tables.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <optional>
-#include <utility>
 
 #include "cli/base/json_text.h"
 #include "cli/base/terminal.h"
