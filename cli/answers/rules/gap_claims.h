@@ -405,6 +405,14 @@ class GapClaims {
 
  private:
   using Times = std::array<std::int64_t, kGapOwners>;
+  // By IdleCause: who claims this part of the rest of a gap
+  static constexpr std::array<std::optional<GapOwner>, kIdleCauses> kOwners{{{},
+                                                                             GapOwner::blocking_copy,
+                                                                             {},
+                                                                             GapOwner::host_late,
+                                                                             GapOwner::launches,
+                                                                             GapOwner::launches,
+                                                                             GapOwner::unexplained}};
   struct Span {
     std::int64_t from_ns, to_ns;
   };
@@ -442,21 +450,8 @@ class GapClaims {
       const DeviceGap::Part& part = gap.parts[i];
       const std::int64_t part_from_ns = std::max({from_ns, holder_.to_ns, part.from_ns}),
                          part_to_ns = std::min(to_ns, part.to_ns);
-      const auto owner = [&]() -> std::optional<GapOwner> {
-        switch (part.cause) {
-          case IdleCause::copy:
-            return blocks ? std::optional(GapOwner::blocking_copy) : std::nullopt;
-          case IdleCause::launch:
-          case IdleCause::queued:
-            return GapOwner::launches;
-          case IdleCause::host_late:
-            return GapOwner::host_late;
-          case IdleCause::unexplained:
-            return GapOwner::unexplained;
-          default:
-            return std::nullopt;
-        }
-      }();
+      const auto owner =
+          part.cause == IdleCause::copy && !blocks ? std::nullopt : kOwners[static_cast<std::size_t>(part.cause)];
       if (owner && part_from_ns < part_to_ns) claim_span(*owner, part_from_ns, part_to_ns);
     }
     if (!after_optimizer_[{gap.process, gap.device}] || !optimizers_.has(*gap.next)) return;

@@ -7,10 +7,10 @@ namespace cli::rules {
 namespace {
 
 bool has_any(const Process& process, KindSet kinds) {
-  for (std::size_t kind = 0; kind < process.counts.size(); ++kind) {
-    if (kinds.test(kind) && process.counts[kind] > 0) return true;
-  }
-  return false;
+  return std::ranges::any_of(kKinds, [&](const KindInfo& each) {
+    const auto kind = static_cast<std::size_t>(each.kind);
+    return kinds.test(kind) && process.counts[kind] > 0;
+  });
 }
 
 // `has` returns true if a process with GPU work has the input.

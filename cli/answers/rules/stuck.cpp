@@ -29,16 +29,19 @@ class Stuck : public Rule {
         lengths_ns.push_back(found.steps[i].end_ns - found.steps[i].start_ns);  // the last one may be stuck
     }
     const std::int64_t step_ns = median(lengths_ns);
-    find_last_completed();
     // For each communicator, the first collective after the last that ended.
     std::map<std::uint32_t, const MatchedCollective*> open;
+    std::vector<const MatchedCollective*> all;
     for (const MatchedCollective& each : matched.collectives) {
+      all.push_back(&each);
+
       if (each.state == CollectiveState::complete || each.state == CollectiveState::no_gpu_work) {
         open.erase(each.group);
       } else {
         open.try_emplace(each.group, &each);
       }
     }
+    last_completed_ = last_to_end(*context_.collectives, all, context_.catalog.processes.size());
     std::vector<Finding> findings;
     for (const auto& [group, collective] : open) {
       const Entry entry = entry_of(*collective);
@@ -108,22 +111,10 @@ class Stuck : public Rule {
     return rank_list(ranks);
   }
 
-  // Finds the collective that ended last on each process.
-  void find_last_completed() {
-    const auto& [calls, matched, clocks] = *context_.collectives;
-    last_completed_.assign(context_.catalog.processes.size(), {kNoTime, nullptr});
-    for (const MatchedCollective& each : matched.collectives) {
-      for (const MatchedCall& member : matched.calls_of(each)) {
-        const std::int64_t end_ns = call_of(calls, member).gpu_end_ns;
-        if (end_ns > last_completed_[member.process].first) last_completed_[member.process] = {end_ns, &each};
-      }
-    }
-  }
   std::string last_completed(ProcessId id) const {
-    const auto& last = last_completed_[id];
-    return last.second == nullptr
-               ? "no collective completed"
-               : "last completed collective: " + collective_text(*context_.collectives, *last.second);
+    const MatchedCollective* const last = last_completed_[id];
+    return last == nullptr ? "no collective completed"
+                           : "last completed collective: " + collective_text(*context_.collectives, *last);
   }
 
   Finding finding(const DiagnosisScope& scope, const MatchedCollective& collective, const Entry& entry) const {
@@ -161,8 +152,8 @@ class Stuck : public Rule {
     return finding;
   }
 
-  std::vector<std::int64_t> last_did_ns_;  // by ProcessId: end of its last CUDA call, range or NCCL call
-  std::vector<std::pair<std::int64_t, const MatchedCollective*>> last_completed_;  // by ProcessId
+  std::vector<std::int64_t> last_did_ns_;                 // by ProcessId: end of its last CUDA call, range or NCCL call
+  std::vector<const MatchedCollective*> last_completed_;  // by ProcessId
 };
 
 }  // namespace

@@ -164,7 +164,9 @@ class AnalysisWalk : public EventSink {
     }
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
-    if (finds_launches_) work.launched_ns = launch_of(work);
+    if (finds_launches_ && (work.call != nullptr || !records_calls_[work.process]))
+      work.launched_ns = work.call != nullptr ? work.call->start_ns : work.start_ns;
+
     if (gaps_) tell_gap(work);
     GpuWork placed = work;
     if (clocks_.of(work.process) != nullptr) {
@@ -220,11 +222,6 @@ class AnalysisWalk : public EventSink {
     TraceObserver* observer;
     bool on_axis;
   };
-
-  std::optional<std::int64_t> launch_of(const GpuWork& work) const {
-    if (work.call != nullptr) return work.call->start_ns;
-    return records_calls_[work.process] ? std::nullopt : std::optional(work.start_ns);
-  }
 
   static const NameRules* own_rules(const std::vector<Member*>& members) {
     for (const Member* member : members) {
@@ -359,28 +356,6 @@ void make_tables(std::deque<AnalysisWalk::Member>& members) {
             [](std::size_t) {}});
 }
 
-// Finds the events that name steps or launch work in one input.
-class EventNames {
- public:
-  bool is_step(const Catalog& catalog, const Event& event) {
-    return steps_.is(catalog.strings, event.name, [](std::string_view name) { return step_name(name).has_value(); });
-  }
-  // PyTorch's marks, which end steps in programs that name none.
-  bool is_mark(const Catalog& catalog, const Event& event) {
-    return marks_.is(catalog.strings, event.name, [](auto name) { return step_mark(name) != StepMark::none; });
-  }
-  bool is_launch(const Catalog& catalog, const Event& event) {
-    return launches_.is(catalog.strings, event.name, is_launch_name);
-  }
-  // PyTorch's collective operators, which describe the kernels launched in them.
-  bool is_collective(const Catalog& catalog, const Event& event) {
-    return collectives_.is(catalog.strings, event.name, is_collective_range_name);
-  }
-
- private:
-  NameAnswers steps_, marks_, launches_, collectives_;
-};
-
 GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
   return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end() ? by : entry.by.front();
 }
@@ -434,14 +409,19 @@ EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, K
   const bool collectives =
       std::ranges::any_of(analyses, [](const AnalysisEntry* entry) { return entry->needs.collectives; });
   for (const AnalysisEntry* entry : analyses) also |= entry->needs.looked_at();
-  return [names = EventNames(), kinds = also, collectives](const Catalog& catalog, const Event& event) mutable {
+  return [operators = NameAnswers(), calls = NameAnswers(), kinds = also, collectives](const Catalog& catalog,
+                                                                                       const Event& event) mutable {
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation ||
         kinds.test(static_cast<std::size_t>(event.kind)))
       return true;
+    // Operators that name steps, PyTorch's marks, which end steps in programs that name none, and its collective
+    // operators, which describe the kernels launched in them.
     if (event.kind == Kind::cpu_op)
-      return names.is_step(catalog, event) || names.is_mark(catalog, event) ||
-             (collectives && names.is_collective(catalog, event));
-    if (is_api_call(event.kind) && names.is_launch(catalog, event)) return true;
+      return operators.is(catalog.strings, event.name, [&](std::string_view name) {
+        return step_name(name) || step_mark(name) != StepMark::none || (collectives && is_collective_range_name(name));
+      });
+    if (is_api_call(event.kind) && calls.is(catalog.strings, event.name, is_launch_name)) return true;
+
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
     return event.kind == Kind::nvtx ||
            (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));

@@ -92,6 +92,21 @@ inline bool is_shown(const AnalysisContext& context, const MatchedCollective& co
   return false;
 }
 
+// Returns for each process the one of these collectives that ended last on it; null if none did.
+inline std::vector<const MatchedCollective*> last_to_end(const TraceCollectives& collectives,
+                                                         const std::vector<const MatchedCollective*>& some,
+                                                         std::size_t processes) {
+  std::vector<const MatchedCollective*> last(processes);
+  std::vector<std::int64_t> ends_ns(processes, kNoTime);
+  for (const MatchedCollective* collective : some) {
+    for (const MatchedCall& each : collectives.matched.calls_of(*collective)) {
+      const std::int64_t end_ns = call_of(collectives.calls, each).gpu_end_ns;
+      if (end_ns > ends_ns[each.process]) ends_ns[each.process] = end_ns, last[each.process] = collective;
+    }
+  }
+  return last;
+}
+
 // Returns notes about rejected and ambiguous collectives and about the clocks by which times are compared.
 inline std::vector<std::string> collective_notes(const AnalysisContext& context) {
   const auto& [calls, matched, clocks] = *context.collectives;

@@ -184,7 +184,13 @@ class PathTrace {
   }
   // Call it after the last event of the process.
   void end_of(ProcessId process) {
-    if (is_full()) return free_all();
+    if (is_full()) {  // a full trace is never queried
+      std::vector<Stream>().swap(streams_);
+      std::vector<Thread>().swap(threads_);
+      std::vector<OfProcess>().swap(processes_);
+      return;
+    }
+
     std::vector<LaunchCall>().swap(processes_[process].calls);
     waits_.forget(process);
   }
@@ -433,12 +439,6 @@ class PathTrace {
     kept_ -= static_cast<std::size_t>(kept - thread.changes.begin());
     thread.changes.erase(thread.changes.begin(), kept);
     thread.prune_at = std::max<std::size_t>(1024, 2 * thread.changes.size());
-  }
-  // A full trace is never queried.
-  void free_all() {
-    std::vector<Stream>().swap(streams_);
-    std::vector<Thread>().swap(threads_);
-    std::vector<OfProcess>().swap(processes_);
   }
   // Copies the keys next to each other for the comparison.
   void sort_by_end(std::vector<PathWorkId>& ids) const {

@@ -58,18 +58,11 @@ class StragglerTable : public Analysis {
 
   // By ProcessId: "0x00000000c0ffee00:17".
   std::vector<std::string> last_completed(const std::vector<std::uint32_t>& chosen) const {
-    std::vector<std::string> found(context_.catalog.processes.size());
-    std::vector<std::pair<std::int64_t, const MatchedCollective*>> last(found.size(), {kNoTime, nullptr});
-    for (const std::uint32_t at : chosen) {
-      for (const MatchedCall& each : matched().calls_of(matched().collectives[at])) {
-        const std::int64_t end_ns = call_of(calls(), each).gpu_end_ns;
-        if (end_ns > last[each.process].first) last[each.process] = {end_ns, &matched().collectives[at]};
-      }
-    }
-    for (std::size_t id = 0; id < found.size(); ++id) {
-      if (const MatchedCollective* const each = last[id].second)
-        found[id] = fmt::format("{}:{}", label(each->group), each->ordinal);
-    }
+    std::vector<const MatchedCollective*> shown;
+    for (const std::uint32_t at : chosen) shown.push_back(&matched().collectives[at]);
+    std::vector<std::string> found;
+    for (const MatchedCollective* each : last_to_end(*context_.collectives, shown, context_.catalog.processes.size()))
+      found.push_back(each == nullptr ? "" : fmt::format("{}:{}", label(each->group), each->ordinal));
     return found;
   }
 
