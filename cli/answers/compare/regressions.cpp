@@ -169,13 +169,10 @@ ResultTable regressed_table(const Judgements& judgements) {
 }
 
 std::vector<ResultTable> judged_tables(const Judgements& judgements) {
-  std::vector<ResultTable> tables{
-      {"check", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kDetectablePct, kName}, {}, {}},
-      {"kernels",
-       {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kDetectablePct, kConfiguration, kClass,
-        kName},
-       {},
-       {}}};
+  const std::vector<Column> columns{kRegressed, kWhat,     kBaseline,  kNow,
+                                    kChangePct, kNoisePct, kJudgement, kDetectablePct};
+  std::vector<ResultTable> tables{{"check", joined(columns, {kName}), {}, {}},
+                                  {"kernels", joined(columns, {kConfiguration, kClass, kName}), {}, {}}};
   for (const JudgedChange& each : judgements.changes) {
     const Quantity& quantity = *each.change.quantity;
     std::vector<Cell>& row = tables[each.what == JudgedWhat::kernel ? 1 : 0].rows.emplace_back();

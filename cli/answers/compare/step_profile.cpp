@@ -63,8 +63,11 @@ class StepProfile : public TablesObserver {
     const NamedClasses::Id id = classes_.of(work);
     kept_.windows().each_part(work.process, work.start_ns, work.end_ns,
                               [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
-                                if (kept_.place(work.process, i) != KeptSteps::kNone)
-                                  add_time(work, id, i, start_ns, end_ns);
+                                if (kept_.place(work.process, i) == KeptSteps::kNone) return;
+                                DeviceStep& step = devices_.at({work.process, work.device})[i];
+                                step.worked = true;
+                                PartSums parts{step, id};
+                                step.intervals.add(work.work_class, start_ns, end_ns, parts);
                               });
     each_share(kept_.windows(), work, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
       if (const std::size_t place = kept_.place(work.process, i); place != KeptSteps::kNone)
@@ -100,15 +103,6 @@ class StepProfile : public TablesObserver {
 
  private:
   using DeviceKey = std::pair<ProcessId, std::int64_t>;
-
-  // Adds the work that ran in the time of a step, whichever step launched it.
-  void add_time(const GpuWork& work, NamedClasses::Id id, std::size_t window, std::int64_t start_ns,
-                std::int64_t end_ns) {
-    DeviceStep& step = devices_.at({work.process, work.device})[window];
-    step.worked = true;
-    PartSums parts{step, id};
-    step.intervals.add(work.work_class, start_ns, end_ns, parts);
-  }
 
   // Adds the work that a step launched.
   void add_sums(const GpuWork& work, NamedClasses::Id id, std::size_t place, std::int64_t start_ns,

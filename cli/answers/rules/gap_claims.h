@@ -45,7 +45,9 @@ class LateAllocations {
     if (!is_api_call(event.kind) || !is_slice(event) || event.duration_ns <= 0 || !manages_memory(event.name))
       return std::nullopt;
     const ProcessId id = context_.catalog.tracks[event.track].process;
-    if (!is_late(id, event.start_ns)) return std::nullopt;
+    const auto step = steps_.at(id, event.start_ns);
+    if (!step || steps_.of(id)[*step].step.value_or(0) < kFirstSteps) return std::nullopt;
+
     Process& process = processes_[id];
     const Call call{event.start_ns, slice_end(event, kLatest_ns)};
     std::int64_t& last_end_ns = process.end_ns.try_emplace(event.track, kEarliest_ns).first->second;
@@ -88,10 +90,6 @@ class LateAllocations {
   bool manages_memory(StringId name) {
     return names_.is(context_.catalog.strings, name,
                      [](std::string_view text) { return is_allocation_name(text) || is_release_name(text); });
-  }
-  bool is_late(ProcessId process, std::int64_t ns) const {
-    const auto step = steps_.at(process, ns);
-    return step && steps_.of(process)[*step].step.value_or(0) >= kFirstSteps;
   }
 
   const AnalysisContext& context_;

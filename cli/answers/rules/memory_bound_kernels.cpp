@@ -25,8 +25,6 @@ class MemoryBoundKernels : public Rule {
         classes_(context.catalog.strings, context.class_rules),
         in_classes_(context.windows) {}
 
-  static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op})}; }
-
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void work(const GpuWork& work) override {
     const std::int64_t ns = work.end_ns - work.start_ns;
@@ -214,7 +212,7 @@ RuleEntry memory_bound_kernels_rule() {
        .source =
            "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
        .tables = {"roofline"},
-       .needs = MemoryBoundKernels::needs()});
+       .needs = {.kinds = kinds_of({Kind::cpu_op})}});
 }
 
 }  // namespace cli::rules

@@ -37,7 +37,7 @@ class PageableCopy : public Rule {
       rows[rates.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
     Fired fired;
     for (const auto& [device, copies] : copies_.sums()) {
-      const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_of(device);
+      const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_ns_[device];
       const bool is_slow =
           all_ns > length_ns / kLeastSlowShare && !slow_text(rates, rows[scope.rank(device.first)]).empty();
       if (copies.count > 0 && (all_ns > length_ns / kLeastCopyShare || is_slow))
@@ -59,11 +59,6 @@ class PageableCopy : public Rule {
                ? text
                : text + ", launched " + claims_->activity().text(work.call->track, work.call->start_ns);
   }
-  std::int64_t idle_of(const Device& device) const {
-    const auto found = idle_ns_.find(device);
-    return found == idle_ns_.end() ? 0 : found->second;
-  }
-
   // For the slow size with the most time: "pageable copies of at least 1.0 MiB run at 2.0 GB/s, pinned copies at 12.0
   // GB/s". Returns "" if none is slow.
   static std::string slow_text(const TableReading& rates, const std::vector<std::size_t>& rows) {
@@ -87,19 +82,16 @@ class PageableCopy : public Rule {
     return most.second;
   }
 
-  void explain(const DiagnosisScope& scope, const Fired& fired, const std::string& slow, Finding& finding) const {
+  void explain(const DiagnosisScope& scope, const Fired& fired, const std::string& slow, Finding& finding) {
     const auto& copies = copies_.sums().at({fired.most, fired.device});
-    const auto count_of = [&](const std::map<ProcessId, std::int64_t>& counts) {
-      const auto found = counts.find(fired.most);
-      return found == counts.end() ? 0 : found->second;
-    };
-    const std::int64_t pageable = count_of(pageable_), pinned = count_of(pinned_);
+    const std::int64_t pageable = pageable_[fired.most], pinned = pinned_[fired.most];
+
     const std::string what = pageable == 0 ? "by blocking calls"
                              : pinned == 0 ? "from pageable memory"
                                            : "from pageable memory or by blocking calls";
     finding.title = fmt::format("copies to the GPU {} run {}: they take {}, and the GPU idles {} around them", what,
                                 times_text(scope, copies.count), per_step_text(scope, copies.exposed_ns),
-                                per_step_text(scope, idle_of({fired.most, fired.device})));
+                                per_step_text(scope, idle_ns_[{fired.most, fired.device}]));
     if (!slow.empty()) finding.title += "; " + slow;
     finding.advice =
         "Pin batches (pin_memory=True of the DataLoader, or tensor.pin_memory()) and copy them with .to(device, non_blocking=True), one batch ahead. "

@@ -23,7 +23,7 @@ class SingleTensorOptimizer : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [device, sum] : tiny_.sums()) {
-      const std::int64_t steps = scope.time.steps, idle_ns = idle_of(device);
+      const std::int64_t steps = scope.time.steps, idle_ns = idle_ns_[device];
       const bool many = steps > 0 && sum.count > kMostTiny * steps;
       if (many && idle_ns > scope.time.lengths_ns[device.first] / kLeastOptimizerShare)
         fired.add(device.first, device.second, idle_ns);
@@ -40,11 +40,6 @@ class SingleTensorOptimizer : public Rule {
   }
 
  private:
-  std::int64_t idle_of(const ExposedWork::Device& device) const {
-    const auto found = idle_ns_.find(device);
-    return found == idle_ns_.end() ? 0 : found->second;
-  }
-
   ExposedWork tiny_;
   std::map<ExposedWork::Device, std::int64_t> idle_ns_;
   LongestEvidence evidence_;

@@ -60,7 +60,6 @@ class UnalignedMatmul : public WorkRule {
  public:
   explicit UnalignedMatmul(const AnalysisContext& context)
       : WorkRule(context, kLeastUnalignedShare), calls_(context), peaks_(context.catalog, context.own_peaks) {}
-  static ObserverNeeds needs() { return {.kinds = WorkRule::needs().kinds | OperatorCalls::kinds()}; }
 
   void event(const Event& event, const Facts& facts) override {
     WorkRule::event(event, facts);
@@ -166,7 +165,7 @@ RuleEntry unaligned_matmul_rule() {
            "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take more than 5 % of the time",
        .source =
            "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
-       .needs = UnalignedMatmul::needs()});
+       .needs = {.kinds = WorkRule::needs().kinds | OperatorCalls::kinds()}});
 }
 
 }  // namespace cli::rules

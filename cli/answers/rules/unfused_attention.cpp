@@ -27,7 +27,6 @@ class UnfusedAttention : public Rule {
         ranges_(context),
         classes_(context.catalog.strings, context.class_rules),
         peaks_(context.catalog, context.own_peaks) {}
-  static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op, Kind::runtime, Kind::driver})}; }
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -146,12 +145,10 @@ class UnfusedAttention : public Rule {
     if (name.is_elementwise) return Role::elementwise;
     if (!name.is_product) return Role::other;
     const Operator* op = ranges_.of(work);
-    return op == nullptr || is_batched_product(op->name) ? Role::product : Role::other;
+    const std::string_view batched = op == nullptr ? "aten::bmm" : context_.catalog.strings[op->name];
+    return batched == "aten::bmm" || batched == "aten::baddbmm" ? Role::product : Role::other;
   }
-  bool is_batched_product(StringId op) {
-    const std::string_view name = context_.catalog.strings[op];
-    return name == "aten::bmm" || name == "aten::baddbmm";
-  }
+
   // Returns the minimum GPU time of a product; 0 if unknown.
   std::int64_t least_ns(const GpuWork& work) {
     const Operator* op = ranges_.of(work);
@@ -194,7 +191,7 @@ RuleEntry unfused_attention_rule() {
            "attention runs as matrix multiplication, softmax, matrix multiplication, and a fused kernel could save more than 5 % of the time",
        .source =
            "PyTorch, torch.nn.functional.scaled_dot_product_attention: https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
-       .needs = UnfusedAttention::needs()});
+       .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli::rules

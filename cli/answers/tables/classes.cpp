@@ -53,7 +53,11 @@ class Classes : public Analysis {
     for (const auto& [key, sums] : sums_) {
       std::vector<Sums>& row = rows[row_of(key)];
       if (row.size() < sums.size()) row.resize(sums.size());
-      for (std::size_t id = 0; id < sums.size(); ++id) row[id] += sums[id];
+      for (std::size_t id = 0; id < sums.size(); ++id) {
+        row[id].count += sums[id].count;
+        row[id].sum_ns += sums[id].sum_ns;
+        row[id].union_ns += sums[id].union_ns;
+      }
     }
     for (const auto& [key, sums] : rows) add_rows(key, sums, table.rows);
     if (graphs_ > 0)
@@ -83,12 +87,6 @@ class Classes : public Analysis {
       sum_ns += end - start;
       union_ns += std::max<std::int64_t>(0, end - std::max(start, end_ns));
       end_ns = std::max(end_ns, end);
-    }
-    Sums& operator+=(const Sums& other) {
-      count += other.count;
-      sum_ns += other.sum_ns;
-      union_ns += other.union_ns;
-      return *this;
     }
   };
 

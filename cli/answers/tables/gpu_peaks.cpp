@@ -172,11 +172,9 @@ std::int64_t GpuPeaks::computing_ns(std::int64_t flop, MathType type) const {
 }
 
 const GpuPeaks* peaks_of(std::string_view gpu) {
-  const std::string name = compared_name(gpu);
+  const std::string name = "|" + compared_name(gpu) + "|";
   for (const Chip& chip : kChips) {
-    bool is_it = false;
-    each_name(chip.names, [&](std::string_view each) { is_it = is_it || each == name; });
-    if (is_it) return &chip.peaks;
+    if (fmt::format("|{}|", chip.names).find(name) != std::string::npos) return &chip.peaks;
   }
   return nullptr;
 }

@@ -29,23 +29,6 @@ std::vector<Column> overlap_columns(RowKeys keys) {
        {"overlap_pct", Unit::percent, "Share of hidden_ns in comm_ns"}});
 }
 
-// The total compute time of a device up to a moment.
-class ComputeClock {
- public:
-  // Called in order of start_ns, together with the queries.
-  void compute(std::int64_t start_ns, std::int64_t end_ns) {
-    const std::int64_t from_ns = std::max(start_ns, until_ns_);
-    if (from_ns >= end_ns) return;
-    total_ns_ += end_ns - from_ns;
-    until_ns_ = end_ns;
-  }
-  // No compute may start before `ns` afterwards.
-  std::int64_t at(std::int64_t ns) const { return total_ns_ - std::max<std::int64_t>(0, until_ns_ - ns); }
-
- private:
-  std::int64_t total_ns_ = 0, until_ns_ = std::numeric_limits<std::int64_t>::min() / 2;
-};
-
 struct Moment {
   std::int64_t ns = 0, compute_ns = 0;  // a time, and the total compute time up to it
 };
@@ -61,7 +44,10 @@ class DeviceComm {
  public:
   void compute(std::int64_t start_ns, std::int64_t end_ns) {
     settle(start_ns);
-    clock_.compute(start_ns, end_ns);
+    const std::int64_t from_ns = std::max(start_ns, computed_to_ns_);
+    if (from_ns >= end_ns) return;
+    computed_ns_ += end_ns - from_ns;
+    computed_to_ns_ = end_ns;
   }
   void comm(const CommPiece& piece) {
     settle(piece.whole_start_ns);
@@ -81,12 +67,15 @@ class DeviceComm {
     for (; !asked_.empty() && asked_.top().first <= now_ns; asked_.pop()) {
       const auto [ns, which] = asked_.top();
       CommPiece& piece = pieces_[which / 2];
-      (which % 2 == 0 ? piece.start : piece.end).compute_ns = clock_.at(ns);
+      (which % 2 == 0 ? piece.start : piece.end).compute_ns =
+          computed_ns_ - std::max<std::int64_t>(0, computed_to_ns_ - ns);
     }
   }
 
   using Asked = std::pair<std::int64_t, std::size_t>;  // time; twice the index of the piece, plus 1 for its end
-  ComputeClock clock_;
+      // The total compute time so far, and the end of the last compute
+  std::int64_t computed_ns_ = 0, computed_to_ns_ = std::numeric_limits<std::int64_t>::min() / 2;
+
   std::vector<CommPiece> pieces_;
   std::priority_queue<Asked, std::vector<Asked>, std::greater<>> asked_;
 };
@@ -121,7 +110,9 @@ class CommunicatorsByTime {
       for (std::size_t looked = 0; call != calls_.begin() && looked < kMostCalls; ++looked) {
         const auto& [from_ns, to_ns, communicator] = *--call;
         if (same && from_ns != start_ns) break;
-        if (same ? to_ns == end_ns : to_ns >= end_ns) note(communicator, found, several);
+        if (same ? to_ns != end_ns : to_ns < end_ns) continue;
+        several = several || (found != kUnknown && found != communicator);
+        found = communicator;
       }
       if (found != kUnknown) break;
     }
@@ -129,11 +120,6 @@ class CommunicatorsByTime {
   }
 
  private:
-  static void note(CommunicatorId communicator, std::int64_t& found, bool& several) {
-    several = several || (found != kUnknown && found != communicator);
-    found = communicator;
-  }
-
   using Call = std::tuple<std::int64_t, std::int64_t, CommunicatorId>;  // start, end
   static constexpr std::size_t kMostCalls = 256;
   std::vector<Call> calls_;
