@@ -207,13 +207,6 @@ std::string parts_text(const Comparison& comparison) {
   return out.empty() ? out : fmt::format("; the mean step changed by {}: {}", signed_duration(whole), out);
 }
 
-std::size_t changed_rows(const Comparison& comparison) {
-  std::size_t changed = 0;
-  for (const auto& group : comparison.groups)
-    changed += group.size() - static_cast<std::size_t>(std::ranges::count(group, ChangeWord::same, &Change::word));
-  return changed;
-}
-
 std::string ratio_text(double a, double b) {
   constexpr double kClearly = 1.05;
   if (a <= 0 || b <= 0) return b > a ? "B takes longer" : "B takes less";
@@ -282,7 +275,10 @@ std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Compari
                 : fmt::format("too few steps to estimate the noise: {} and {}", a.steps.size(), b.steps.size());
     add_line(out, "{}; {}{}", why, summary, parts_text(comparison));
   } else if (step.word == ChangeWord::same) {
-    const std::size_t changed = changed_rows(comparison);
+    std::size_t changed = 0;
+    for (const auto& group : comparison.groups)
+      changed += group.size() - static_cast<std::size_t>(std::ranges::count(group, ChangeWord::same, &Change::word));
+
     add_line(out, "no significant difference: {}{}", summary,
              changed == 0 ? "" : fmt::format("; {} changed", count_text(changed, "component")));
   } else {

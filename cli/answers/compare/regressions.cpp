@@ -97,19 +97,14 @@ constexpr Column kConfiguration{"configuration", Unit::text, "Grid and block; em
 constexpr Column kClass{"class", Unit::text, "Class of the kernel"};
 constexpr Column kName{"name", Unit::text, "Name of the class or kernel, or step"};
 
-std::string_view what_text(JudgedWhat what) {
-  return what == JudgedWhat::step ? "step" : what == JudgedWhat::work_class ? "class" : "kernel";
-}
-
-std::string_view judgement_text(Judgement judgement) {
-  return judgement == Judgement::passed ? "passed" : judgement == Judgement::regressed ? "regressed" : "unclear";
-}
+constexpr std::string_view kWhatTexts[] = {"step", "class", "kernel"};              // by JudgedWhat
+constexpr std::string_view kJudgementTexts[] = {"passed", "regressed", "unclear"};  // by Judgement
 
 void append_change(std::vector<Cell>& row, const JudgedChange& each) {
   const Change& change = each.change;
   const bool has_ratio = change.a.median > 0;
-  append(row, each.judgement == Judgement::regressed, what_text(each.what), std::llround(change.a.median),
-         std::llround(change.b.median), has_ratio ? Cell(each.relative_pct()) : Cell(),
+  append(row, each.judgement == Judgement::regressed, kWhatTexts[static_cast<std::size_t>(each.what)],
+         std::llround(change.a.median), std::llround(change.b.median), has_ratio ? Cell(each.relative_pct()) : Cell(),
          change.noise_ns && has_ratio ? Cell(100 * *change.noise_ns / change.a.median) : Cell());
 }
 
@@ -177,7 +172,7 @@ std::vector<ResultTable> judged_tables(const Judgements& judgements) {
     const Quantity& quantity = *each.change.quantity;
     std::vector<Cell>& row = tables[each.what == JudgedWhat::kernel ? 1 : 0].rows.emplace_back();
     append_change(row, each);
-    append(row, judgement_text(each.judgement), each.detectable_pct);
+    append(row, kJudgementTexts[static_cast<std::size_t>(each.judgement)], each.detectable_pct);
     if (each.what == JudgedWhat::kernel) append(row, text_cell(quantity.configuration), quantity.work_class);
     row.push_back(Cell(each.what == JudgedWhat::step ? "step" : quantity.name));
   }

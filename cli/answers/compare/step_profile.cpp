@@ -122,12 +122,12 @@ class StepProfile : public TablesObserver {
     const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
     const auto device = devices_.find({gap.process, gap.device});
     if (device == devices_.end() || (is_edge && !kept_.windows().are_bounded())) return;
-    const auto& windows = kept_.windows().of(gap.process);
-    for (std::size_t i = kept_.windows().first_after(gap.process, gap.from_ns);
-         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
-      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) device->second[i].idle[cause] += times[cause];
-    }
+    kept_.windows().each_part(gap.process, gap.from_ns, gap.to_ns,
+                              [&](std::size_t i, std::int64_t from_ns, std::int64_t to_ns) {
+                                const IdleTimes times = gap.times(from_ns, to_ns);
+                                for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
+                                  device->second[i].idle[cause] += times[cause];
+                              });
   }
 
   // Counts steps of a process without GPU use as idle with unknown cause.

@@ -373,22 +373,20 @@ class GapClaims {
   template <typename OnClaim>
   void gap(const DeviceGap& gap, OnClaim&& on_claim) {
     if (gap.next == nullptr || (gap.from_ns == kEarliest_ns && !context_.windows.are_steps())) return;
-    const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns);
-         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const std::int64_t from_ns = std::max(gap.from_ns, windows[i].from_ns),
-                         to_ns = std::min(gap.to_ns, windows[i].to_ns);
-      claim(gap, from_ns, to_ns);
-      for (std::size_t owner = 0; owner < kGapOwners; ++owner) {
-        for (const bool if_no_optimizer : {false, true}) {
-          const std::int64_t ns = (if_no_optimizer ? without_optimizer_ns_ : ns_)[owner];
-          const Span span = span_of(static_cast<GapOwner>(owner), from_ns, to_ns);
-          if (ns > 0)
-            on_claim(ClaimedGap{gap, static_cast<GapOwner>(owner), span.from_ns, span.to_ns, ns, if_no_optimizer,
-                                activity_});
-        }
-      }
-    }
+    context_.windows.each_part(gap.process, gap.from_ns, gap.to_ns,
+                               [&](std::size_t, std::int64_t from_ns, std::int64_t to_ns) {
+                                 if (from_ns == gap.to_ns) return;
+                                 claim(gap, from_ns, to_ns);
+                                 for (std::size_t owner = 0; owner < kGapOwners; ++owner) {
+                                   for (const bool if_no_optimizer : {false, true}) {
+                                     const std::int64_t ns = (if_no_optimizer ? without_optimizer_ns_ : ns_)[owner];
+                                     const Span span = span_of(static_cast<GapOwner>(owner), from_ns, to_ns);
+                                     if (ns > 0)
+                                       on_claim(ClaimedGap{gap, static_cast<GapOwner>(owner), span.from_ns, span.to_ns,
+                                                           ns, if_no_optimizer, activity_});
+                                   }
+                                 }
+                               });
   }
   // Returns true for a small kernel of an optimizer, launched for one parameter.
   bool is_optimizer_kernel(const GpuWork& work) { return optimizers_.has(work); }

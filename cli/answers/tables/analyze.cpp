@@ -167,7 +167,12 @@ class AnalysisWalk : public EventSink {
     if (finds_launches_ && (work.call != nullptr || !records_calls_[work.process]))
       work.launched_ns = work.call != nullptr ? work.call->start_ns : work.start_ns;
 
-    if (gaps_) tell_gap(work);
+    if (gaps_) {
+      std::optional<HostWait> wait;
+      if (const auto gap = gaps_->work(work, wait)) tell(*gap);
+      if (wait) tell(work.process, *wait);
+    }
+
     GpuWork placed = work;
     if (clocks_.of(work.process) != nullptr) {
       placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
@@ -255,11 +260,6 @@ class AnalysisWalk : public EventSink {
     }
   }
 
-  void tell_gap(const GpuWork& work) {
-    std::optional<HostWait> wait;
-    if (const auto gap = gaps_->work(work, wait)) tell(*gap);
-    if (wait) tell(work.process, *wait);
-  }
   void tell_rest(ProcessId process) {
     if (!gaps_) return;
     for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);

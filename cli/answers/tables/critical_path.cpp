@@ -91,9 +91,7 @@ class CriticalPath : public Analysis {
   AnalysisWindow whole() const {
     for (ProcessId id = 0; id < context_.chosen.size(); ++id) {
       const auto& windows = context_.windows.of(id);
-      if (context_.chosen[id] && !windows.empty())
-        return {windows.front().from_ns, windows.back().to_ns, windows.front().from_ns, windows.back().to_ns,
-                std::nullopt};
+      if (context_.chosen[id] && !windows.empty()) return {windows.front().from_ns, windows.back().to_ns};
     }
     return {};
   }

@@ -153,9 +153,8 @@ class Regions : public Analysis {
   void enter(const Event& event, const RangeFacts* facts) {
     const ProcessId process = context_.catalog.tracks[event.track].process;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
-    Key key;
-    key.name = event.name;
-    key.kind = event.kind;
+    Key key{.name = event.name, .kind = event.kind};
+
     if (facts != nullptr && facts->has_domain) key.has_domain = true, key.domain = facts->domain;
     const auto& windows = host_.of(process);
     if (event.duration_ns < 0) ++endless_;

@@ -38,7 +38,8 @@ class StepTable : public Analysis {
       std::vector<Cell>& cells = table.rows.emplace_back(std::vector<Cell>{*row.window.step});
       append_process(cells, context_.catalog.processes[row.process], context_.keys);
       const ProcessSteps& found = context_.steps_found[row.process];
-      const std::size_t at = place_of(found, row.window);
+      const auto at = static_cast<std::size_t>(
+          std::ranges::lower_bound(found.steps, row.window.host_to_ns, {}, &Step::end_ns) - found.steps.begin());
       const Step step = at < found.steps.size() ? found.steps[at] : Step();
       append(cells, row.device, context_.since_start(row.process, row.window.from_ns), row.time.span_ns,
              context_.since_start(row.process, step.start_ns), step.end_ns - step.start_ns,
@@ -49,12 +50,6 @@ class StepTable : public Analysis {
   }
 
  private:
-  // Returns the index of the window's step among the steps of the process.
-  static std::size_t place_of(const ProcessSteps& found, const AnalysisWindow& window) {
-    const auto at = std::ranges::lower_bound(found.steps, window.host_to_ns, {}, &Step::end_ns);
-    return static_cast<std::size_t>(at - found.steps.begin());
-  }
-
   DeviceTimes times_;
   std::vector<std::size_t> warm_ups_;  // by process
 };

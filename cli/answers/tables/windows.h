@@ -79,8 +79,19 @@ class Windows {
 
   // Returns the index of the first window of the process that ends after start_ns; the number of windows if there is
   // none.
-  std::size_t first_after(ProcessId process, std::int64_t start_ns) const;
-  bool hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const;
+  // Called by every analysis for each piece of work. Most processes have one window, which needs no search.
+  std::size_t first_after(ProcessId process, std::int64_t start_ns) const {
+    const auto& windows = of_process_[process];
+    if (windows.size() == 1) return start_ns < windows.front().to_ns ? 0 : 1;
+    const auto found = std::ranges::upper_bound(windows, start_ns, {}, &AnalysisWindow::to_ns);
+    return static_cast<std::size_t>(found - windows.begin());
+  }
+  bool hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
+    if (!bounded_) return true;
+    const auto& windows = of_process_[process];
+    const std::size_t at = first_after(process, start_ns);
+    return at != windows.size() && (start_ns >= windows[at].from_ns || end_ns > windows[at].from_ns);
+  }
   // Returns the index of the window that contains `ns`.
   std::optional<std::size_t> at(ProcessId process, std::int64_t ns) const {
     const std::size_t found = first_after(process, ns);
@@ -117,28 +128,9 @@ class Windows {
   const TimeWindow& time(ProcessId process) const { return times_[process]; }
 
  private:
-  static std::size_t search(const std::vector<AnalysisWindow>& windows, std::int64_t start_ns) {
-    const auto found = std::ranges::upper_bound(windows, start_ns, {}, &AnalysisWindow::to_ns);
-    return static_cast<std::size_t>(found - windows.begin());
-  }
-
   std::vector<std::vector<AnalysisWindow>> of_process_;
   bool bounded_ = false;
   std::vector<TimeWindow> times_;  // by ProcessId; empty if windows are not steps
 };
-
-// Called by every analysis for each piece of work. Most processes have one window, which needs no search.
-inline std::size_t Windows::first_after(ProcessId process, std::int64_t start_ns) const {
-  const auto& windows = of_process_[process];
-  if (windows.size() == 1) return start_ns < windows.front().to_ns ? 0 : 1;
-  return search(windows, start_ns);
-}
-
-inline bool Windows::hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
-  if (!bounded_) return true;
-  const auto& windows = of_process_[process];
-  const std::size_t at = first_after(process, start_ns);
-  return at != windows.size() && (start_ns >= windows[at].from_ns || end_ns > windows[at].from_ns);
-}
 
 }  // namespace cli
