@@ -278,7 +278,6 @@ std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Compari
     std::size_t changed = 0;
     for (const auto& group : comparison.groups)
       changed += group.size() - static_cast<std::size_t>(std::ranges::count(group, ChangeWord::same, &Change::word));
-
     add_line(out, "no significant difference: {}{}", summary,
              changed == 0 ? "" : fmt::format("; {} changed", count_text(changed, "component")));
   } else {

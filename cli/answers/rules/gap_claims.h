@@ -47,7 +47,6 @@ class LateAllocations {
     const ProcessId id = context_.catalog.tracks[event.track].process;
     const auto step = steps_.at(id, event.start_ns);
     if (!step || steps_.of(id)[*step].step.value_or(0) < kFirstSteps) return std::nullopt;
-
     Process& process = processes_[id];
     const Call call{event.start_ns, slice_end(event, kLatest_ns)};
     std::int64_t& last_end_ns = process.end_ns.try_emplace(event.track, kEarliest_ns).first->second;
@@ -436,7 +435,6 @@ class GapClaims {
     }
     std::int64_t named_ns = 0;
     for (const std::int64_t ns : ns_) named_ns += ns;
-
     holder_ = holder_of(gap);
     if (holder_.owner && 2 * named_ns < to_ns - from_ns)
       claim_span(*holder_.owner, from_ns, std::min(to_ns, holder_.to_ns));

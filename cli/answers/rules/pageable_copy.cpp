@@ -85,7 +85,6 @@ class PageableCopy : public Rule {
   void explain(const DiagnosisScope& scope, const Fired& fired, const std::string& slow, Finding& finding) {
     const auto& copies = copies_.sums().at({fired.most, fired.device});
     const std::int64_t pageable = pageable_[fired.most], pinned = pinned_[fired.most];
-
     const std::string what = pageable == 0 ? "by blocking calls"
                              : pinned == 0 ? "from pageable memory"
                                            : "from pageable memory or by blocking calls";

@@ -22,7 +22,6 @@ class RecordingOverhead : public Rule {
       calls_[event.track] = true;
       return;
     }
-
     const std::string_view name = context_.catalog.strings[event.name];
     if (!is_slice(event) || event.duration_ns <= 0 ||
         std::find(kOfRecording.begin(), kOfRecording.end(), name) == kOfRecording.end())

@@ -34,7 +34,6 @@ class Stuck : public Rule {
     std::vector<const MatchedCollective*> all;
     for (const MatchedCollective& each : matched.collectives) {
       all.push_back(&each);
-
       if (each.state == CollectiveState::complete || each.state == CollectiveState::no_gpu_work) {
         open.erase(each.group);
       } else {

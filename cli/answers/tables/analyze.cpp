@@ -166,13 +166,11 @@ class AnalysisWalk : public EventSink {
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
     if (finds_launches_ && (work.call != nullptr || !records_calls_[work.process]))
       work.launched_ns = work.call != nullptr ? work.call->start_ns : work.start_ns;
-
     if (gaps_) {
       std::optional<HostWait> wait;
       if (const auto gap = gaps_->work(work, wait)) tell(*gap);
       if (wait) tell(work.process, *wait);
     }
-
     GpuWork placed = work;
     if (clocks_.of(work.process) != nullptr) {
       placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
@@ -187,7 +185,6 @@ class AnalysisWalk : public EventSink {
   void end_of(ProcessId process) override {
     tell_rest(process);
     if (gaps_) gaps_->forget(process);
-
     if (collector_) collector_->end_of(process);
     for (TraceObserver* member : members_) member->end_of(process);
     calls_.forget(process);
@@ -421,7 +418,6 @@ EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, K
         return step_name(name) || step_mark(name) != StepMark::none || (collectives && is_collective_range_name(name));
       });
     if (is_api_call(event.kind) && calls.is(catalog.strings, event.name, is_launch_name)) return true;
-
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
     return event.kind == Kind::nvtx ||
            (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));

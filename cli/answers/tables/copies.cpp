@@ -45,10 +45,7 @@ class CopyTable : public Analysis {
     const auto* copy = work.facts->get<CopyFacts>();
     const auto* set = work.facts->get<SetFacts>();
     if (work.kind != Kind::memcpy && work.kind != Kind::memset) return;
-    Key key;
-    key.group = by(GroupBy::rank) ? work.process : 0;
-    key.kind = work.kind;
-    key.work_class = work.work_class;
+    Key key{.group = group_of(work.process), .kind = work.kind, .work_class = work.work_class};
     if (copy != nullptr) key.direction = copy->direction, key.from = copy->from_memory, key.to = copy->to_memory;
     if (copy != nullptr) key.between_devices = copy->between_devices && copy->from_device != copy->to_device;
     if (set != nullptr) key.to = set->memory;

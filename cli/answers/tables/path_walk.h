@@ -190,7 +190,6 @@ class PathTrace {
       std::vector<OfProcess>().swap(processes_);
       return;
     }
-
     std::vector<LaunchCall>().swap(processes_[process].calls);
     waits_.forget(process);
   }
@@ -625,7 +624,6 @@ class PathWalk {
     const PathWork& work = trace_[id];
     const auto change = trace_.change_before(*work.thread, work.call_start_ns + 1);
     hold(PathPart::launch, work.call_start_ns, trace_.process_of(id), 0, change ? change->name : 0);
-
     on_host(*work.thread);
   }
   void on_host(TrackId thread) {

@@ -154,7 +154,6 @@ class Regions : public Analysis {
     const ProcessId process = context_.catalog.tracks[event.track].process;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
     Key key{.name = event.name, .kind = event.kind};
-
     if (facts != nullptr && facts->has_domain) key.has_domain = true, key.domain = facts->domain;
     const auto& windows = host_.of(process);
     if (event.duration_ns < 0) ++endless_;
