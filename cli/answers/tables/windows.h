@@ -21,7 +21,7 @@ struct AnalysisWindow {
   std::int64_t from_ns = std::numeric_limits<std::int64_t>::min();  // [from_ns, to_ns), ns since 1970
   std::int64_t to_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t host_from_ns = from_ns, host_to_ns = to_ns;
-  std::optional<std::int64_t> step;  // step number, if windows are steps
+  std::optional<std::int64_t> step = {};  // step number, if windows are steps
 };
 
 class Windows {
@@ -57,8 +57,7 @@ class Windows {
   }
   // Creates one window per process.
   explicit Windows(const std::vector<TimeWindow>& times) : bounded_(true) {
-    for (const TimeWindow& time : times)
-      of_process_.push_back({AnalysisWindow{time.from_ns, time.to_ns, time.from_ns, time.to_ns, std::nullopt}});
+    for (const TimeWindow& time : times) of_process_.push_back({AnalysisWindow{time.from_ns, time.to_ns}});
   }
 
   // Sorted and disjoint.
