@@ -359,7 +359,7 @@ class GapClaims {
     optimizers_.event(event);
   }
   void work(const GpuWork& work) { after_optimizer_[{work.process, work.device}] = optimizers_.has(work); }
-  // see TraceObserver::end_of()
+  // See TraceObserver::end_of().
   void end_of(ProcessId process) {
     activity_.end_of(process);
     allocations_.end_of(process);

@@ -1,4 +1,4 @@
-// A rule of `diagnose`: a symptom, how it is recognized, and what to do. A rule is a file and a line in rules.cpp. It
+// A rule of `diagnose`: a symptom, how it is recognized, and what to do. A rule is a file and a line in rule.cpp. It
 // receives the trace in the common walk of all analyses, reads their tables, and returns findings, or none if nothing
 // is wrong. Its thresholds are constants in its file, next to their source.
 #pragma once

@@ -150,7 +150,6 @@ class UnalignedMatmul : public WorkRule {
   OperatorCalls calls_;
   DevicePeaks peaks_;
   std::map<StringId, Name> names_;
-
   std::int64_t products_ = 0, told_ = 0;
   std::map<std::pair<ProcessId, std::int64_t>, Loss> losses_;              // by device
   std::map<std::pair<ProcessId, std::uint32_t>, std::int64_t> shapes_ns_;  // by kind of call

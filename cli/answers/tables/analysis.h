@@ -1,5 +1,5 @@
 // An analysis answers one question about a trace with one table. It is a file and a line in analysis.cpp. It receives
-// the GPU work of the trace once, in time order, with the other events that it requests, and returns its table at the
+// the GPU work of the trace once, in time order, with the other events that it requests, and fills its table at the
 // end. It does not depend on files, options or rendering.
 #pragma once
 #include <memory>

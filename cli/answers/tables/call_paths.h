@@ -94,7 +94,7 @@ class CallPaths {
     node.gpu_ns += share_ns(context_.windows, work);
     ++node.gpu_count;
   }
-  // TraceObserver::end_of()
+  // See TraceObserver::end_of().
   void end_of(ProcessId process) {
     ranges_.end_of(process, [&](const Event& call) { enter(call, nullptr); });
     call_stacks_[process] = Newest<StackId>(kMostCallStacks);

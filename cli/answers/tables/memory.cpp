@@ -145,7 +145,6 @@ class MemoryTable : public Analysis {
     const MemoryTable& table;
     ProcessId id;
     MemoryLevels levels;
-
     std::map<std::int64_t, Levels> devices;
     // By device (kHost if unknown), then step index
     std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;
