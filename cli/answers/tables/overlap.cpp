@@ -73,7 +73,7 @@ class DeviceComm {
   }
 
   using Asked = std::pair<std::int64_t, std::size_t>;  // time; twice the index of the piece, plus 1 for its end
-      // The total compute time so far, and the end of the last compute
+                                                       // The total compute time so far, and the end of the last compute
   std::int64_t computed_ns_ = 0, computed_to_ns_ = std::numeric_limits<std::int64_t>::min() / 2;
   std::vector<CommPiece> pieces_;
   std::priority_queue<Asked, std::vector<Asked>, std::greater<>> asked_;
