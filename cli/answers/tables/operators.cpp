@@ -59,7 +59,7 @@ bool is_of_backward_call(std::string_view frame) {
 }
 
 // The innermost frames of a stack, by which key_averages(group_by_stack_n=5) distinguishes stacks.
-std::string stack_text(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, CallPaths::NodeId at) {
+std::string inner_frames_text(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, CallPaths::NodeId at) {
   constexpr std::size_t kFrames = 5;
   std::string out;
   std::size_t count = 0;
@@ -287,7 +287,7 @@ class Operators : public Analysis {
     if (id == 0) return 0;
     const auto [known, is_new] = details_.try_emplace(id, 0);
     if (is_new)
-      known->second = texts_.intern(paths_ ? stack_text(context_.catalog, paths_->nodes(), id)
+      known->second = texts_.intern(paths_ ? inner_frames_text(context_.catalog, paths_->nodes(), id)
                                            : shape_text(context_.catalog, newest.inputs));
     return known->second;
   }
