@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kLeastCopyShare = 100;  // 1 / N of the time: copies and idle time
 // 1 / N of the time, if pageable copies are slower than kSlowPercent of pinned copies of the same size
-constexpr std::int64_t kLeastSlowShare = 500;
+constexpr std::int64_t kLeastSlowCopyShare = 500;
 constexpr double kSlowPercent = 30;
 
 class PageableCopy : public Rule {
@@ -39,7 +39,7 @@ class PageableCopy : public Rule {
     for (const auto& [device, copies] : copies_.sums()) {
       const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_ns_[device];
       const bool is_slow =
-          all_ns > length_ns / kLeastSlowShare && !slow_text(rates, rows[scope.rank(device.first)]).empty();
+          all_ns > length_ns / kLeastSlowCopyShare && !slow_text(rates, rows[scope.rank(device.first)]).empty();
       if (copies.count > 0 && (all_ns > length_ns / kLeastCopyShare || is_slow))
         fired.add(device.first, device.second, all_ns);
     }
