@@ -1,13 +1,8 @@
 #include "cli/answers/compare/comparison.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
+#include <functional>
 #include <tuple>
-#include <utility>
 
-#include "cli/answers/compare/step_profile.h"
 #include "cli/answers/tables/percentile.h"
 
 namespace cli::comparison {
@@ -39,14 +34,7 @@ Change change_of(const Quantity& quantity, const StepSums& a, const StepSums& b,
     Values counts = sums.counts(run.steps.size());
     return per_gpu(static_cast<double>(median(counts)), run);
   };
-  Change change{&quantity,
-                sample_of(a, run_a, group),
-                sample_of(b, run_b, group),
-                count(a, run_a),
-                count(b, run_b),
-                1,
-                std::nullopt,
-                ChangeWord::same};
+  Change change{&quantity, sample_of(a, run_a, group), sample_of(b, run_b, group), count(a, run_a), count(b, run_b)};
   // Number of launches over which rounding errors average out
   const double in_one_value =
       group == QuantityGroup::launch ? std::max(1.0, std::min(change.count_a, change.count_b)) : 1;
@@ -94,30 +82,12 @@ std::vector<PartChange> parts_of(const RunProfile& a, const RunProfile& b) {
     sum_b += mean.second;
     parts.push_back({name, std::llround(sum_a) - before_a, std::llround(sum_b) - before_b});
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const PartChange& x, const PartChange& y) {
-    return std::abs(x.b_ns - x.a_ns) > std::abs(y.b_ns - y.a_ns);
-  });
+  std::ranges::stable_sort(parts, std::greater(),
+                           [](const PartChange& part) { return std::abs(part.b_ns - part.a_ns); });
   return parts;
 }
 
 using Numbers = std::vector<std::uint32_t>;
-
-// Assigns one number to the kernels of both runs with the same name and grid.
-class KernelNumbers {
- public:
-  Numbers of(const RunProfile& run, const StepSequence& sequence) {
-    Numbers numbers;
-    for (const SequenceKernel& kernel : sequence.kernels) {
-      numbers.push_back(
-          numbers_.try_emplace({run.names[kernel.name], kernel.grid}, static_cast<std::uint32_t>(numbers_.size()))
-              .first->second);
-    }
-    return numbers;
-  }
-
- private:
-  std::map<std::pair<std::string_view, Extent>, std::uint32_t> numbers_;
-};
 
 template <typename Element>
 std::vector<Element> part_of(const std::vector<Element>& all, std::size_t at, std::size_t count) {
@@ -141,26 +111,102 @@ std::pair<const StepSequence*, const StepSequence*> most_alike(const RunProfile&
 
 }  // namespace
 
-std::string_view change_text(ChangeWord word) {
-  switch (word) {
-    case ChangeWord::grew:
-      return "grew";
-    case ChangeWord::shrank:
-      return "shrank";
-    case ChangeWord::appeared:
-      return "appeared";
-    case ChangeWord::vanished:
-      return "vanished";
-    case ChangeWord::same:
-      break;
+namespace {
+
+using KernelSequence = std::span<const std::uint32_t>;
+using SequencePosition = std::ptrdiff_t;
+
+// The furthest position in `a` on each diagonal (position in a - position in b) with a given number of differences;
+// index: diagonal + differences.
+using DiagonalReach = std::vector<SequencePosition>;
+
+// Computes the reach of the diagonals for 0, 1, 2, ... differences until both ends are reached.
+class ReachSearch {
+ public:
+  ReachSearch(KernelSequence a, KernelSequence b) : a_(a), b_(b) {}
+
+  bool run(std::size_t most) {
+    for (std::size_t differences = 0; differences <= most; ++differences) {
+      if (step(static_cast<SequencePosition>(differences))) return true;
+    }
+    return false;
   }
-  return "";
+
+  // Walks from the end to the begin. Calls on_edit with the positions in both sequences at which an element is removed
+  // (a) or added (b).
+  template <typename OnEdit>
+  void trace_back(const OnEdit& edit) const {
+    SequencePosition x = size(a_), y = size(b_);
+    for (SequencePosition d = static_cast<SequencePosition>(reached_.size()) - 1; d > 0; --d) {
+      const SequencePosition k = x - y;
+      const SequencePosition before = adds(d, k) ? k + 1 : k - 1;
+      const SequencePosition old_x = at(d - 1, before), old_y = old_x - before;
+      edit(old_x, old_y, adds(d, k));
+      x = old_x;
+      y = old_y;
+    }
+  }
+
+ private:
+  static SequencePosition size(KernelSequence elements) { return static_cast<SequencePosition>(elements.size()); }
+  SequencePosition at(SequencePosition d, SequencePosition k) const {
+    return reached_[static_cast<std::size_t>(d)][static_cast<std::size_t>(k + d)];
+  }
+  // Returns true if the last difference on this diagonal is an addition.
+  bool adds(SequencePosition d, SequencePosition k) const {
+    return k == -d || (k != d && at(d - 1, k - 1) < at(d - 1, k + 1));
+  }
+
+  bool step(SequencePosition d) {
+    DiagonalReach& reach = reached_.emplace_back(static_cast<std::size_t>(2 * d + 1), SequencePosition{0});
+    for (SequencePosition k = -d; k <= d; k += 2) {
+      SequencePosition x = d == 0 ? 0 : adds(d, k) ? at(d - 1, k + 1) : at(d - 1, k - 1) + 1;
+      while (x < size(a_) && x - k < size(b_) && x >= 0 && x - k >= 0 &&
+             a_[static_cast<std::size_t>(x)] == b_[static_cast<std::size_t>(x - k)])
+        ++x;
+      reach[static_cast<std::size_t>(k + d)] = x;
+      if (x >= size(a_) && x - k >= size(b_)) return true;
+    }
+    return false;
+  }
+
+  KernelSequence a_, b_;
+  std::vector<DiagonalReach> reached_;  // by number of differences
+};
+
+}  // namespace
+
+std::optional<std::vector<SequenceChange>> align_sequences(KernelSequence a, KernelSequence b, std::size_t most) {
+  std::size_t same_begin = 0, same_end = 0;
+  const std::size_t shorter = std::min(a.size(), b.size());
+  while (same_begin < shorter && a[same_begin] == b[same_begin]) ++same_begin;
+  while (same_end < shorter - same_begin && a[a.size() - 1 - same_end] == b[b.size() - 1 - same_end]) ++same_end;
+  const KernelSequence middle_a = a.subspan(same_begin, a.size() - same_begin - same_end),
+                       middle_b = b.subspan(same_begin, b.size() - same_begin - same_end);
+  ReachSearch search(middle_a, middle_b);
+  if (!search.run(most)) return std::nullopt;
+  std::vector<SequenceChange> changes;  // in reverse order
+  search.trace_back([&](SequencePosition x, SequencePosition y, bool added) {
+    const std::size_t at_a = same_begin + static_cast<std::size_t>(x), at_b = same_begin + static_cast<std::size_t>(y);
+    const std::size_t of_a = added ? 0 : 1, of_b = added ? 1 : 0;
+    if (changes.empty() || changes.back().at_a != at_a + of_a || changes.back().at_b != at_b + of_b)
+      changes.push_back({at_a + of_a, 0, at_b + of_b, 0});
+    SequenceChange& change = changes.back();
+    change = {at_a, change.count_a + of_a, at_b, change.count_b + of_b};
+  });
+  std::reverse(changes.begin(), changes.end());
+  return changes;
+}
+
+std::string_view change_text(ChangeWord word) {
+  constexpr std::string_view kWords[] = {"", "grew", "shrank", "appeared", "vanished"};
+  return kWords[static_cast<std::size_t>(word)];
 }
 
 const Change& Comparison::step() const {
   const std::vector<Change>& changes = group(QuantityGroup::step);
-  return *std::find_if(changes.begin(), changes.end(),
-                       [](const Change& change) { return change.quantity->name == kStepTime; });
+  return *std::ranges::find(changes, kStepTime,
+                            [](const Change& change) { return std::string_view(change.quantity->name); });
 }
 
 Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_share) {
@@ -185,9 +231,8 @@ Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_s
       const bool is_enough = std::abs(change.difference_ns()) >= comparison.least_ns && change.difference_ns() != 0;
       if (is_enough && differ(change.a, change.b, change.noise_ns)) change.word = word_of(change);
     }
-    std::stable_sort(group.begin(), group.end(), [](const Change& x, const Change& y) {
-      return std::abs(x.difference_ns()) > std::abs(y.difference_ns());
-    });
+    std::ranges::stable_sort(group, std::greater(),
+                             [](const Change& change) { return std::abs(change.difference_ns()); });
   }
   comparison.parts = parts_of(a, b);
   return comparison;
@@ -197,8 +242,15 @@ std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const R
   if (a.sequences.empty() || b.sequences.empty()) return std::nullopt;
   const auto [of_a, of_b] = most_alike(a, b);
   SequenceComparison comparison{of_a->step, of_b->step, of_a->kernels.size(), of_b->kernels.size(), std::nullopt};
-  KernelNumbers numbers;
-  const Numbers sequence_a = numbers.of(a, *of_a), sequence_b = numbers.of(b, *of_b);
+  std::map<std::pair<std::string_view, Extent>, std::uint32_t> names;  // equal numbers for equal names and grids
+  const auto numbers_of = [&](const RunProfile& run, const StepSequence& sequence) {
+    Numbers numbers;
+    for (const auto& [name, grid] : sequence.kernels)
+      numbers.push_back(
+          names.try_emplace({run.names[name], grid}, static_cast<std::uint32_t>(names.size())).first->second);
+    return numbers;
+  };
+  const Numbers sequence_a = numbers_of(a, *of_a), sequence_b = numbers_of(b, *of_b);
   const auto aligned = align_sequences(sequence_a, sequence_b);
   if (!aligned) return comparison;
   std::map<std::pair<Numbers, Numbers>, std::size_t> known;  // index in `changes`
@@ -208,11 +260,7 @@ std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const R
         {part_of(sequence_a, each.at_a, each.count_a), part_of(sequence_b, each.at_b, each.count_b)}, changes.size());
     if (is_new) {
       KernelChange change{part_of(of_a->kernels, each.at_a, each.count_a),
-                          part_of(of_b->kernels, each.at_b, each.count_b),
-                          0,
-                          each.at_a,
-                          each.at_b,
-                          false};
+                          part_of(of_b->kernels, each.at_b, each.count_b), 0, each.at_a, each.at_b};
       change.grid_alone = std::equal(
           change.removed.begin(), change.removed.end(), change.added.begin(), change.added.end(),
           [&](const SequenceKernel& x, const SequenceKernel& y) { return a.names[x.name] == b.names[y.name]; });

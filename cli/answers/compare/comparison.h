@@ -1,13 +1,8 @@
 // Compares two runs quantity by quantity: what grew, shrank, appeared or vanished (criteria: noise.h).
 #pragma once
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <span>
 
 #include "cli/answers/compare/noise.h"
-#include "cli/answers/compare/run_profile.h"
 
 namespace cli::comparison {
 
@@ -22,7 +17,7 @@ struct Change {
   double count_a = 0, count_b = 0;  // occurrences per step (medians)
   double resolution_ns = 1;         // smaller differences cannot be measured
   // Difference to expect if the steps do not differ; an upper bound if a side has fewer than kFewestSteps
-  std::optional<double> noise_ns;
+  std::optional<double> noise_ns = {};
   ChangeWord word = ChangeWord::same;
 
   double difference_ns() const { return b.median - a.median; }
@@ -49,6 +44,23 @@ struct Comparison {
 
 // Both profiles must outlive the result. Differences below `least_share` of the step (for example 0.001) are ignored.
 Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_share);
+
+// Aligns two sequences with the fewest removals from one and additions from the other (Myers, An O(ND) difference
+// algorithm, 1986). Time: length x differences; memory: differences squared.
+
+// Consecutive elements of `a` that are replaced by consecutive elements of `b`. One of the counts may be 0.
+struct SequenceChange {
+  std::size_t at_a = 0, count_a = 0;
+  std::size_t at_b = 0, count_b = 0;
+  bool operator==(const SequenceChange&) const = default;
+};
+
+inline constexpr std::size_t kMostDifferences = 3000;
+
+// Returns the changes in order. Empty if there are more than `most` differences.
+std::optional<std::vector<SequenceChange>> align_sequences(std::span<const std::uint32_t> a,
+                                                           std::span<const std::uint32_t> b,
+                                                           std::size_t most = kMostDifferences);
 
 // A difference between the kernel sequences. Equal changes are combined into one.
 struct KernelChange {

@@ -1,14 +1,8 @@
 #include "cli/answers/compare/diff_tables.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "cli/answers/compare/step_profile.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 
@@ -38,7 +32,7 @@ constexpr Column kNoise{
     "Largest difference expected between identical runs; an upper bound for 3 to 7 steps; empty for fewer"};
 constexpr Column kRelative{"relative_pct", Unit::percent, "Difference relative to old_ns"};
 
-Cell rounded(double value) { return Cell(static_cast<std::int64_t>(std::llround(value))); }
+Cell rounded(double value) { return cell_of(std::llround(value)); }
 
 // An integer if the count is the same on all GPUs.
 Cell count_cell(double count) {
@@ -78,16 +72,14 @@ ResultTable group_table(const GroupTable& entry, const Comparison& comparison, b
       continue;
     }
     std::vector<Cell>& cells = table.rows.emplace_back();
-    append(cells, change.word == ChangeWord::same ? Cell() : Cell(std::string(change_text(change.word))),
-           rounded(change.a.median), rounded(change.b.median), rounded(change.difference_ns()),
-           change.noise_ns ? rounded(std::ceil(*change.noise_ns)) : Cell(),
+    append(cells, text_cell(change_text(change.word)), rounded(change.a.median), rounded(change.b.median),
+           rounded(change.difference_ns()), change.noise_ns ? rounded(std::ceil(*change.noise_ns)) : Cell(),
            change.a.median > 0 ? Cell(100 * change.difference_ns() / change.a.median) : Cell());
     if (entry.has_counts) append(cells, count_cell(change.count_a), count_cell(change.count_b));
     if (entry.group == QuantityGroup::collective)
-      append(cells, std::string(change.quantity->measure),
-             change.quantity->from_bytes >= 0 ? Cell(change.quantity->from_bytes) : Cell());
-    if (entry.group == QuantityGroup::operation) cells.emplace_back(std::string(change.quantity->measure));
-    cells.emplace_back(change.quantity->name);
+      append(cells, change.quantity->measure, known_cell(change.quantity->from_bytes));
+    if (entry.group == QuantityGroup::operation) append(cells, change.quantity->measure);
+    append(cells, change.quantity->name);
   }
   if (same > 0) table.notes.push_back(count_text(same, "row is", "rows are") + " unchanged");
   return table;
@@ -111,10 +103,8 @@ ResultTable runs_table(const RunProfile& a, const RunProfile& b, const Compariso
                     {},
                     {}};
   const auto add = [&](std::string_view side, const RunProfile& run, const StepSample& step) {
-    append(table.rows.emplace_back(), std::string(side), run.gpus,
-           ranks_text(run).empty() ? Cell() : Cell(ranks_text(run)),
-           run.whole ? Cell() : Cell(static_cast<std::int64_t>(run.steps.size())),
-           run.warm_up.empty() ? Cell() : Cell(number_list(run.warm_up)), rounded(step.median),
+    append(table.rows.emplace_back(), side, run.gpus, text_cell(ranks_text(run)),
+           run.whole ? Cell() : cell_of(run.steps.size()), text_cell(number_list(run.warm_up)), rounded(step.median),
            step.has_noise() ? rounded(step.error) : Cell(), run.source);
   };
   add("A", a, comparison.step().a);
@@ -192,10 +182,9 @@ ResultTable sequence_table(const RunProfile& a, const RunProfile& b) {
                                   : change.added.empty()   ? "removed"
                                   : change.removed.empty() ? "added"
                                                            : "replaced";
-    append(table.rows.emplace_back(), std::string(word), static_cast<std::int64_t>(change.times),
-           static_cast<std::int64_t>(change.at_a + 1), static_cast<std::int64_t>(change.at_b + 1),
-           static_cast<std::int64_t>(change.removed.size()), static_cast<std::int64_t>(change.added.size()),
-           kernel_names(change.removed, a, change.grid_alone), kernel_names(change.added, b, change.grid_alone));
+    append(table.rows.emplace_back(), word, change.times, change.at_a + 1, change.at_b + 1, change.removed.size(),
+           change.added.size(), kernel_names(change.removed, a, change.grid_alone),
+           kernel_names(change.added, b, change.grid_alone));
   }
   return table;
 }
@@ -216,14 +205,6 @@ std::string parts_text(const Comparison& comparison) {
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", part.name, signed_duration(difference));
   }
   return out.empty() ? out : fmt::format("; the mean step changed by {}: {}", signed_duration(whole), out);
-}
-
-std::size_t changed_rows(const Comparison& comparison) {
-  std::size_t changed = 0;
-  for (const auto& group : comparison.groups)
-    changed += static_cast<std::size_t>(std::count_if(
-        group.begin(), group.end(), [](const Change& change) { return change.word != ChangeWord::same; }));
-  return changed;
 }
 
 std::string ratio_text(double a, double b) {
@@ -294,7 +275,9 @@ std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Compari
                 : fmt::format("too few steps to estimate the noise: {} and {}", a.steps.size(), b.steps.size());
     add_line(out, "{}; {}{}", why, summary, parts_text(comparison));
   } else if (step.word == ChangeWord::same) {
-    const std::size_t changed = changed_rows(comparison);
+    std::size_t changed = 0;
+    for (const auto& group : comparison.groups)
+      changed += group.size() - static_cast<std::size_t>(std::ranges::count(group, ChangeWord::same, &Change::word));
     add_line(out, "no significant difference: {}{}", summary,
              changed == 0 ? "" : fmt::format("; {} changed", count_text(changed, "component")));
   } else {

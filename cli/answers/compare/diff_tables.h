@@ -1,11 +1,6 @@
 // The comparison of two runs as tables and as a short text.
 #pragma once
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/answers/compare/comparison.h"
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/write_tables.h"
 
 namespace cli::comparison {

@@ -1,13 +1,8 @@
 #include "cli/answers/compare/noise.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <numbers>
 #include <numeric>
-#include <set>
 
-#include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
 
 namespace cli::comparison {

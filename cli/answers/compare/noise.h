@@ -17,12 +17,6 @@
 // enough that each median lies outside the other's 99 % confidence interval, by ranks alone. Differences between two
 // runs as a whole are not part of this estimate.
 #pragma once
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <vector>
-
 #include "cli/answers/compare/run_profile.h"
 #include "cli/answers/tables/analysis.h"
 

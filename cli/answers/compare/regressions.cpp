@@ -1,12 +1,9 @@
 #include "cli/answers/compare/regressions.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 #include "cli/trace/short_name.h"
 
 namespace cli::comparison {
@@ -30,9 +27,8 @@ std::vector<JudgedChange> large_changes(const Comparison& comparison, QuantityGr
     if (is_large(change, what, comparison.step(), limits) && change.a.median > 0 && change.b.median > 0)
       changes.push_back({change, what, Judgement::unclear, {}});
   }
-  std::stable_sort(changes.begin(), changes.end(), [&](const JudgedChange& x, const JudgedChange& y) {
-    return in_step(x.change, what, &Change::a) > in_step(y.change, what, &Change::a);
-  });
+  std::ranges::stable_sort(changes, std::greater(),
+                           [&](const JudgedChange& each) { return in_step(each.change, what, &Change::a); });
   return changes;
 }
 
@@ -101,20 +97,14 @@ constexpr Column kConfiguration{"configuration", Unit::text, "Grid and block; em
 constexpr Column kClass{"class", Unit::text, "Class of the kernel"};
 constexpr Column kName{"name", Unit::text, "Name of the class or kernel, or step"};
 
-std::string_view what_text(JudgedWhat what) {
-  return what == JudgedWhat::step ? "step" : what == JudgedWhat::work_class ? "class" : "kernel";
-}
-
-std::string_view judgement_text(Judgement judgement) {
-  return judgement == Judgement::passed ? "passed" : judgement == Judgement::regressed ? "regressed" : "unclear";
-}
+constexpr std::string_view kWhatTexts[] = {"step", "class", "kernel"};              // by JudgedWhat
+constexpr std::string_view kJudgementTexts[] = {"passed", "regressed", "unclear"};  // by Judgement
 
 void append_change(std::vector<Cell>& row, const JudgedChange& each) {
   const Change& change = each.change;
   const bool has_ratio = change.a.median > 0;
-  append(row, each.judgement == Judgement::regressed, std::string(what_text(each.what)),
-         static_cast<std::int64_t>(std::llround(change.a.median)),
-         static_cast<std::int64_t>(std::llround(change.b.median)), has_ratio ? Cell(each.relative_pct()) : Cell(),
+  append(row, each.judgement == Judgement::regressed, kWhatTexts[static_cast<std::size_t>(each.what)],
+         std::llround(change.a.median), std::llround(change.b.median), has_ratio ? Cell(each.relative_pct()) : Cell(),
          change.noise_ns && has_ratio ? Cell(100 * *change.noise_ns / change.a.median) : Cell());
 }
 
@@ -174,20 +164,16 @@ ResultTable regressed_table(const Judgements& judgements) {
 }
 
 std::vector<ResultTable> judged_tables(const Judgements& judgements) {
-  std::vector<ResultTable> tables{
-      {"check", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kDetectablePct, kName}, {}, {}},
-      {"kernels",
-       {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kDetectablePct, kConfiguration, kClass,
-        kName},
-       {},
-       {}}};
+  const std::vector<Column> columns{kRegressed, kWhat,     kBaseline,  kNow,
+                                    kChangePct, kNoisePct, kJudgement, kDetectablePct};
+  std::vector<ResultTable> tables{{"check", joined(columns, {kName}), {}, {}},
+                                  {"kernels", joined(columns, {kConfiguration, kClass, kName}), {}, {}}};
   for (const JudgedChange& each : judgements.changes) {
     const Quantity& quantity = *each.change.quantity;
     std::vector<Cell>& row = tables[each.what == JudgedWhat::kernel ? 1 : 0].rows.emplace_back();
     append_change(row, each);
-    append(row, std::string(judgement_text(each.judgement)), each.detectable_pct ? Cell(*each.detectable_pct) : Cell());
-    if (each.what == JudgedWhat::kernel)
-      append(row, quantity.configuration.empty() ? Cell() : Cell(quantity.configuration), quantity.work_class);
+    append(row, kJudgementTexts[static_cast<std::size_t>(each.judgement)], each.detectable_pct);
+    if (each.what == JudgedWhat::kernel) append(row, text_cell(quantity.configuration), quantity.work_class);
     row.push_back(Cell(each.what == JudgedWhat::step ? "step" : quantity.name));
   }
   return tables;

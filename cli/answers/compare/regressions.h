@@ -1,14 +1,7 @@
 // Checks whether a run is slower than its baseline by more than the limit: the step, each class of kernels, and the
 // launches of each compute kernel.
 #pragma once
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/answers/compare/comparison.h"
-#include "cli/answers/tables/analysis_table.h"
 
 namespace cli::comparison {
 

@@ -1,13 +1,8 @@
 // The quantities of a run in each of its training steps, by which two runs are compared.
 #pragma once
 #include <compare>
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
 
@@ -16,7 +11,17 @@ namespace cli::comparison {
 // A quantity in each step, summed over GPUs. Stored sparsely, because most kernels run in few steps.
 class StepSums {
  public:
-  void add(std::size_t step, std::int64_t ns, std::int64_t count);
+  void add(std::size_t step, std::int64_t ns, std::int64_t count) {
+    constexpr std::size_t kNear = 4;
+    for (std::size_t back = 1; back <= std::min(kNear, entries_.size()); ++back) {
+      Entry& entry = entries_[entries_.size() - back];
+      if (entry.step != step) continue;
+      entry.ns += ns;
+      entry.count += count;
+      return;
+    }
+    entries_.push_back({step, ns, count});
+  }
   void add(const StepSums& other) { entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end()); }
   // Return one value per step, 0 for steps without an entry.
   std::vector<std::int64_t> ns(std::size_t steps) const { return all(steps, &Entry::ns); }
@@ -27,7 +32,11 @@ class StepSums {
     std::size_t step;
     std::int64_t ns, count;
   };
-  std::vector<std::int64_t> all(std::size_t steps, std::int64_t Entry::*what) const;
+  std::vector<std::int64_t> all(std::size_t steps, std::int64_t Entry::*what) const {
+    std::vector<std::int64_t> values(steps);
+    for (const Entry& entry : entries_) values[entry.step] += entry.*what;
+    return values;
+  }
 
   std::vector<Entry> entries_;  // in time order: entries of a step are close to each other, but come from several ranks
 };

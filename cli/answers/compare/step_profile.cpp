@@ -1,112 +1,19 @@
 #include "cli/answers/compare/step_profile.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
+#include <bit>
 #include <numeric>
-#include <optional>
-#include <set>
 #include <tuple>
-#include <unordered_map>
-#include <utility>
 
 #include "cli/answers/compare/noise.h"
 #include "cli/answers/tables/device_gaps.h"
+#include "cli/answers/tables/key_averages.h"
+#include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/whole_steps.h"
 #include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::comparison {
-
-namespace {
-
-using KernelSequence = std::span<const std::uint32_t>;
-using SequencePosition = std::ptrdiff_t;
-
-// The furthest position in `a` on each diagonal (position in a - position in b) with a given number of differences;
-// index: diagonal + differences.
-using DiagonalReach = std::vector<SequencePosition>;
-
-// Computes the reach of the diagonals for 0, 1, 2, ... differences until both ends are reached.
-class ReachSearch {
- public:
-  ReachSearch(KernelSequence a, KernelSequence b) : a_(a), b_(b) {}
-
-  bool run(std::size_t most) {
-    for (std::size_t differences = 0; differences <= most; ++differences) {
-      if (step(static_cast<SequencePosition>(differences))) return true;
-    }
-    return false;
-  }
-
-  // Walks from the end to the begin. Calls on_edit with the positions in both sequences at which an element is removed
-  // (a) or added (b).
-  template <typename OnEdit>
-  void trace_back(const OnEdit& edit) const {
-    SequencePosition x = size(a_), y = size(b_);
-    for (SequencePosition d = static_cast<SequencePosition>(reached_.size()) - 1; d > 0; --d) {
-      const SequencePosition k = x - y;
-      const SequencePosition before = adds(d, k) ? k + 1 : k - 1;
-      const SequencePosition old_x = at(d - 1, before), old_y = old_x - before;
-      edit(old_x, old_y, adds(d, k));
-      x = old_x;
-      y = old_y;
-    }
-  }
-
- private:
-  static SequencePosition size(KernelSequence elements) { return static_cast<SequencePosition>(elements.size()); }
-  SequencePosition at(SequencePosition d, SequencePosition k) const {
-    return reached_[static_cast<std::size_t>(d)][static_cast<std::size_t>(k + d)];
-  }
-  // Returns true if the last difference on this diagonal is an addition.
-  bool adds(SequencePosition d, SequencePosition k) const {
-    return k == -d || (k != d && at(d - 1, k - 1) < at(d - 1, k + 1));
-  }
-
-  bool step(SequencePosition d) {
-    DiagonalReach& reach = reached_.emplace_back(static_cast<std::size_t>(2 * d + 1), SequencePosition{0});
-    for (SequencePosition k = -d; k <= d; k += 2) {
-      SequencePosition x = d == 0 ? 0 : adds(d, k) ? at(d - 1, k + 1) : at(d - 1, k - 1) + 1;
-      while (x < size(a_) && x - k < size(b_) && x >= 0 && x - k >= 0 &&
-             a_[static_cast<std::size_t>(x)] == b_[static_cast<std::size_t>(x - k)])
-        ++x;
-      reach[static_cast<std::size_t>(k + d)] = x;
-      if (x >= size(a_) && x - k >= size(b_)) return true;
-    }
-    return false;
-  }
-
-  KernelSequence a_, b_;
-  std::vector<DiagonalReach> reached_;  // by number of differences
-};
-
-}  // namespace
-
-std::optional<std::vector<SequenceChange>> align_sequences(KernelSequence a, KernelSequence b, std::size_t most) {
-  std::size_t same_begin = 0, same_end = 0;
-  const std::size_t shorter = std::min(a.size(), b.size());
-  while (same_begin < shorter && a[same_begin] == b[same_begin]) ++same_begin;
-  while (same_end < shorter - same_begin && a[a.size() - 1 - same_end] == b[b.size() - 1 - same_end]) ++same_end;
-  const KernelSequence middle_a = a.subspan(same_begin, a.size() - same_begin - same_end),
-                       middle_b = b.subspan(same_begin, b.size() - same_begin - same_end);
-  ReachSearch search(middle_a, middle_b);
-  if (!search.run(most)) return std::nullopt;
-  std::vector<SequenceChange> changes;  // in reverse order
-  search.trace_back([&](SequencePosition x, SequencePosition y, bool added) {
-    const std::size_t at_a = same_begin + static_cast<std::size_t>(x), at_b = same_begin + static_cast<std::size_t>(y);
-    const std::size_t of_a = added ? 0 : 1, of_b = added ? 1 : 0;
-    if (changes.empty() || changes.back().at_a != at_a + of_a || changes.back().at_b != at_b + of_b)
-      changes.push_back({at_a + of_a, 0, at_b + of_b, 0});
-    SequenceChange& change = changes.back();
-    change = {at_a, change.count_a + of_a, at_b, change.count_b + of_b};
-  });
-  std::reverse(changes.begin(), changes.end());
-  return changes;
-}
 
 namespace {
 
@@ -156,8 +63,11 @@ class StepProfile : public TablesObserver {
     const NamedClasses::Id id = classes_.of(work);
     kept_.windows().each_part(work.process, work.start_ns, work.end_ns,
                               [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
-                                if (kept_.place(work.process, i) != KeptSteps::kNone)
-                                  add_time(work, id, i, start_ns, end_ns);
+                                if (kept_.place(work.process, i) == KeptSteps::kNone) return;
+                                DeviceStep& step = devices_.at({work.process, work.device})[i];
+                                step.worked = true;
+                                PartSums parts{step, id};
+                                step.intervals.add(work.work_class, start_ns, end_ns, parts);
                               });
     each_share(kept_.windows(), work, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
       if (const std::size_t place = kept_.place(work.process, i); place != KeptSteps::kNone)
@@ -194,15 +104,6 @@ class StepProfile : public TablesObserver {
  private:
   using DeviceKey = std::pair<ProcessId, std::int64_t>;
 
-  // Adds the work that ran in the time of a step, whichever step launched it.
-  void add_time(const GpuWork& work, NamedClasses::Id id, std::size_t window, std::int64_t start_ns,
-                std::int64_t end_ns) {
-    DeviceStep& step = devices_.at({work.process, work.device})[window];
-    step.worked = true;
-    PartSums parts{step, id};
-    step.intervals.add(work.work_class, start_ns, end_ns, parts);
-  }
-
   // Adds the work that a step launched.
   void add_sums(const GpuWork& work, NamedClasses::Id id, std::size_t place, std::int64_t start_ns,
                 std::int64_t end_ns) {
@@ -221,12 +122,12 @@ class StepProfile : public TablesObserver {
     const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
     const auto device = devices_.find({gap.process, gap.device});
     if (device == devices_.end() || (is_edge && !kept_.windows().are_bounded())) return;
-    const auto& windows = kept_.windows().of(gap.process);
-    for (std::size_t i = kept_.windows().first_after(gap.process, gap.from_ns);
-         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
-      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) device->second[i].idle[cause] += times[cause];
-    }
+    kept_.windows().each_part(gap.process, gap.from_ns, gap.to_ns,
+                              [&](std::size_t i, std::int64_t from_ns, std::int64_t to_ns) {
+                                const IdleTimes times = gap.times(from_ns, to_ns);
+                                for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
+                                  device->second[i].idle[cause] += times[cause];
+                              });
   }
 
   // Counts steps of a process without GPU use as idle with unknown cause.
@@ -339,9 +240,8 @@ class StepProfile : public TablesObserver {
   void order_sequences() {
     std::map<StringId, std::uint32_t> numbers;
     for (std::size_t i = 0; i < launched_.size(); ++i) {
-      std::stable_sort(launched_[i].begin(), launched_[i].end(), [](const Launched& a, const Launched& b) {
-        return std::tie(a.at_ns, a.start_ns) < std::tie(b.at_ns, b.start_ns);
-      });
+      std::ranges::stable_sort(launched_[i], {},
+                               [](const Launched& each) { return std::pair(each.at_ns, each.start_ns); });
       for (const Launched& each : launched_[i]) {
         const auto [number, is_new] = numbers.try_emplace(each.name, static_cast<std::uint32_t>(profile_.names.size()));
         if (is_new) profile_.names.emplace_back(context_.catalog.strings[each.name]);
@@ -382,19 +282,179 @@ class StepProfile : public TablesObserver {
   std::vector<std::vector<Launched>> launched_;
 };
 
+constexpr std::string_view kTime = "time", kWait = "wait", kTransfer = "transfer";
+
+// Collectives by operation and size, in the step in which their work begins on each rank. Wait and transfer are missing
+// if the starts of some ranks are unknown.
+class CollectiveProfile : public TablesObserver {
+ public:
+  CollectiveProfile(const AnalysisContext& context, RunProfile& profile, bool whole)
+      : context_(context), profile_(profile), kept_(context, whole, profile) {}
+
+  void finish(const std::vector<ResultTable>&) override {
+    const auto& [calls, matched, clocks] = *context_.collectives;
+    for (const MatchedCollective& each : matched.collectives) {
+      const CollectiveTimes times = times_of(matched, calls, each);
+      const auto size = size_of(matched, calls, each);
+      const Operation operation = calls.whats[each.what].operation;
+      Quantity quantity{std::string(operation_name(operation)),
+                        size && *size > 0 ? static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*size)))
+                                          : size.value_or(-1),
+                        {}};
+      for (const MatchedCall& which : matched.calls_of(each))
+        add(quantity, times, operation, which.process, call_of(calls, which));
+    }
+  }
+
+ private:
+  void add(Quantity& quantity, const CollectiveTimes& times, Operation operation, ProcessId process,
+           const CollectiveCall& call) {
+    if (!context_.chosen[process] || call.gpu_start_ns == kNoTime || call.gpu_end_ns == kNoTime) return;
+    const Windows& steps = kept_.windows();
+    const auto window = call.host_start_ns != kNoTime && steps.are_steps()
+                            ? steps.launched_in(process, call.host_start_ns)
+                            : steps.at(process, call.gpu_start_ns);
+    const std::size_t place = window ? kept_.place(process, *window) : KeptSteps::kNone;
+    if (place == KeptSteps::kNone) return;
+    const auto put = [&](std::string_view measure, std::int64_t ns) {
+      quantity.measure = measure;
+      profile_.group(QuantityGroup::collective)[quantity].add(place, ns, 1);
+    };
+    put(kTime, call.gpu_end_ns - call.gpu_start_ns);
+    if (!times.all_started) return;
+    put(kWait, times.last_start_ns - call.gpu_start_ns);
+    if (all_depend_on_all(operation)) put(kTransfer, std::max<std::int64_t>(0, call.gpu_end_ns - times.last_start_ns));
+  }
+
+  const AnalysisContext& context_;
+  RunProfile& profile_;
+  KeptSteps kept_;
+};
+
+// Operators by name: host time and GPU time per step, of the operator itself (as in `operators`), and the number of
+// calls and launches.
+class OperatorProfile : public TablesObserver {
+ public:
+  OperatorProfile(const AnalysisContext& context, RunProfile& profile, bool whole)
+      : context_(context),
+        profile_(profile),
+        kept_(context, whole, profile),
+        host_(kept_.windows().host()),
+        utilities_(context.catalog.strings),
+        ranges_(context) {}
+
+  void event(const Event& event, const Facts&) override {
+    if (!is_slice(event)) return;
+    ranges_.settle(event.start_ns, [&](const Event& call) { enter(call); });
+    is_api_call(event.kind) ? ranges_.call(event) : enter(event);
+  }
+
+  void work(const GpuWork& work) override {
+    ranges_.settle([&](const Event& call) { enter(call); });
+    const StringId* launcher = ranges_.of(work);
+    if (launcher == nullptr || *launcher == 0) return;
+    each_share(kept_.windows(), work, [&](std::size_t window, std::int64_t start_ns, std::int64_t end_ns) {
+      const std::size_t place = kept_.place(work.process, window);
+      if (place == KeptSteps::kNone) return;
+      Sums& sums = sums_[*launcher];
+      sums.has_gpu = true;
+      sums.gpu.add(place, end_ns - start_ns, work.start_ns >= start_ns ? 1 : 0);
+    });
+  }
+
+  void end_of(ProcessId process) override {
+    ranges_.end_of(process, [&](const Event& call) { enter(call); });
+  }
+
+  void finish(const std::vector<ResultTable>&) override {
+    ranges_.settle([&](const Event& call) { enter(call); });
+    Quantities& quantities = profile_.group(QuantityGroup::operation);
+    for (auto& [name, sums] : sums_) {
+      const std::string text(context_.catalog.strings[name]);
+      quantities[{text, -1, "host"}] = std::move(sums.host);
+      if (sums.has_gpu) quantities[{text, -1, "gpu"}] = std::move(sums.gpu);
+    }
+  }
+
+ private:
+  struct Sums {
+    StepSums host, gpu;
+    bool has_gpu = false;
+  };
+  struct Merged {
+    StringId name = 0;
+    std::int64_t start_ns = 0;
+  };
+  struct Entered {
+    StringId innermost = 0;    // the operator itself or the one around it; 0 if none
+    bool is_operator = false;  // the slice itself is an operator
+    OnlyChild<Merged> inside;
+  };
+
+  void enter(const Event& event) {
+    if (event.kind == Kind::cpu_op && utilities_.holds(event.name)) return;
+    const ProcessId process = context_.catalog.tracks[event.track].process;
+    if (!kept_.takes_part(process)) return;
+    const std::int64_t end_ns = slice_end(event, kLatest_ns),
+                       ended_ns = event.duration_ns < 0 ? event.start_ns : end_ns;
+    Entered* around = ranges_.around(event.track, event.start_ns, end_ns);
+    Entered entered;
+    bool is_first = false;
+    if (around != nullptr) {
+      entered.innermost = around->innermost;
+      if (around->is_operator) {
+        add(entered.innermost, process, event.start_ns, ended_ns, -1, 0);
+        is_first = around->inside.begin(
+            [&](const Merged& other) { add(other.name, process, other.start_ns, other.start_ns, 1, 1); });
+      }
+    }
+    if (is_api_call(event.kind)) {
+      ranges_.launches(event, entered.innermost);
+    } else if (event.kind == Kind::cpu_op) {
+      const bool is_merged = is_first && entered.innermost == event.name;
+      if (is_merged) around->inside.merge({event.name, event.start_ns});
+      entered.innermost = event.name;
+      entered.is_operator = true;
+      add(event.name, process, event.start_ns, ended_ns, 1, is_merged ? 0 : 1);
+    }
+    ranges_.open(event.track, {event.start_ns, end_ns, std::move(entered)});
+  }
+
+  // Adds host time: `sign` times its part in each step, and `count` in the step in which it starts.
+  void add(StringId name, ProcessId process, std::int64_t start_ns, std::int64_t end_ns, std::int64_t sign,
+           std::int64_t count) {
+    host_.each_part(process, start_ns, end_ns, [&](std::size_t window, std::int64_t from_ns, std::int64_t to_ns) {
+      const std::size_t place = kept_.place(process, window);
+      if (place != KeptSteps::kNone)
+        sums_[name].host.add(place, sign * (to_ns - from_ns), host_.at(process, start_ns) == window ? count : 0);
+    });
+  }
+
+  const AnalysisContext& context_;
+  RunProfile& profile_;
+  KeptSteps kept_;
+  const Windows host_;
+  UtilityOperators utilities_;
+  std::unordered_map<StringId, Sums> sums_;
+  LaunchRanges<Entered, StringId> ranges_;
+};
+
 }  // namespace
 
 std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool whole, bool for_diff) {
-  ObserverNeeds needs;
-  needs.kinds = kinds_of({Kind::runtime, Kind::driver});
-  needs.any_time = true;
-  needs.launches = true;
   std::vector<TablesObserverEntry> observers{
-      {needs, [&profile, whole, for_diff](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> {
+      {{.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true, .launches = true},
+       [&profile, whole, for_diff](const AnalysisContext& context) {
          return std::make_unique<StepProfile>(context, profile, whole, for_diff);
        }}};
-  if (for_diff)
-    observers.insert(observers.end(), {collective_observer(profile, whole), operator_observer(profile, whole)});
+  if (!for_diff) return observers;
+  observers.push_back({{.collectives = true}, [&profile, whole](const AnalysisContext& context) {
+                         return std::make_unique<CollectiveProfile>(context, profile, whole);
+                       }});
+  observers.push_back({{.kinds = operator_kinds(), .any_time = true, .launches = true},
+                       [&profile, whole](const AnalysisContext& context) {
+                         return std::make_unique<OperatorProfile>(context, profile, whole);
+                       }});
   return observers;
 }
 

@@ -115,9 +115,7 @@ std::vector<Derived> lost_slices(const Catalog& catalog) {
       losses.instead_of_events(trace);
     }
   }
-  std::stable_sort(slices.begin(), slices.end(), [](const Derived& a, const Derived& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.duration_ns > b.duration_ns;
-  });
+  std::ranges::stable_sort(slices, {}, [](const Derived& each) { return std::pair(each.start_ns, -each.duration_ns); });
   return slices;
 }
 

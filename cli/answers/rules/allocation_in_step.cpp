@@ -1,11 +1,5 @@
 // allocation-in-step: the driver allocates or releases GPU memory in training steps after the first two, when a caching allocator
 // has all the memory that it needs. Releasing memory waits for the GPU, so the GPU idles afterwards.
-#include <fmt/format.h>
-
-#include <map>
-#include <utility>
-
-#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
 
 namespace cli::rules {
@@ -15,9 +9,8 @@ constexpr std::int64_t kLeastAllocationShare = 100;  // 1 / N of the time: idle 
 
 class AllocationInStep : public Rule {
  public:
-  explicit AllocationInStep(const AnalysisContext& context) : context_(context), calls_(context) {}
+  explicit AllocationInStep(const AnalysisContext& context) : Rule(context), calls_(context) {}
 
-  void use(GapClaims& claims) override { claims_ = &claims; }
   void event(const Event& event, const Facts&) override {
     const auto call = calls_.event(event);
     if (!call) return;
@@ -27,8 +20,7 @@ class AllocationInStep : public Rule {
     ++process.counts[event.name];
     process.time_ns += call->end_ns - call->start_ns;
     evidence_.add(id, call->start_ns, call->end_ns, call->end_ns - call->start_ns, [&] {
-      return std::string(context_.catalog.strings[event.name]) + ", called " +
-             claims_->activity().text(event.track, event.start_ns);
+      return name_of(event.name) + ", called " + claims_->activity().text(event.track, event.start_ns);
     });
   }
   void end_of(ProcessId process) override { calls_.end_of(process); }
@@ -49,7 +41,7 @@ class AllocationInStep : public Rule {
     }
     finding.title = fmt::format(
         "the program allocates or releases GPU memory through the driver {}, mostly with {}; the calls take {}, and the GPU idles {} in and after them",
-        times_text(scope, most.count), std::string(context_.catalog.strings[often]), per_step_text(scope, most.time_ns),
+        times_text(scope, most.count), name_of(often), per_step_text(scope, most.time_ns),
         per_step_text(scope, fired.most_ns));
     finding.advice =
         "Remove torch.cuda.empty_cache() from the step, reuse buffers, keep sizes constant (pad batches), and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. "
@@ -63,8 +55,6 @@ class AllocationInStep : public Rule {
     std::map<StringId, std::int64_t> counts;
   };
 
-  const AnalysisContext& context_;
-  const GapClaims* claims_ = nullptr;
   LateAllocations calls_;
   std::map<ProcessId, OfProcess> processes_;
   std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> idle_ns_;  // by device
@@ -74,15 +64,14 @@ class AllocationInStep : public Rule {
 }  // namespace
 
 RuleEntry allocation_in_step_rule() {
-  return {
-      .name = "allocation-in-step",
-      .fires =
-          "a GPU idles for more than 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
-      .source =
-          "PyTorch, CUDA semantics, memory management: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
-      .inputs = {RuleInput::launches, RuleInput::steps},
-      .gap_owner = GapOwner::allocation,
-      .make = make_rule<AllocationInStep>};
+  return rule_entry<AllocationInStep>(
+      {.name = "allocation-in-step",
+       .fires =
+           "a GPU idles for more than 1 % of the time in or after calls that allocate or release its memory, in the third step or later",
+       .source =
+           "PyTorch, CUDA semantics, memory management: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+       .inputs = {RuleInput::launches, RuleInput::steps},
+       .gap_owner = GapOwner::allocation});
 }
 
 }  // namespace cli::rules

@@ -1,13 +1,7 @@
 // backward-long: the backward pass takes far longer on the GPU than the forward pass. A factor of two is normal,
 // because it computes two gradients per product, and a factor of three with activation checkpointing, which repeats the
 // forward pass.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/base/text.h"
 
 namespace cli::rules {
 namespace {
@@ -17,7 +11,7 @@ constexpr std::int64_t kLeastBackwardShare = 5;  // 1 / N of the time: backward 
 
 class BackwardLong : public Rule {
  public:
-  explicit BackwardLong(const AnalysisContext&) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading phases(tables, "step_phases");
@@ -37,8 +31,7 @@ class BackwardLong : public Rule {
              passes.backward_ns <= scope.time.length_ns / kLeastBackwardShare;
     });
     if (ranks.empty()) return {};
-    const auto most = std::max_element(
-        ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.ratio() < b.second.ratio(); });
+    const auto most = std::ranges::max_element(ranks, {}, [](const auto& each) { return each.second.ratio(); });
     Finding finding;
     for (const auto& [rank, passes] : ranks) finding.ranks.push_back(rank);
     finding.steps = most->second.steps;
@@ -65,14 +58,13 @@ class BackwardLong : public Rule {
 }  // namespace
 
 RuleEntry backward_long_rule() {
-  return {
-      .name = "backward-long",
-      .fires =
-          "the backward pass takes more than 3 times as long on the GPU as the forward pass, and more than 20 % of the time",
-      .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
-      .inputs = {RuleInput::passes},
-      .tables = {"step_phases"},
-      .make = make_rule<BackwardLong>};
+  return rule_entry<BackwardLong>(
+      {.name = "backward-long",
+       .fires =
+           "the backward pass takes more than 3 times as long on the GPU as the forward pass, and more than 20 % of the time",
+       .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
+       .inputs = {RuleInput::passes},
+       .tables = {"step_phases"}});
 }
 
 }  // namespace cli::rules

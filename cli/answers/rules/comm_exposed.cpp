@@ -1,17 +1,8 @@
 // comm-exposed: exposed communication without waiting for other ranks. If every rank of a collective depends on all
 // others, only the time after the last rank's start counts. If that start is unknown (ranks that are not in the trace,
 // unmatched calls, broadcasts, sends and receives), the waiting time is unknown, and so is the saving.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/timeline/collectives/operations.h"
 
 namespace cli::rules {
 namespace {
@@ -21,7 +12,7 @@ constexpr std::int64_t kLeastHiddenShare = 2;  // 1 / N of the communication
 
 class CommExposed : public Rule {
  public:
-  explicit CommExposed(const AnalysisContext& context) : context_(context) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     for (const MatchedCollective& each : context_.collectives->matched.collectives) {
@@ -61,7 +52,7 @@ class CommExposed : public Rule {
         !all_depend_on_all(calls.whats[collective.what].operation))
       return look_alone(collective);
     // If clocks cannot be compared, the ranks still end together: the shortest call is that of the last rank.
-    const bool by_ends = std::any_of(some.begin(), some.end(), [&](const MatchedCall& each) {
+    const bool by_ends = std::ranges::any_of(some, [&](const MatchedCall& each) {
       return !context_.collectives->clocks.error_between(each.process, some[0].process);
     });
     std::int64_t shortest_ns = kLatest_ns;
@@ -122,9 +113,7 @@ class CommExposed : public Rule {
   }
 
   Finding known_finding(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
-    const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) {
-      return times_.at(a).order() < times_.at(b).order();
-    });
+    const auto most = std::ranges::max_element(processes, {}, [&](ProcessId id) { return times_.at(id).order(); });
     const Times& times = times_.at(*most);
     Finding finding = finding_of(scope, processes, evidence_);
     finding.saving_ns = times.exposed_ns;
@@ -143,8 +132,7 @@ class CommExposed : public Rule {
 
   Finding unknown_finding(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
     const auto of_both = [&](ProcessId id) { return times_.at(id).exposed_ns + times_.at(id).unknown_exposed_ns; };
-    const auto most = std::max_element(processes.begin(), processes.end(),
-                                       [&](ProcessId a, ProcessId b) { return of_both(a) < of_both(b); });
+    const auto most = std::ranges::max_element(processes, {}, of_both);
     Finding finding = finding_of(scope, processes, unknown_evidence_);
     finding.title =
         fmt::format("communication is exposed for {}, which includes an unknown amount of waiting for other ranks",
@@ -163,7 +151,6 @@ class CommExposed : public Rule {
     return finding;
   }
 
-  const AnalysisContext& context_;
   std::map<ProcessId, Times> times_;
   LongestEvidence evidence_, unknown_evidence_;  // after the last start; without a known last start
 };
@@ -171,15 +158,14 @@ class CommExposed : public Rule {
 }  // namespace
 
 RuleEntry comm_exposed_rule() {
-  return {
-      .name = "comm-exposed",
-      .fires =
-          "exposed communication, without waiting for other ranks, takes more than 20 % of the time, and compute hides less than half of the communication",
-      .source =
-          "PyTorch, DistributedDataParallel: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
-      .tables = {"temporal"},
-      .needs = {.collectives = true},
-      .make = make_rule<CommExposed>};
+  return rule_entry<CommExposed>(
+      {.name = "comm-exposed",
+       .fires =
+           "exposed communication, without waiting for other ranks, takes more than 20 % of the time, and compute hides less than half of the communication",
+       .source =
+           "PyTorch, DistributedDataParallel: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+       .tables = {"temporal"},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli::rules

@@ -1,18 +1,10 @@
 // comm-slow: a communicator transfers data slower than others of the same size, in the same operation and with messages
 // of the same size. Compares the transfers, from the last start to the end (collectives/match.h); the links are
 // unknown.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bit>
-#include <map>
-#include <tuple>
 
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/percentile.h"
-#include "cli/base/text.h"
-#include "cli/timeline/collectives/operations.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::rules {
@@ -24,7 +16,7 @@ constexpr std::int64_t kLeastSlowShare = 100;   // 1 / N of the time
 
 class CommSlow : public Rule {
  public:
-  explicit CommSlow(const AnalysisContext& context) : context_(context) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     collect();
@@ -98,21 +90,19 @@ class CommSlow : public Rule {
     return finding;
   }
 
-  const AnalysisContext& context_;
   std::map<Kind, std::map<std::uint32_t, std::vector<std::int64_t>>> transfers_;  // ns, by group
 };
 
 }  // namespace
 
 RuleEntry comm_slow_rule() {
-  return {
-      .name = "comm-slow",
-      .fires =
-          "a communicator reaches less than 60 % of the median bandwidth of similar communicators, and this costs more than 1 % of the time",
-      .source = "NVIDIA nccl-tests, Performance: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md",
-      .inputs = {RuleInput::matched_collectives},
-      .needs = {.collectives = true},
-      .make = make_rule<CommSlow>};
+  return rule_entry<CommSlow>(
+      {.name = "comm-slow",
+       .fires =
+           "a communicator reaches less than 60 % of the median bandwidth of similar communicators, and this costs more than 1 % of the time",
+       .source = "NVIDIA nccl-tests, Performance: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md",
+       .inputs = {RuleInput::matched_collectives},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli::rules

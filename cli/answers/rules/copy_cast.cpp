@@ -1,6 +1,4 @@
 // copy-cast: kernels with which PyTorch copies tensors on the GPU to another type or layout.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/work_rule.h"
 
 namespace cli::rules {
@@ -10,23 +8,15 @@ constexpr std::int64_t kLeastCopyCastShare = 20;  // 1 / N of the time
 
 class CopyCast : public WorkRule {
  public:
-  explicit CopyCast(const AnalysisContext& context) : WorkRule(context), names_(context.catalog.strings.size()) {}
+  explicit CopyCast(const AnalysisContext& context) : WorkRule(context, kLeastCopyCastShare) {}
 
  private:
   // Kernels of aten::copy_ (aten/src/ATen/native/cuda/Copy.cu): direct_copy_kernel_cuda, bfloat16_copy_kernel_cuda,
   // ...; before 1.10 a lambda of copy_device_to_device. Only aten::copy_ has kernels with these names.
   bool is_own(const GpuWork& work) override {
-    if (work.kind != Kind::kernel) return false;
-    if (work.name >= names_.size()) names_.resize(work.name + std::size_t{1});
-    std::uint8_t& known = names_[work.name];
-    if (known == 0) {
-      const std::string_view name = context_.catalog.strings[work.name];
-      known = name.find("copy_kernel_cuda") != name.npos || name.find("copy_device_to_device") != name.npos ? 2 : 1;
-    }
-    return known == 2;
-  }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override {
-    return sum.exposed_ns > length_ns / kLeastCopyCastShare;
+    return work.kind == Kind::kernel && names_.is(context_.catalog.strings, work.name, [](std::string_view name) {
+      return name.find("copy_kernel_cuda") != name.npos || name.find("copy_device_to_device") != name.npos;
+    });
   }
   void explain(const DiagnosisScope& scope, ProcessId, std::int64_t, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("tensors are copied to other types or layouts on the GPU {}; the copies take {}",
@@ -36,18 +26,17 @@ class CopyCast : public WorkRule {
         "channels_last throughout). torch.compile fuses casts with the kernels that read the result. The evidence names the operators.";
   }
 
-  std::vector<std::uint8_t> names_;  // by StringId: 0 not checked, 1 no, 2 yes
+  NameAnswers names_;
 };
 
 }  // namespace
 
 RuleEntry copy_cast_rule() {
-  return {
-      .name = "copy-cast",
-      .fires = "copy kernels of aten::copy_ (called by aten::to and aten::contiguous) take more than 5 % of the time",
-      .source = "PyTorch, torch.Tensor.to: https://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
-      .needs = WorkRule::needs(),
-      .make = make_rule<CopyCast>};
+  return rule_entry<CopyCast>(
+      {.name = "copy-cast",
+       .fires = "copy kernels of aten::copy_ (called by aten::to and aten::contiguous) take more than 5 % of the time",
+       .source = "PyTorch, torch.Tensor.to: https://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
+       .needs = WorkRule::needs()});
 }
 
 }  // namespace cli::rules

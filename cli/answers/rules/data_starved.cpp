@@ -1,8 +1,5 @@
 // data-starved: the GPU idles while the host is in a range that loads data (gap_claims.h) and has launched nothing.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/idle_rule.h"
-#include "cli/base/text.h"
 
 namespace cli::rules {
 namespace {
@@ -11,7 +8,7 @@ constexpr std::int64_t kLeastStarvedShare = 20;  // 1 / N of the time
 
 class DataStarved : public IdleRule {
  public:
-  using IdleRule::IdleRule;
+  explicit DataStarved(const AnalysisContext& context) : IdleRule(context, kLeastStarvedShare) {}
 
  private:
   void claimed(const ClaimedGap& claim) override {
@@ -19,15 +16,11 @@ class DataStarved : public IdleRule {
     IdleRule::claimed(claim);
   }
   std::string describe(const ClaimedGap& claim) const override {
-    return "the host was in " + std::string(context_.catalog.strings[*name_]) + "; " +
-           around_text(context_.catalog, claim.gap);
-  }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
-    return sum.ns > length_ns / kLeastStarvedShare;
+    return "the host was in " + name_of(*name_) + "; " + around_text(context_.catalog, claim.gap);
   }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("the GPU waits for data: it idles {} while the host is in {}",
-                                per_step_text(scope, sum.ns), std::string(context_.catalog.strings[*name_]));
+                                per_step_text(scope, sum.ns), name_of(*name_));
     finding.advice =
         "Use DataLoader workers (num_workers=4 or more, prefetch_factor) with pin_memory=True and persistent_workers=True, and copy with non_blocking=True. "
         "If the workers are already busy, decode and augment on the GPU (DALI) or preprocess the data.";
@@ -39,14 +32,13 @@ class DataStarved : public IdleRule {
 }  // namespace
 
 RuleEntry data_starved_rule() {
-  return {
-      .name = "data-starved",
-      .fires = "a GPU idles for more than 5 % of the time while its host loads data",
-      .source =
-          "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
-      .inputs = {RuleInput::launches, RuleInput::host_ranges},
-      .gap_owner = GapOwner::data_loading,
-      .make = make_rule<DataStarved>};
+  return rule_entry<DataStarved>(
+      {.name = "data-starved",
+       .fires = "a GPU idles for more than 5 % of the time while its host loads data",
+       .source =
+           "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
+       .inputs = {RuleInput::launches, RuleInput::host_ranges},
+       .gap_owner = GapOwner::data_loading});
 }
 
 }  // namespace cli::rules

@@ -1,16 +1,7 @@
 #include "cli/answers/rules/diagnose.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
 #include <set>
-#include <unordered_map>
 
-#include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/tables/whole_steps.h"
-#include "cli/base/text.h"
-#include "cli/trace/event_times.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::rules {
@@ -314,9 +305,8 @@ std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const Trac
 std::vector<const AnalysisEntry*> tables_of(const std::vector<const RuleEntry*>& rules) {
   std::vector<const AnalysisEntry*> chosen;
   for (const AnalysisEntry& entry : analyses()) {
-    const bool read = std::any_of(rules.begin(), rules.end(), [&](const RuleEntry* rule) {
-      return std::find(rule->tables.begin(), rule->tables.end(), entry.name) != rule->tables.end();
-    });
+    const bool read = std::ranges::any_of(
+        rules, [&](const RuleEntry* rule) { return std::ranges::count(rule->tables, entry.name) > 0; });
     if (read) chosen.push_back(&entry);
   }
   return chosen;
@@ -426,8 +416,7 @@ Diagnosis DiagnosisRun::finish(const AnalysisResult& result) {
     }
     finding.next_command = export_command(finding, first_step, request_.inputs);
   }
-  std::stable_sort(diagnosis_.findings.begin(), diagnosis_.findings.end(),
-                   [](const Finding& a, const Finding& b) { return urgency(a) > urgency(b); });
+  std::ranges::stable_sort(diagnosis_.findings, std::greater(), urgency);
   return std::move(diagnosis_);
 }
 

@@ -1,8 +1,5 @@
 // Runs the rules over a trace, in the same walk as the tables that they read.
 #pragma once
-#include <string>
-#include <vector>
-
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/analyze.h"
 

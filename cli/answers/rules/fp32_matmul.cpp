@@ -1,14 +1,9 @@
 // fp32-matmul: float32 matrix multiplications and convolutions without tensor cores, on a GPU whose tensor cores support TF32
 // (compute capability 8.0 and up).
-#include <fmt/format.h>
-
-#include <map>
-
 #include "cli/answers/rules/work_rule.h"
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/timeline/gpu/name_rules.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
@@ -35,7 +30,7 @@ tf32  *{ampere_,hopper_,blackwell_,sm80_,sm86_,sm90_,sm100_,cutlass_80_,cutlass_
 class Fp32Matmul : public WorkRule {
  public:
   explicit Fp32Matmul(const AnalysisContext& context)
-      : WorkRule(context),
+      : WorkRule(context, kLeastFp32Share),
         products_(kProductNames, "fp32-matmul"),
         architectures_(kArchitectureNames, "fp32-matmul"),
         names_(context.catalog.strings.size()) {}
@@ -50,15 +45,11 @@ class Fp32Matmul : public WorkRule {
     const Name& name = at(work.name);
     return name.is_fp32 && (name.tells_architecture || has_tf32(work));
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override {
-    return sum.exposed_ns > length_ns / kLeastFp32Share;
-  }
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum,
                Finding& finding) const override {
     finding.title =
         fmt::format("float32 matrix multiplications run without tensor cores {}; they take {}, mostly in {}",
-                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
-                    short_name(context_.catalog.strings[longest(most)]));
+                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns), short_name_of(longest(most)));
     finding.advice =
         "If the model tolerates it, use TF32 (torch.set_float32_matmul_precision(\"high\"); for convolutions torch.backends.cudnn.allow_tf32) or bfloat16 (torch.autocast).";
     finding.saving_ns.reset();
@@ -93,14 +84,13 @@ class Fp32Matmul : public WorkRule {
 }  // namespace
 
 RuleEntry fp32_matmul_rule() {
-  return {
-      .name = "fp32-matmul",
-      .fires =
-          "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU whose tensor cores support TF32",
-      .source =
-          "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
-      .needs = WorkRule::needs(),
-      .make = make_rule<Fp32Matmul>};
+  return rule_entry<Fp32Matmul>(
+      {.name = "fp32-matmul",
+       .fires =
+           "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU whose tensor cores support TF32",
+       .source =
+           "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
+       .needs = WorkRule::needs()});
 }
 
 }  // namespace cli::rules

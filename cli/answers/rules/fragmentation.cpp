@@ -1,10 +1,6 @@
 // fragmentation: the allocator reserved far more memory than was ever in use, and the GPU is nearly full. Reserved
 // memory that is not in use is the allocator's cache, which is harmless if the GPU has free memory.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/memory_rule.h"
-#include "cli/base/text.h"
-#include "cli/trace/ranks.h"
 
 namespace cli::rules {
 namespace {
@@ -27,7 +23,7 @@ class Fragmentation : public MemoryRule {
                ? std::optional(static_cast<double>(unused))
                : std::nullopt;
   }
-  void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
+  void explain(const DeviceMemory& worst, Finding& finding) const override {
     const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<std::uint64_t>(bytes)); };
     finding.title = fmt::format("the allocator reserves {} of {} on GPU {}{}, but at most {} is in use",
                                 text(*worst.reserved_peak_bytes), text(*worst.device_bytes), worst.device,
@@ -41,14 +37,13 @@ class Fragmentation : public MemoryRule {
 }  // namespace
 
 RuleEntry fragmentation_rule() {
-  return {
-      .name = "fragmentation",
-      .fires = "more than 80 % of a GPU's memory is reserved, and more than 20 % (and 1 GiB) of it is never in use",
-      .source =
-          "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
-      .inputs = {RuleInput::device_memory},
-      .tables = {"memory"},
-      .make = make_rule<Fragmentation>};
+  return rule_entry<Fragmentation>(
+      {.name = "fragmentation",
+       .fires = "more than 80 % of a GPU's memory is reserved, and more than 20 % (and 1 GiB) of it is never in use",
+       .source =
+           "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+       .inputs = {RuleInput::device_memory},
+       .tables = {"memory"}});
 }
 
 }  // namespace cli::rules

@@ -19,27 +19,14 @@
 // Idle time between an optimizer's small kernels belongs to `optimizer` instead of launches and host_late. It goes back
 // to these for ranks on which the optimizer is no finding.
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
+#include <cctype>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/whole_steps.h"
 #include "cli/base/text.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/names.h"
+#include "cli/timeline/select/step_name.h"
 
 namespace cli::rules {
 
@@ -51,15 +38,15 @@ class LateAllocations {
     std::int64_t start_ns, end_ns;
   };
 
-  explicit LateAllocations(const AnalysisContext& context)
-      : context_(context), steps_(whole_steps(context).host()), names_(context.catalog.strings.size()) {}
+  explicit LateAllocations(const AnalysisContext& context) : context_(context), steps_(whole_steps(context).host()) {}
 
   // Returns the call if it is such a call. A driver call inside a runtime call is the same call.
   std::optional<Call> event(const Event& event) {
     if (!is_api_call(event.kind) || !is_slice(event) || event.duration_ns <= 0 || !manages_memory(event.name))
       return std::nullopt;
     const ProcessId id = context_.catalog.tracks[event.track].process;
-    if (!is_late(id, event.start_ns)) return std::nullopt;
+    const auto step = steps_.at(id, event.start_ns);
+    if (!step || steps_.of(id)[*step].step.value_or(0) < kFirstSteps) return std::nullopt;
     Process& process = processes_[id];
     const Call call{event.start_ns, slice_end(event, kLatest_ns)};
     std::int64_t& last_end_ns = process.end_ns.try_emplace(event.track, kEarliest_ns).first->second;
@@ -100,27 +87,20 @@ class LateAllocations {
   };
 
   bool manages_memory(StringId name) {
-    if (name >= names_.size()) names_.resize(name + std::size_t{1});
-    const std::string_view text = context_.catalog.strings[name];
-    if (names_[name] == 0) names_[name] = is_allocation_name(text) || is_release_name(text) ? 2 : 1;
-    return names_[name] == 2;
-  }
-  bool is_late(ProcessId process, std::int64_t ns) const {
-    const auto step = steps_.at(process, ns);
-    return step && steps_.of(process)[*step].step.value_or(0) >= kFirstSteps;
+    return names_.is(context_.catalog.strings, name,
+                     [](std::string_view text) { return is_allocation_name(text) || is_release_name(text); });
   }
 
   const AnalysisContext& context_;
   const Windows steps_;
-  std::vector<std::uint8_t> names_;  // by StringId: 0 not checked, 1 no, 2 yes
+  NameAnswers names_;
   std::map<ProcessId, Process> processes_;
 };
 
 // Small kernels that an optimizer launches for one parameter each.
 class OptimizerKernels {
  public:
-  explicit OptimizerKernels(const AnalysisContext& context)
-      : context_(context), ranges_(context), many_at_once_(context.catalog.strings.size()) {}
+  explicit OptimizerKernels(const AnalysisContext& context) : context_(context), ranges_(context) {}
   static KindSet kinds() {
     return kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver});
   }
@@ -159,22 +139,16 @@ class OptimizerKernels {
     if (!ranges_.open_at(call.track, call.start_ns).empty()) ranges_.launches(call, {});
   }
   bool is_many_at_once(StringId id) {
-    if (id >= many_at_once_.size()) many_at_once_.resize(id + std::size_t{1});
-    std::uint8_t& known = many_at_once_[id];
-    if (known == 0) {
-      std::string name(context_.catalog.strings[id]);
-      std::transform(name.begin(), name.end(), name.begin(), [](char c) { return lower(c); });
-      known = std::any_of(kManyAtOnce.begin(), kManyAtOnce.end(),
-                          [&](std::string_view word) { return name.find(word) != name.npos; })
-                  ? 2
-                  : 1;
-    }
-    return known == 2;
+    return many_at_once_.is(context_.catalog.strings, id, [](std::string_view text) {
+      std::string name(text);
+      std::transform(name.begin(), name.end(), name.begin(), lower);
+      return std::ranges::any_of(kManyAtOnce, [&](auto word) { return name.find(word) != name.npos; });
+    });
   }
 
   const AnalysisContext& context_;
   LaunchRanges<InOptimizer, InOptimizer> ranges_;
-  std::vector<std::uint8_t> many_at_once_;  // by StringId: 0 not checked, 1 no, 2 yes
+  NameAnswers many_at_once_;
 };
 
 // Recent activity of host threads: the operators, ranges, CUDA calls, garbage collections and Python functions that a
@@ -182,7 +156,15 @@ class OptimizerKernels {
 
 // Returns true for ranges in which a program waits for its data: those of PyTorch's DataLoader, or with common names
 // ("data_loading", "get_batch").
-bool is_data_loading_name(std::string_view range);
+inline bool is_data_loading_name(std::string_view range) {
+  static constexpr std::array<std::string_view, 7> kWords{"dataloader", "dataloading", "loaddata",      "getbatch",
+                                                          "loadbatch",  "nextbatch",   "batchgenerator"};
+  std::string plain;
+  for (const char c : range) {
+    if (c != '_' && c != '-' && c != ' ') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return plain.find(word) != plain.npos; });
+}
 
 class HostActivity {
  public:
@@ -190,12 +172,31 @@ class HostActivity {
   // This is enough for twice as many.
   static constexpr std::size_t kMost = 16'384;
 
-  explicit HostActivity(const Catalog& catalog)
-      : catalog_(catalog), threads_(catalog.tracks.size()), loads_data_(catalog.strings.size()) {}
+  explicit HostActivity(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()) {}
 
   // Kinds of the events to pass to event().
-  static KindSet kinds();
-  void event(const Event& event);
+  static KindSet kinds() {
+    return kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx,
+                     Kind::garbage_collection, Kind::python_function});
+  }
+  void event(const Event& event) {
+    if (!is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::thread) return;
+    if (event.track >= threads_.size()) threads_.resize(event.track + std::size_t{1});
+    if (!threads_[event.track]) {
+      threads_[event.track] = std::make_unique<Thread>();
+      known_threads_.push_back(event.track);
+    }
+    Thread& thread = *threads_[event.track];
+    Range range{event.start_ns, slice_end(event, kLatest_ns), event.name};
+    if (event.kind == Kind::python_function) return thread.functions.add(range);
+    thread.ranges.add(range);
+    if (is_api_call(event.kind) || event.kind == Kind::garbage_collection) return;
+    thread.has_operators = true;
+    if (!loads_data_.is(catalog_.strings, event.name, is_data_loading_name)) return;
+    range.last_end_ns = std::max(range.end_ns, thread.loads.empty() ? range.end_ns : thread.loads.back().last_end_ns);
+    thread.loads.push_back(range);
+    if (thread.loads.size() > kMost) thread.loads.pop_front();
+  }
   // Frees the process's data. Do not query the process afterwards.
   void end_of(ProcessId process) {
     std::erase_if(known_threads_, [&](TrackId thread) {
@@ -210,17 +211,36 @@ class HostActivity {
   // thread or those at `ns` have been dropped. The innermost Python function is added if it began in the innermost
   // range; with `around_ns`, a time with `ns` in its middle, the innermost function that took half of it. Excludes
   // activities that begin at `ns`.
-  std::string text(TrackId thread, std::int64_t ns, std::int64_t around_ns = 0) const;
-  // Returns how much of [from_ns, to_ns) the thread loaded data.
-  std::int64_t loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const;
-  // Calls on_part(start, end) for the parts of [from_ns, to_ns) in which it did, disjoint and by start.
+  std::string text(TrackId thread, std::int64_t ns, std::int64_t around_ns = 0) const {
+    const std::string_view unknown = "host state unknown";
+    if (!is_known(thread)) return std::string(unknown);
+    const Thread& known = *threads_[thread];
+    const Range *inner = nullptr, *outer = nullptr, *function = nullptr;
+    known.ranges.each_at(ns, [&](const Range& range) {
+      if (step_name(catalog_.strings[range.name])) return;
+      if (outer == nullptr) outer = &range;
+      inner = &range;
+    });
+    known.functions.each_at(ns, [&](const Range& range) {
+      const std::int64_t within_ns =
+          std::min(range.end_ns, ns + around_ns / 2) - std::max(range.start_ns, ns - around_ns / 2);
+      if (2 * within_ns >= around_ns) function = &range;
+    });
+    if (function != nullptr && (inner == nullptr || inner->start_ns <= function->start_ns)) inner = function;
+    if (outer == nullptr) outer = inner;
+    if (outer == nullptr)
+      return std::string(known.has_operators && ns >= known.ranges.forgotten_to_ns ? "outside of all operators"
+                                                                                   : unknown);
+    const auto name = [&](const Range& range) { return "in " + std::string(catalog_.strings[range.name]); };
+    return inner == outer ? name(*outer) : name(*outer) + ", " + name(*inner);
+  }
+  // Calls on_part(start, end) for the parts of [from_ns, to_ns) in which the thread loaded data, disjoint and by start.
   template <typename OnPart>
   void each_loading(TrackId thread, std::int64_t from_ns, std::int64_t to_ns, OnPart&& on_part) const {
     if (!is_known(thread)) return;
     const std::deque<Range>& loads = threads_[thread]->loads;
     std::int64_t known_to_ns = from_ns;
-    const auto after = std::partition_point(loads.begin(), loads.end(),
-                                            [&](const Range& range) { return range.last_end_ns <= from_ns; });
+    const auto after = std::ranges::upper_bound(loads, from_ns, {}, &Range::last_end_ns);
     for (auto range = after; range != loads.end() && range->start_ns < to_ns; ++range) {
       const std::int64_t start_ns = std::max(range->start_ns, known_to_ns), end_ns = std::min(range->end_ns, to_ns);
       if (start_ns >= end_ns) continue;
@@ -231,7 +251,10 @@ class HostActivity {
   // Returns how many long ranges of a thread were examined so far. Tests use it to check that the time is linear.
   std::uint64_t looked_at(TrackId thread) const { return is_known(thread) ? threads_[thread]->ranges.looked_at : 0; }
   // Returns the newest range in which the thread loaded data.
-  std::optional<StringId> loading(TrackId thread) const;
+  std::optional<StringId> loading(TrackId thread) const {
+    if (!is_known(thread) || threads_[thread]->loads.empty()) return std::nullopt;
+    return threads_[thread]->loads.back().name;
+  }
 
  private:
   struct Range {
@@ -248,7 +271,20 @@ class HostActivity {
     std::uint64_t looked_at = 0;                  // number of ranges of `longer` examined so far
     std::int64_t forgotten_to_ns = kEarliest_ns;  // ranges before this time may be missing
 
-    void add(const Range& range);
+    void add(const Range& range) {
+      ranges.push_back(range);
+      if (ranges.size() <= kMost) return;
+      const Range& oldest = ranges.front();
+      const std::int64_t now_ns = ranges[1].start_ns;
+      looked_at += drop_ended(longer, now_ns,
+                              [&](const Range& each) { forgotten_to_ns = std::max(forgotten_to_ns, each.end_ns); });
+      if (oldest.end_ns > now_ns && longer.size() < kMost) {
+        add_open(longer, oldest);
+      } else {
+        forgotten_to_ns = std::max(forgotten_to_ns, oldest.end_ns);
+      }
+      ranges.pop_front();
+    }
     // Calls each(range) for the ranges that contain the moment, by start.
     template <typename Each>
     void each_at(std::int64_t ns, Each&& each) const {
@@ -267,13 +303,12 @@ class HostActivity {
     std::deque<Range> loads;
     bool has_operators = false;  // or other ranges, apart from CUDA calls and garbage collections
   };
-  bool loads_data(StringId name);
   bool is_known(TrackId thread) const { return thread < threads_.size() && threads_[thread] != nullptr; }
 
   const Catalog& catalog_;
   std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null if it has no events or its process has ended
   std::vector<TrackId> known_threads_;            // threads with data
-  std::vector<std::uint8_t> loads_data_;          // by StringId: 0 not checked, 1 no, 2 yes
+  NameAnswers loads_data_;
 };
 
 // The causes that can claim idle time of a device (gap_claims.h).
@@ -291,11 +326,11 @@ enum class GapOwner : std::uint8_t {
 };
 inline constexpr std::size_t kGapOwners = static_cast<std::size_t>(GapOwner::count_);
 
-struct ClaimedGap;
-class GapClaims;
-
 // Returns true for a copy from host memory that is not pinned.
-bool is_from_pageable(const GpuWork& work);
+inline bool is_from_pageable(const GpuWork& work) {
+  const auto* copy = work.facts->get<CopyFacts>();
+  return copy != nullptr && copy->from_memory == kPageableMemory;
+}
 
 // The part of a gap, in one window, that belongs to one owner. Valid during Rule::claimed().
 struct ClaimedGap {
@@ -318,54 +353,146 @@ class GapClaims {
         optimizers_(context) {}
   static ObserverNeeds needs() { return {.kinds = HostActivity::kinds(), .any_time = true, .gaps = true}; }
 
-  void event(const Event& event);
-  void work(const GpuWork& work);
-  void end_of(ProcessId process);  // see TraceObserver::end_of()
+  void event(const Event& event) {
+    activity_.event(event);
+    allocations_.event(event);
+    optimizers_.event(event);
+  }
+  void work(const GpuWork& work) { after_optimizer_[{work.process, work.device}] = optimizers_.has(work); }
+  // See TraceObserver::end_of().
+  void end_of(ProcessId process) {
+    activity_.end_of(process);
+    allocations_.end_of(process);
+    optimizers_.end_of(process);
+    after_optimizer_.erase(after_optimizer_.lower_bound({process, INT64_MIN}),
+                           after_optimizer_.lower_bound({process + 1, INT64_MIN}));
+  }
   // Calls `on_claim` for each claim on the gap. Skips gaps without work after them. Skips gaps before the first work
   // unless steps are diagnosed, because then the step that launched the work began earlier.
   template <typename OnClaim>
   void gap(const DeviceGap& gap, OnClaim&& on_claim) {
     if (gap.next == nullptr || (gap.from_ns == kEarliest_ns && !context_.windows.are_steps())) return;
-    const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns);
-         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const std::int64_t from_ns = std::max(gap.from_ns, windows[i].from_ns),
-                         to_ns = std::min(gap.to_ns, windows[i].to_ns);
-      claim(gap, from_ns, to_ns);
-      for (std::size_t owner = 0; owner < kGapOwners; ++owner) {
-        for (const bool if_no_optimizer : {false, true}) {
-          const std::int64_t ns = (if_no_optimizer ? without_optimizer_ns_ : ns_)[owner];
-          const Span span = span_of(static_cast<GapOwner>(owner), from_ns, to_ns);
-          if (ns > 0)
-            on_claim(ClaimedGap{gap, static_cast<GapOwner>(owner), span.from_ns, span.to_ns, ns, if_no_optimizer,
-                                activity_});
-        }
-      }
-    }
+    context_.windows.each_part(gap.process, gap.from_ns, gap.to_ns,
+                               [&](std::size_t, std::int64_t from_ns, std::int64_t to_ns) {
+                                 if (from_ns == gap.to_ns) return;
+                                 claim(gap, from_ns, to_ns);
+                                 for (std::size_t owner = 0; owner < kGapOwners; ++owner) {
+                                   for (const bool if_no_optimizer : {false, true}) {
+                                     const std::int64_t ns = (if_no_optimizer ? without_optimizer_ns_ : ns_)[owner];
+                                     const Span span = span_of(static_cast<GapOwner>(owner), from_ns, to_ns);
+                                     if (ns > 0)
+                                       on_claim(ClaimedGap{gap, static_cast<GapOwner>(owner), span.from_ns, span.to_ns,
+                                                           ns, if_no_optimizer, activity_});
+                                   }
+                                 }
+                               });
   }
   // Returns true for a small kernel of an optimizer, launched for one parameter.
   bool is_optimizer_kernel(const GpuWork& work) { return optimizers_.has(work); }
   // Returns true for a copy to the device for which the host waits: from pageable memory, or by a blocking call.
-  bool blocks_to_device(const GpuWork& work);
+  bool blocks_to_device(const GpuWork& work) {
+    if (work.kind != Kind::memcpy || names_[work.name].copy != DerivedTrack::copy_h2d) return false;
+    return is_from_pageable(work) ||
+           (work.call != nullptr && !names_[work.call->name].is_async && !names_[work.call->name].launches_graph);
+  }
   // Host activity up to the newest event.
   const HostActivity& activity() const { return activity_; }
 
  private:
   using Times = std::array<std::int64_t, kGapOwners>;
+  // By IdleCause: who claims this part of the rest of a gap
+  static constexpr std::array<std::optional<GapOwner>, kIdleCauses> kOwners{{{},
+                                                                             GapOwner::blocking_copy,
+                                                                             {},
+                                                                             GapOwner::host_late,
+                                                                             GapOwner::launches,
+                                                                             GapOwner::launches,
+                                                                             GapOwner::unexplained}};
   struct Span {
     std::int64_t from_ns, to_ns;
   };
 
-  void claim(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns);
-  void claim_span(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns);
+  void claim(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) {
+    ns_ = without_optimizer_ns_ = {};
+    taken_.clear();
+    if (gap.collections != nullptr) {
+      for (std::size_t i = 0; i < gap.part_count; ++i) {
+        const DeviceGap::Part& part = gap.parts[i];
+        if (part.cause != IdleCause::after_sync && part.cause != IdleCause::host_late) continue;
+        gap.collections->each_within(std::max(from_ns, part.from_ns), std::min(to_ns, part.to_ns),
+                                     [&](std::int64_t start_ns, std::int64_t end_ns) {
+                                       claim_span(GapOwner::garbage_collection, start_ns, end_ns);
+                                     });
+      }
+    }
+    allocations_.each_within(gap.process, from_ns, to_ns, [&](const LateAllocations::Call& call) {
+      claim_span(GapOwner::allocation, std::max(from_ns, call.start_ns), std::min(to_ns, call.end_ns));
+    });
+    if (gap.next->call != nullptr) {
+      activity_.each_loading(
+          gap.next->call->track, from_ns, std::min(to_ns, gap.next->call->start_ns),
+          [&](std::int64_t start_ns, std::int64_t end_ns) { claim_span(GapOwner::data_loading, start_ns, end_ns); });
+    }
+    std::int64_t named_ns = 0;
+    for (const std::int64_t ns : ns_) named_ns += ns;
+    holder_ = holder_of(gap);
+    if (holder_.owner && 2 * named_ns < to_ns - from_ns)
+      claim_span(*holder_.owner, from_ns, std::min(to_ns, holder_.to_ns));
+    const Times named = ns_;
+    const bool blocks = blocks_to_device(*gap.next);
+    for (std::size_t i = 0; i < gap.part_count; ++i) {
+      const DeviceGap::Part& part = gap.parts[i];
+      const std::int64_t part_from_ns = std::max({from_ns, holder_.to_ns, part.from_ns}),
+                         part_to_ns = std::min(to_ns, part.to_ns);
+      const auto owner =
+          part.cause == IdleCause::copy && !blocks ? std::nullopt : kOwners[static_cast<std::size_t>(part.cause)];
+      if (owner && part_from_ns < part_to_ns) claim_span(*owner, part_from_ns, part_to_ns);
+    }
+    if (!after_optimizer_[{gap.process, gap.device}] || !optimizers_.has(*gap.next)) return;
+    for (const GapOwner owner : {GapOwner::launches, GapOwner::host_late}) {
+      const auto i = static_cast<std::size_t>(owner);
+      without_optimizer_ns_[i] = ns_[i];
+      ns_[static_cast<std::size_t>(GapOwner::optimizer)] += ns_[i];
+      ns_[i] = named[i];
+    }
+  }
+  void claim_span(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns) {
+    std::int64_t at_ns = from_ns;
+    for (const Span& each : taken_) {  // sorted by start and disjoint
+      if (each.to_ns <= at_ns) continue;
+      if (each.from_ns >= to_ns) break;
+      ns_[static_cast<std::size_t>(owner)] += std::max<std::int64_t>(0, each.from_ns - at_ns);
+      at_ns = each.to_ns;
+    }
+    ns_[static_cast<std::size_t>(owner)] += std::max<std::int64_t>(0, to_ns - at_ns);
+    if (from_ns >= to_ns) return;
+    Span whole{from_ns, to_ns};
+    std::erase_if(taken_, [&](const Span& each) {
+      if (each.to_ns < whole.from_ns || each.from_ns > whole.to_ns) return false;
+      whole = {std::min(whole.from_ns, each.from_ns), std::max(whole.to_ns, each.to_ns)};
+      return true;
+    });
+    taken_.insert(std::ranges::upper_bound(taken_, whole.from_ns, {}, &Span::from_ns), whole);
+  }
   // What blocked the host when the device went idle, and the end of the part of the gap that it explains.
   struct Holder {
     std::optional<GapOwner> owner;
     std::int64_t to_ns;
   };
-  Holder holder_of(const DeviceGap& gap) const;
+  Holder holder_of(const DeviceGap& gap) const {
+    if (const std::int64_t ns = allocations_.call_ns(gap.process, gap.from_ns); ns > 0)
+      return {GapOwner::allocation, std::min(gap.to_ns, gap.from_ns + ns)};
+    if (!gap.wait) return {std::nullopt, gap.from_ns};
+    return {gap.wait->for_copy && gap.wait->to_device ? GapOwner::blocking_copy : GapOwner::host_sync,
+            gap.waited_to_ns()};
+  }
   // Returns where in a gap the owner's time lies.
-  Span span_of(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns) const;
+  Span span_of(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns) const {
+    if (!holder_.owner || owner == GapOwner::garbage_collection || owner == GapOwner::data_loading)
+      return {from_ns, to_ns};
+    const std::int64_t held_to_ns = std::clamp(holder_.to_ns, from_ns, to_ns);
+    return owner == *holder_.owner ? Span{from_ns, held_to_ns} : Span{held_to_ns, to_ns};
+  }
 
   const AnalysisContext& context_;
   HostActivity activity_;

@@ -3,9 +3,6 @@
 //
 // If the next work is the first of its stream in the trace, the stream may have run work that was launched before the
 // trace began, which profilers do not record. The GPU may have been busy then, so the saving is unknown.
-#include <fmt/format.h>
-
-#include <map>
 #include <set>
 
 #include "cli/answers/rules/idle_rule.h"
@@ -17,7 +14,7 @@ constexpr std::int64_t kLeastIdleShare = 5;  // 1 / N of the time: busy for less
 
 class GpuIdle : public IdleRule {
  public:
-  using IdleRule::IdleRule;
+  explicit GpuIdle(const AnalysisContext& context) : IdleRule(context, kLeastIdleShare) {}
 
   void claimed(const ClaimedGap& claim) override {
     if (is_first_of_stream(claim)) first_ns_[claim.gap.process] += claim.ns;
@@ -39,9 +36,6 @@ class GpuIdle : public IdleRule {
             ? "the next work was launched long before it began, on a stream without earlier work in the trace; "
             : "the next work was launched long before it began; ";
     return std::string(why) + around_text(context_.catalog, claim.gap);
-  }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
-    return sum.ns > length_ns / kLeastIdleShare;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const auto first = first_ns_.find(most);
@@ -68,11 +62,11 @@ class GpuIdle : public IdleRule {
 }  // namespace
 
 RuleEntry gpu_idle_rule() {
-  return {.name = "gpu-idle",
-          .fires = "a GPU idles for more than 20 % of the time, and the trace does not contain the cause",
-          .source = "docs/tables.md, table idle (unexplained)",
-          .gap_owner = GapOwner::unexplained,
-          .make = make_rule<GpuIdle>};
+  return rule_entry<GpuIdle>(
+      {.name = "gpu-idle",
+       .fires = "a GPU idles for more than 20 % of the time, and the trace does not contain the cause",
+       .source = "docs/tables.md, table idle (unexplained)",
+       .gap_owner = GapOwner::unexplained});
 }
 
 }  // namespace cli::rules

@@ -1,9 +1,5 @@
 // host-late: the GPU idles because its host has not begun to launch. The host is in none of: a synchronization
 // (host-sync), a range that loads data (data-starved), Python's garbage collector (garbage-collection).
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/answers/rules/idle_rule.h"
 
 namespace cli::rules {
@@ -13,7 +9,7 @@ constexpr std::int64_t kLeastLateShare = 20;  // 1 / N of the time
 
 class HostLate : public IdleRule {
  public:
-  using IdleRule::IdleRule;
+  explicit HostLate(const AnalysisContext& context) : IdleRule(context, kLeastLateShare) {}
 
  private:
   std::string describe(const ClaimedGap& claim) const override {
@@ -21,9 +17,6 @@ class HostLate : public IdleRule {
                        late_ns = claim.gap.next->call->start_ns - from_ns;
     return claim.activity.text(claim.gap.next->call->track, from_ns + late_ns / 2, late_ns) + "; " +
            around_text(context_.catalog, claim.gap);
-  }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override {
-    return sum.ns > length_ns / kLeastLateShare;
   }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title =
@@ -37,12 +30,12 @@ class HostLate : public IdleRule {
 }  // namespace
 
 RuleEntry host_late_rule() {
-  return {.name = "host-late",
-          .fires = "a GPU idles for more than 5 % of the time because its host has not begun to launch the next work",
-          .source = "docs/tables.md, table idle (host_late)",
-          .inputs = {RuleInput::launches},
-          .gap_owner = GapOwner::host_late,
-          .make = make_rule<HostLate>};
+  return rule_entry<HostLate>(
+      {.name = "host-late",
+       .fires = "a GPU idles for more than 5 % of the time because its host has not begun to launch the next work",
+       .source = "docs/tables.md, table idle (host_late)",
+       .inputs = {RuleInput::launches},
+       .gap_owner = GapOwner::host_late});
 }
 
 }  // namespace cli::rules

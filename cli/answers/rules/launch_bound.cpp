@@ -1,7 +1,5 @@
 // launch-bound: kernels are so short that the GPU waits for each launch. Sums idle time in which the host launched
 // continuously, or the work was launched and had not begun (causes launch and queued).
-#include <fmt/format.h>
-
 #include "cli/answers/rules/idle_rule.h"
 
 namespace cli::rules {
@@ -13,7 +11,7 @@ constexpr std::int64_t kShortPercent = 30;      // minimum share of short kernel
 
 class LaunchBound : public IdleRule {
  public:
-  using IdleRule::IdleRule;
+  explicit LaunchBound(const AnalysisContext& context) : IdleRule(context, kLeastLaunchShare) {}
 
   void work(const GpuWork& work) override {
     if (work.kind == Kind::kernel && context_.windows.hold(work.process, work.start_ns, work.end_ns)) {
@@ -32,7 +30,7 @@ class LaunchBound : public IdleRule {
   std::string describe(const ClaimedGap& claim) const override { return around_text(context_.catalog, claim.gap); }
   bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
     const auto kernels = kernels_.find(process);  // not found if the process runs only copies
-    return sum.ns > length_ns / kLeastLaunchShare && kernels != kernels_.end() &&
+    return IdleRule::fires(process, sum, length_ns) && kernels != kernels_.end() &&
            kernels->second.percent() > kShortPercent;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
@@ -50,15 +48,14 @@ class LaunchBound : public IdleRule {
 }  // namespace
 
 RuleEntry launch_bound_rule() {
-  return {
-      .name = "launch-bound",
-      .fires =
-          "a GPU idles for more than 10 % of the time between consecutive launches, and more than 30 % of its kernels take less than 10 us",
-      .source =
-          "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
-      .inputs = {RuleInput::launches},
-      .gap_owner = GapOwner::launches,
-      .make = make_rule<LaunchBound>};
+  return rule_entry<LaunchBound>(
+      {.name = "launch-bound",
+       .fires =
+           "a GPU idles for more than 10 % of the time between consecutive launches, and more than 30 % of its kernels take less than 10 us",
+       .source =
+           "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
+       .inputs = {RuleInput::launches},
+       .gap_owner = GapOwner::launches});
 }
 
 }  // namespace cli::rules

@@ -1,16 +1,6 @@
 // launch-queue-full: the host is so far ahead of the GPU that the queue of a stream is full, and each launch waits
 // until earlier work begins. The GPU is busy during these calls, so their time is not launch overhead.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <deque>
-#include <map>
-#include <utility>
-
-#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/names.h"
 
 namespace cli::rules {
 namespace {
@@ -23,7 +13,7 @@ constexpr std::size_t kFullQueue = 1'000;
 class LaunchQueueFull : public Rule {
  public:
   explicit LaunchQueueFull(const AnalysisContext& context)
-      : context_(context), activity_(context.catalog), names_(context.catalog.strings) {}
+      : Rule(context), activity_(context.catalog), names_(context.catalog.strings) {}
 
   void event(const Event& event, const Facts&) override { activity_.event(event); }
   void work(const GpuWork& work) override {
@@ -70,23 +60,17 @@ class LaunchQueueFull : public Rule {
   };
 
   void add(ProcessId id, const LaunchCall& call) {
-    const auto& windows = context_.windows.of(id);
-    for (std::size_t i = context_.windows.first_after(id, call.start_ns);
-         i < windows.size() && windows[i].from_ns < call.end_ns; ++i) {
-      const std::int64_t from_ns = std::max(call.start_ns, windows[i].from_ns),
-                         to_ns = std::min(call.end_ns, windows[i].to_ns);
-      if (from_ns >= to_ns) continue;
-      Sum& sum = sums_[id];
-      sum.ns += to_ns - from_ns;
-      ++sum.count;
-      evidence_.add(id, from_ns, to_ns, to_ns - from_ns, [&] {
-        return std::string(context_.catalog.strings[call.name]) + ", called " +
-               activity_.text(call.track, call.start_ns);
-      });
-    }
+    context_.windows.each_part(
+        id, call.start_ns, call.end_ns, [&](std::size_t, std::int64_t from_ns, std::int64_t to_ns) {
+          if (from_ns >= to_ns) return;
+          Sum& sum = sums_[id];
+          sum.ns += to_ns - from_ns;
+          ++sum.count;
+          evidence_.add(id, from_ns, to_ns, to_ns - from_ns,
+                        [&] { return name_of(call.name) + ", called " + activity_.text(call.track, call.start_ns); });
+        });
   }
 
-  const AnalysisContext& context_;
   HostActivity activity_;
   NameClasses names_;
   std::map<TrackId, Queue> queues_;  // by stream
@@ -97,14 +81,13 @@ class LaunchQueueFull : public Rule {
 }  // namespace
 
 RuleEntry launch_queue_full_rule() {
-  return {
-      .name = "launch-queue-full",
-      .fires = "launches wait for more than 10 % of the time because 1,000 earlier launches have not begun",
-      .source =
-          "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
-      .inputs = {RuleInput::launches},
-      .needs = {.kinds = HostActivity::kinds(), .any_time = true},
-      .make = make_rule<LaunchQueueFull>};
+  return rule_entry<LaunchQueueFull>(
+      {.name = "launch-queue-full",
+       .fires = "launches wait for more than 10 % of the time because 1,000 earlier launches have not begun",
+       .source =
+           "Stack Overflow 53970187, \"CUDA stream is blocked when launching many kernels (>1000)\": https://stackoverflow.com/questions/53970187",
+       .inputs = {RuleInput::launches},
+       .needs = {.kinds = HostActivity::kinds(), .any_time = true}});
 }
 
 }  // namespace cli::rules

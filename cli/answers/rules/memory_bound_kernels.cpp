@@ -1,19 +1,9 @@
 // memory-bound-kernels: kernels that wait for GPU memory more than they compute. Operators with known inputs are judged
 // by the table roofline, which contains their share of the memory bandwidth. Other kernels are judged by their class:
 // elementwise, reduction and normalization kernels compute little per byte.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <unordered_map>
-
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/work_rule.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/base/text.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
@@ -30,12 +20,10 @@ constexpr std::int64_t kSkippedSteps = 2;  // by ncu: warm-up
 class MemoryBoundKernels : public Rule {
  public:
   explicit MemoryBoundKernels(const AnalysisContext& context)
-      : context_(context),
+      : Rule(context),
         calls_(context),
         classes_(context.catalog.strings, context.class_rules),
         in_classes_(context.windows) {}
-
-  static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op})}; }
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void work(const GpuWork& work) override {
@@ -109,7 +97,7 @@ class MemoryBoundKernels : public Rule {
     ++launches.count;
     launches.ns += work.end_ns - work.start_ns;
     evidence.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns,
-                 [&] { return short_name(context_.catalog.strings[work.name]); });
+                 [&] { return short_name_of(work.name); });
   }
 
   // The operators of a rank that are far from the memory bandwidth, from the table.
@@ -131,9 +119,7 @@ class MemoryBoundKernels : public Rule {
     std::erase_if(ranks,
                   [&](const auto& each) { return each.second.time_ns <= scope.time.length_ns / kLeastOperatorShare; });
     if (ranks.empty()) return std::nullopt;
-    const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
-      return a.second.saving_ns < b.second.saving_ns;
-    });
+    const auto most = std::ranges::max_element(ranks, {}, [](const auto& each) { return each.second.saving_ns; });
     const std::size_t top = most->second.top;
     const std::string name = roofline.get<std::string>(top, "name").value_or(""),
                       shape = roofline.get<std::string>(top, "shape").value_or("");
@@ -178,7 +164,7 @@ class MemoryBoundKernels : public Rule {
     finding.title = fmt::format(
         "elementwise, reduction and normalization kernels take {} % of the time of kernels and copies, {}; the longest is {}, {}",
         100 * sum.time_ns / all_ns_.at({fired.most, fired.device}), per_step_text(scope, sum.time_ns),
-        short_name(context_.catalog.strings[top.name]), per_step_text(scope, top.ns));
+        short_name_of(top.name), per_step_text(scope, top.ns));
     finding.advice =
         "Fuse these kernels so that intermediate results stay on the chip: torch.compile, or fused kernels (FlashAttention; fused normalization, loss and optimizer). "
         "Use bfloat16 to halve the bytes, and memory_format=torch.channels_last for convolutions.";
@@ -187,8 +173,7 @@ class MemoryBoundKernels : public Rule {
   }
 
   static Kernels::const_iterator longest(const Kernels& kernels) {
-    return std::max_element(kernels.begin(), kernels.end(),
-                            [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+    return std::ranges::max_element(kernels, {}, [](const auto& each) { return each.second.ns; });
   }
   // Returns "" if ncu does not support this GPU.
   std::string ncu_of(const DiagnosisScope& scope, ProcessId id, const TopKernel& kernel) const {
@@ -198,7 +183,6 @@ class MemoryBoundKernels : public Rule {
     return ncu_command(context_.catalog.strings[kernel.name], kSkippedSteps * a_step, process.program);
   }
 
-  const AnalysisContext& context_;
   OperatorCalls calls_;
   NamedClasses classes_;
   ExposedWork in_classes_;
@@ -220,16 +204,15 @@ class MemoryBoundKernels : public Rule {
 }  // namespace
 
 RuleEntry memory_bound_kernels_rule() {
-  return {
-      .name = "memory-bound-kernels",
-      .fires =
-          "memory-bound operators (table roofline) that reach less than 60 % of the memory bandwidth take more than 10 % of the time, or elementwise, reduction and normalization kernels "
-          "take more than 40 % of the kernel time",
-      .source =
-          "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
-      .tables = {"roofline"},
-      .needs = MemoryBoundKernels::needs(),
-      .make = make_rule<MemoryBoundKernels>};
+  return rule_entry<MemoryBoundKernels>(
+      {.name = "memory-bound-kernels",
+       .fires =
+           "memory-bound operators (table roofline) that reach less than 60 % of the memory bandwidth take more than 10 % of the time, or elementwise, reduction and normalization kernels "
+           "take more than 40 % of the kernel time",
+       .source =
+           "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
+       .tables = {"roofline"},
+       .needs = {.kinds = kinds_of({Kind::cpu_op})}});
 }
 
 }  // namespace cli::rules

@@ -1,9 +1,5 @@
 // memory-growth: the memory in use at the end of a step grows from step to step.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/memory_rule.h"
-#include "cli/base/text.h"
-#include "cli/trace/ranks.h"
 
 namespace cli::rules {
 namespace {
@@ -23,7 +19,7 @@ class MemoryGrowth : public MemoryRule {
     const bool steady = memory.steps >= kFewestGrowingSteps && (compared - grew) * kMostExceptions <= compared;
     return steady && bytes >= kLeastGrowth ? std::optional(static_cast<double>(bytes)) : std::nullopt;
   }
-  void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
+  void explain(const DeviceMemory& worst, Finding& finding) const override {
     finding.title = fmt::format(
         "memory in use on GPU {}{} grows by {} a step, in {} of {} steps", worst.device, of_rank(worst.rank),
         bytes_text(static_cast<std::uint64_t>(*worst.growth_bytes_per_step)), *worst.grew_in_steps, worst.steps - 1);
@@ -40,14 +36,13 @@ class MemoryGrowth : public MemoryRule {
 }  // namespace
 
 RuleEntry memory_growth_rule() {
-  return {
-      .name = "memory-growth",
-      .fires =
-          "memory in use at the end of a step grows by at least 1 MiB in 9 of 10 steps; at least 8 steps are needed",
-      .source = "PyTorch, Understanding CUDA Memory Usage: https://pytorch.org/docs/stable/torch_cuda_memory.html",
-      .inputs = {RuleInput::memory, RuleInput::steps},
-      .tables = {"memory"},
-      .make = make_rule<MemoryGrowth>};
+  return rule_entry<MemoryGrowth>(
+      {.name = "memory-growth",
+       .fires =
+           "memory in use at the end of a step grows by at least 1 MiB in 9 of 10 steps; at least 8 steps are needed",
+       .source = "PyTorch, Understanding CUDA Memory Usage: https://pytorch.org/docs/stable/torch_cuda_memory.html",
+       .inputs = {RuleInput::memory, RuleInput::steps},
+       .tables = {"memory"}});
 }
 
 }  // namespace cli::rules

@@ -1,9 +1,5 @@
 // memory-peak: nearly all memory of a GPU is in use at the peak.
-#include <fmt/format.h>
-
 #include "cli/answers/rules/memory_rule.h"
-#include "cli/base/text.h"
-#include "cli/trace/ranks.h"
 
 namespace cli::rules {
 namespace {
@@ -20,7 +16,7 @@ class MemoryPeak : public MemoryRule {
     const double share = static_cast<double>(*memory.peak_bytes) / static_cast<double>(*memory.device_bytes);
     return share > kMostInUse ? std::optional(share) : std::nullopt;
   }
-  void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
+  void explain(const DeviceMemory& worst, Finding& finding) const override {
     finding.title =
         fmt::format("{:.1f} % of the memory of GPU {}{} is in use at the peak: {} of {}{}",
                     100 * static_cast<double>(*worst.peak_bytes) / static_cast<double>(*worst.device_bytes),
@@ -36,12 +32,12 @@ class MemoryPeak : public MemoryRule {
 }  // namespace
 
 RuleEntry memory_peak_rule() {
-  return {.name = "memory-peak",
-          .fires = "more than 90 % of a GPU's memory is in use at the peak",
-          .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
-          .inputs = {RuleInput::device_memory},
-          .tables = {"memory"},
-          .make = make_rule<MemoryPeak>};
+  return rule_entry<MemoryPeak>(
+      {.name = "memory-peak",
+       .fires = "more than 90 % of a GPU's memory is in use at the peak",
+       .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
+       .inputs = {RuleInput::device_memory},
+       .tables = {"memory"}});
 }
 
 }  // namespace cli::rules

@@ -1,29 +1,19 @@
 // pageable-copy: copies to the GPU from pageable memory or by a blocking call. The host waits for them, so the GPU does
 // nothing else and idles until the host returns and launches again.
-#include <fmt/format.h>
-
-#include <map>
-#include <vector>
-
-#include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/work_rule.h"
-#include "cli/base/text.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
 
 constexpr std::int64_t kLeastCopyShare = 100;  // 1 / N of the time: copies and idle time
 // 1 / N of the time, if pageable copies are slower than kSlowPercent of pinned copies of the same size
-constexpr std::int64_t kLeastSlowShare = 500;
+constexpr std::int64_t kLeastSlowCopyShare = 500;
 constexpr double kSlowPercent = 30;
 
 class PageableCopy : public Rule {
  public:
-  explicit PageableCopy(const AnalysisContext& context) : context_(context), copies_(context.windows) {}
+  explicit PageableCopy(const AnalysisContext& context) : Rule(context), copies_(context.windows) {}
 
-  void use(GapClaims& claims) override { claims_ = &claims; }
   void work(const GpuWork& work) override {
     const bool blocks = claims_->blocks_to_device(work);
     copies_.add(work, blocks);
@@ -47,9 +37,9 @@ class PageableCopy : public Rule {
       rows[rates.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
     Fired fired;
     for (const auto& [device, copies] : copies_.sums()) {
-      const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_of(device);
+      const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_ns_[device];
       const bool is_slow =
-          all_ns > length_ns / kLeastSlowShare && !slow_text(rates, rows[scope.rank(device.first)]).empty();
+          all_ns > length_ns / kLeastSlowCopyShare && !slow_text(rates, rows[scope.rank(device.first)]).empty();
       if (copies.count > 0 && (all_ns > length_ns / kLeastCopyShare || is_slow))
         fired.add(device.first, device.second, all_ns);
     }
@@ -63,17 +53,12 @@ class PageableCopy : public Rule {
   using Device = ExposedWork::Device;
 
   std::string describe(const GpuWork& work) const {
-    std::string text = short_name(context_.catalog.strings[work.name]);
+    std::string text = short_name_of(work.name);
     if (work.event->has_bytes) text += " of " + bytes_text(work.event->bytes);
     return work.call == nullptr
                ? text
                : text + ", launched " + claims_->activity().text(work.call->track, work.call->start_ns);
   }
-  std::int64_t idle_of(const Device& device) const {
-    const auto found = idle_ns_.find(device);
-    return found == idle_ns_.end() ? 0 : found->second;
-  }
-
   // For the slow size with the most time: "pageable copies of at least 1.0 MiB run at 2.0 GB/s, pinned copies at 12.0
   // GB/s". Returns "" if none is slow.
   static std::string slow_text(const TableReading& rates, const std::vector<std::size_t>& rows) {
@@ -97,27 +82,21 @@ class PageableCopy : public Rule {
     return most.second;
   }
 
-  void explain(const DiagnosisScope& scope, const Fired& fired, const std::string& slow, Finding& finding) const {
+  void explain(const DiagnosisScope& scope, const Fired& fired, const std::string& slow, Finding& finding) {
     const auto& copies = copies_.sums().at({fired.most, fired.device});
-    const auto count_of = [&](const std::map<ProcessId, std::int64_t>& counts) {
-      const auto found = counts.find(fired.most);
-      return found == counts.end() ? 0 : found->second;
-    };
-    const std::int64_t pageable = count_of(pageable_), pinned = count_of(pinned_);
+    const std::int64_t pageable = pageable_[fired.most], pinned = pinned_[fired.most];
     const std::string what = pageable == 0 ? "by blocking calls"
                              : pinned == 0 ? "from pageable memory"
                                            : "from pageable memory or by blocking calls";
     finding.title = fmt::format("copies to the GPU {} run {}: they take {}, and the GPU idles {} around them", what,
                                 times_text(scope, copies.count), per_step_text(scope, copies.exposed_ns),
-                                per_step_text(scope, idle_of({fired.most, fired.device})));
+                                per_step_text(scope, idle_ns_[{fired.most, fired.device}]));
     if (!slow.empty()) finding.title += "; " + slow;
     finding.advice =
         "Pin batches (pin_memory=True of the DataLoader, or tensor.pin_memory()) and copy them with .to(device, non_blocking=True), one batch ahead. "
         "Create small tensors on the GPU (device=\"cuda\") instead of copying them.";
   }
 
-  const AnalysisContext& context_;
-  GapClaims* claims_ = nullptr;
   ExposedWork copies_;
   std::map<Device, std::int64_t> idle_ns_;
   std::map<ProcessId, std::int64_t> pageable_, pinned_;  // number of copies
@@ -127,16 +106,15 @@ class PageableCopy : public Rule {
 }  // namespace
 
 RuleEntry pageable_copy_rule() {
-  return {
-      .name = "pageable-copy",
-      .fires =
-          "blocking copies to a GPU, with the idle time around them, take more than 1 % of the time, or pageable copies run at less than 30 % of the rate of pinned copies",
-      .source =
-          "PyTorch, pin_memory() and non_blocking: https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
-      .inputs = {RuleInput::launches},
-      .tables = {"copies"},
-      .gap_owner = GapOwner::blocking_copy,
-      .make = make_rule<PageableCopy>};
+  return rule_entry<PageableCopy>(
+      {.name = "pageable-copy",
+       .fires =
+           "blocking copies to a GPU, with the idle time around them, take more than 1 % of the time, or pageable copies run at less than 30 % of the rate of pinned copies",
+       .source =
+           "PyTorch, pin_memory() and non_blocking: https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+       .inputs = {RuleInput::launches},
+       .tables = {"copies"},
+       .gap_owner = GapOwner::blocking_copy});
 }
 
 }  // namespace cli::rules

@@ -1,13 +1,5 @@
 // recording-overhead: the profiler's overhead extends the run, so times are longer than without it.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <vector>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/trace/event_times.h"
 
 namespace cli::rules {
 namespace {
@@ -22,10 +14,14 @@ constexpr std::string_view kFlush = kOfRecording[0];
 
 class RecordingOverhead : public Rule {
  public:
-  explicit RecordingOverhead(const AnalysisContext& context) : context_(context) {}
+  using Rule::Rule;
 
   void event(const Event& event, const Facts&) override {
-    if (is_api_call(event.kind)) return learn(event.track);
+    if (is_api_call(event.kind)) {
+      if (event.track >= calls_.size()) calls_.resize(event.track + std::size_t{1});
+      calls_[event.track] = true;
+      return;
+    }
     const std::string_view name = context_.catalog.strings[event.name];
     if (!is_slice(event) || event.duration_ns <= 0 ||
         std::find(kOfRecording.begin(), kOfRecording.end(), name) == kOfRecording.end())
@@ -33,18 +29,16 @@ class RecordingOverhead : public Rule {
     if (name == kFlush && (event.track >= calls_.size() || !calls_[event.track])) return;
     const ProcessId id = context_.catalog.tracks[event.track].process;
     const std::int64_t event_end_ns = slice_end(event, event.start_ns);
-    const auto& windows = context_.windows.of(id);
-    for (std::size_t i = context_.windows.first_after(id, event.start_ns);
-         i < windows.size() && windows[i].from_ns < event_end_ns; ++i) {
-      OfProcess& process = processes_[id];
-      const std::int64_t start_ns = std::max({event.start_ns, windows[i].from_ns, process.to_ns}),
-                         end_ns = std::min(event_end_ns, windows[i].to_ns);
-      if (start_ns >= end_ns) continue;
-      process.ns += end_ns - start_ns;
-      process.to_ns = end_ns;
-      process.names_ns[event.name] += end_ns - start_ns;
-      evidence_.add(id, start_ns, end_ns, end_ns - start_ns, [&] { return std::string(name); });
-    }
+    context_.windows.each_part(
+        id, event.start_ns, event_end_ns, [&](std::size_t, std::int64_t from_ns, std::int64_t end_ns) {
+          OfProcess& process = processes_[id];
+          const std::int64_t start_ns = std::max(from_ns, process.to_ns);
+          if (start_ns >= end_ns) return;
+          process.ns += end_ns - start_ns;
+          process.to_ns = end_ns;
+          process.names_ns[event.name] += end_ns - start_ns;
+          evidence_.add(id, start_ns, end_ns, end_ns - start_ns, [&] { return std::string(name); });
+        });
   }
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
@@ -59,9 +53,8 @@ class RecordingOverhead : public Rule {
     const auto& names = processes_.at(fired.most).names_ns;
     const auto most =
         std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    finding.title =
-        fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording",
-                    per_step_text(scope, fired.most_ns), std::string(context_.catalog.strings[most->first]));
+    finding.title = fmt::format("recording overhead takes {}, mostly in {}; times are longer than without recording",
+                                per_step_text(scope, fired.most_ns), name_of(most->first));
     finding.advice =
         "Record fewer kinds: TRACETOOL_EVENTS=light, or torch.profiler without with_stack, record_shapes and profile_memory. Profile fewer steps. Compare kernel times, not host times.";
     return {finding};
@@ -73,12 +66,6 @@ class RecordingOverhead : public Rule {
     std::map<StringId, std::int64_t> names_ns;
   };
 
-  void learn(TrackId thread) {
-    if (thread >= calls_.size()) calls_.resize(thread + std::size_t{1});
-    calls_[thread] = true;
-  }
-
-  const AnalysisContext& context_;
   std::vector<bool> calls_;  // by TrackId; true if the thread calls CUDA
   std::map<ProcessId, OfProcess> processes_;
   LongestEvidence evidence_;
@@ -87,12 +74,12 @@ class RecordingOverhead : public Rule {
 }  // namespace
 
 RuleEntry recording_overhead_rule() {
-  return {.name = "recording-overhead",
-          .fires = "overhead that CUPTI reports on threads of the program takes more than 2 % of the time",
-          .source = "NVIDIA CUPTI documentation, CUpti_ActivityOverheadKind: https://docs.nvidia.com/cupti/",
-          .inputs = {RuleInput::overhead_records},
-          .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})},
-          .make = make_rule<RecordingOverhead>};
+  return rule_entry<RecordingOverhead>(
+      {.name = "recording-overhead",
+       .fires = "overhead that CUPTI reports on threads of the program takes more than 2 % of the time",
+       .source = "NVIDIA CUPTI documentation, CUpti_ActivityOverheadKind: https://docs.nvidia.com/cupti/",
+       .inputs = {RuleInput::overhead_records},
+       .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli::rules

@@ -1,10 +1,5 @@
 #include "cli/answers/rules/rule.h"
 
-#include <fmt/format.h>
-
-#include "cli/base/text.h"
-#include "cli/trace/short_name.h"
-
 namespace cli::rules {
 
 std::string function_name(std::string_view kernel) {

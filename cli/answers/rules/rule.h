@@ -1,24 +1,52 @@
-// A rule of `diagnose`: a symptom, how it is recognized, and what to do. A rule is a file and a line in rules.cpp. It
+// A rule of `diagnose`: a symptom, how it is recognized, and what to do. A rule is a file and a line in rule.cpp. It
 // receives the trace in the common walk of all analyses, reads their tables, and returns findings, or none if nothing
 // is wrong. Its thresholds are constants in its file, next to their source.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/rules/rule_inputs.h"
-#include "cli/answers/tables/analysis.h"
-#include "cli/answers/tables/analysis_table.h"
+#include "cli/trace/short_name.h"
 
 namespace cli::rules {
+
+// The diagnosed time. Known after the walk.
+struct DiagnosedTime {
+  // By ProcessId: length of the chosen steps or time; otherwise from the start of its first GPU work to the end of the
+  // last
+  std::vector<std::int64_t> lengths_ns;
+  std::int64_t length_ns = 0;      // the largest length; savings are shares of it
+  std::int64_t steps = 0;          // number of steps in that time, of the process with the most; 0 if unknown
+  std::vector<bool> has_work{};    // by ProcessId: chosen and with GPU work
+  bool has_communication = false;  // some of that work is communication
+};
+
+struct DiagnosisScope {
+  const AnalysisContext& trace;  // context of the rule; see ObserverNeeds::collectives for its times
+  const DiagnosedTime& time;
+
+  // Returns the time since the start of the trace, on the common axis.
+  std::int64_t since_start(ProcessId id, std::int64_t ns) const { return trace.since_start(id, ns); }
+  std::int64_t rank(ProcessId id) const { return trace.catalog.processes[id].rank; }
+};
+
+// Inputs that a rule needs in addition to GPU work. A rule without its inputs is reported as "not checked", which
+// differs from "nothing found".
+enum class RuleInput : std::uint8_t {
+  launches,             // CUDA calls that launch work
+  host_ranges,          // operators or ranges of the program
+  steps,                // at least one in the diagnosed time
+  passes,               // forward and backward passes (table step_phases)
+  garbage_collections,  // Python's garbage collections
+  overhead_records,     // CUPTI's overhead records
+  memory,               // memory in use (table memory)
+  device_memory,        // memory in use and total memory of the GPU
+  matched_collectives,  // at least one with two or more ranks; needs ObserverNeeds::collectives
+  recordings,           // made by tracetool's agent
+};
+
+// Returns why the rule cannot check the trace ("no launch calls in the trace", "no launch calls of rank 3"); "" if it
+// has the input.
+std::string missing_input(RuleInput input, const DiagnosisScope& scope, const std::vector<ResultTable>& tables);
 
 // A finding: the problem, its evidence, the maximum time saved, and advice. Plain data; write_findings.h turns it into
 // text and JSON.
@@ -61,6 +89,7 @@ std::string times_text(const DiagnosisScope& scope, std::int64_t count);
 
 class Rule : public TraceObserver {
  public:
+  explicit Rule(const AnalysisContext& context) : context_(context) {}
   // Called after the walk. `tables` contains at least RuleEntry::tables, with a row per rank if possible. The caller
   // fills empty ranks, steps, source and next_command from the evidence and the entry.
   virtual std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) = 0;
@@ -71,29 +100,37 @@ class Rule : public TraceObserver {
   }
 
   // Called before all events if RuleEntry::gap_owner is set. `claims` outlives the rule.
-  virtual void use(GapClaims& /*claims*/) {}
+  void use(GapClaims& claims) { claims_ = &claims; }
   // Called for idle time of RuleEntry::gap_owner.
   virtual void claimed(const ClaimedGap& /*claim*/) {}
   // Called once before find(). Claims with if_no_optimizer count only for the processes that are true here.
   virtual void keep_without_optimizer(const std::vector<bool>& /*processes*/) {}
-};
 
-// Implements RuleEntry::make.
-template <class Made>
-std::unique_ptr<Rule> make_rule(const AnalysisContext& context) {
-  return std::make_unique<Made>(context);
-}
+ protected:
+  std::string name_of(StringId id) const { return std::string(context_.catalog.strings[id]); }
+  std::string short_name_of(StringId id) const { return short_name(context_.catalog.strings[id]); }
+
+  const AnalysisContext& context_;
+  GapClaims* claims_ = nullptr;  // set if RuleEntry::gap_owner is set
+};
 
 struct RuleEntry {
-  std::string_view name;                                          // "host-sync"
-  std::string_view fires;                                         // the condition, as a sentence
-  std::string_view source{};                                      // a document that users can open; "" if none
-  std::vector<RuleInput> inputs{};                                // the rule is not checked without them
-  std::vector<std::string_view> tables{};                         // tables that the rule reads
-  ObserverNeeds needs{};                                          // for gap_owner: those of GapClaims
-  std::optional<GapOwner> gap_owner{};                            // owner of the idle time that the rule judges
-  std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context must outlive the rule
+  std::string_view name;                   // "host-sync"
+  std::string_view fires;                  // the condition, as a sentence
+  std::string_view source{};               // a document that users can open; "" if none
+  std::vector<RuleInput> inputs{};         // the rule is not checked without them
+  std::vector<std::string_view> tables{};  // tables that the rule reads
+  ObserverNeeds needs{};                   // for gap_owner: those of GapClaims
+  std::optional<GapOwner> gap_owner{};     // owner of the idle time that the rule judges
+  std::unique_ptr<Rule> (*make)(const AnalysisContext& context) = nullptr;  // the context must outlive the rule
 };
+
+// Sets the class of an entry.
+template <class Made>
+RuleEntry rule_entry(RuleEntry entry) {
+  entry.make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Made>(context); };
+  return entry;
+}
 
 const std::vector<RuleEntry>& rule_entries();
 

@@ -1,9 +1,5 @@
-#include "cli/answers/rules/rule_inputs.h"
 
-#include <algorithm>
-#include <string_view>
-
-#include "cli/answers/tables/analysis_table.h"
+#include "cli/answers/rules/rule.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/trace/ranks.h"
 
@@ -11,10 +7,10 @@ namespace cli::rules {
 namespace {
 
 bool has_any(const Process& process, KindSet kinds) {
-  for (std::size_t kind = 0; kind < process.counts.size(); ++kind) {
-    if (kinds.test(kind) && process.counts[kind] > 0) return true;
-  }
-  return false;
+  return std::ranges::any_of(kKinds, [&](const KindInfo& each) {
+    const auto kind = static_cast<std::size_t>(each.kind);
+    return kinds.test(kind) && process.counts[kind] > 0;
+  });
 }
 
 // `has` returns true if a process with GPU work has the input.
@@ -60,16 +56,16 @@ bool knows_memory_size(const DiagnosisScope& scope, const std::vector<ResultTabl
 }
 
 std::string missing_collectives(const DiagnosisScope& scope) {
-  const auto ranks = std::count_if(scope.trace.catalog.processes.begin(), scope.trace.catalog.processes.end(),
-                                   [](const Process& process) { return process.rank >= 0; });
+  const auto ranks =
+      std::ranges::count_if(scope.trace.catalog.processes, [](const Process& process) { return process.rank >= 0; });
   const TraceCollectives* collectives = scope.trace.collectives;
   const std::string none = scope.time.has_communication
                                ? "no collectives that can be matched; table overlap shows communication time"
                                : "no collectives in the trace";
   if (collectives == nullptr) return none;
   const auto& matched = collectives->matched;
-  const bool has_match = std::any_of(matched.collectives.begin(), matched.collectives.end(),
-                                     [](const MatchedCollective& each) { return each.calls > 1; });
+  const bool has_match =
+      std::ranges::any_of(matched.collectives, [](const MatchedCollective& each) { return each.calls > 1; });
   if (has_match) return {};
   if (matched.collectives.empty() && matched.refusals.empty()) return none;
   return ranks < 2 ? "only one rank in the trace" : "collectives are not matched across ranks";
@@ -100,8 +96,7 @@ std::string missing_input(RuleInput input, const DiagnosisScope& scope, const st
     case RuleInput::matched_collectives:
       return missing_collectives(scope);
     case RuleInput::recordings:
-      return std::any_of(processes.begin(), processes.end(),
-                         [](const Process& process) { return process.format == SourceFormat::ring; })
+      return std::ranges::count(processes, SourceFormat::ring, &Process::format) > 0
                  ? ""
                  : "no recording by tracetool's agent";
   }

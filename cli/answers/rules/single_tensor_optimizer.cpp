@@ -1,12 +1,5 @@
 // single-tensor-optimizer: the optimizer launches small kernels for each parameter, and the GPU idles between them.
-#include <fmt/format.h>
-
-#include <map>
-
-#include "cli/answers/rules/gap_claims.h"
-#include "cli/answers/rules/rule.h"
 #include "cli/answers/rules/work_rule.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
@@ -16,14 +9,13 @@ constexpr std::int64_t kLeastOptimizerShare = 100;  // 1 / N of the time: idle t
 
 class SingleTensorOptimizer : public Rule {
  public:
-  explicit SingleTensorOptimizer(const AnalysisContext& context) : context_(context), tiny_(context.windows) {}
+  explicit SingleTensorOptimizer(const AnalysisContext& context) : Rule(context), tiny_(context.windows) {}
 
-  void use(GapClaims& claims) override { claims_ = &claims; }
   void work(const GpuWork& work) override { tiny_.add(work, claims_->is_optimizer_kernel(work)); }
   void claimed(const ClaimedGap& claim) override {
     idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns;
     evidence_.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns,
-                  [&] { return "the GPU idles before " + short_name(context_.catalog.strings[claim.gap.next->name]); });
+                  [&] { return "the GPU idles before " + short_name_of(claim.gap.next->name); });
   }
 
   void end_of(ProcessId process) override { tiny_.end_of(process); }
@@ -31,7 +23,7 @@ class SingleTensorOptimizer : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [device, sum] : tiny_.sums()) {
-      const std::int64_t steps = scope.time.steps, idle_ns = idle_of(device);
+      const std::int64_t steps = scope.time.steps, idle_ns = idle_ns_[device];
       const bool many = steps > 0 && sum.count > kMostTiny * steps;
       if (many && idle_ns > scope.time.lengths_ns[device.first] / kLeastOptimizerShare)
         fired.add(device.first, device.second, idle_ns);
@@ -48,13 +40,6 @@ class SingleTensorOptimizer : public Rule {
   }
 
  private:
-  std::int64_t idle_of(const ExposedWork::Device& device) const {
-    const auto found = idle_ns_.find(device);
-    return found == idle_ns_.end() ? 0 : found->second;
-  }
-
-  const AnalysisContext& context_;
-  GapClaims* claims_ = nullptr;
   ExposedWork tiny_;
   std::map<ExposedWork::Device, std::int64_t> idle_ns_;
   LongestEvidence evidence_;
@@ -63,14 +48,13 @@ class SingleTensorOptimizer : public Rule {
 }  // namespace
 
 RuleEntry single_tensor_optimizer_rule() {
-  return {
-      .name = "single-tensor-optimizer",
-      .fires =
-          "an optimizer launches more than 200 kernels shorter than 10 us per step and no multi-tensor kernel, and the GPU idles for more than 1 % of the time between them",
-      .source = "PyTorch, torch.optim (foreach and fused): https://pytorch.org/docs/stable/optim.html",
-      .inputs = {RuleInput::launches, RuleInput::host_ranges, RuleInput::steps},
-      .gap_owner = GapOwner::optimizer,
-      .make = make_rule<SingleTensorOptimizer>};
+  return rule_entry<SingleTensorOptimizer>(
+      {.name = "single-tensor-optimizer",
+       .fires =
+           "an optimizer launches more than 200 kernels shorter than 10 us per step and no multi-tensor kernel, and the GPU idles for more than 1 % of the time between them",
+       .source = "PyTorch, torch.optim (foreach and fused): https://pytorch.org/docs/stable/optim.html",
+       .inputs = {RuleInput::launches, RuleInput::host_ranges, RuleInput::steps},
+       .gap_owner = GapOwner::optimizer});
 }
 
 }  // namespace cli::rules

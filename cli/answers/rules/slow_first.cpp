@@ -1,13 +1,6 @@
 // slow-first: the results include the first steps, in which programs compile and allocate memory. They were selected by
 // --steps or --time, or there are too few steps to recognize warm-up.
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/answers/tables/percentile.h"
-#include "cli/answers/tables/whole_steps.h"
-#include "cli/base/text.h"
 
 namespace cli::rules {
 namespace {
@@ -17,7 +10,7 @@ constexpr std::size_t kFewestOthers = 2;
 
 class SlowFirst : public Rule {
  public:
-  explicit SlowFirst(const AnalysisContext& context) : context_(context), steps_(whole_steps(context)) {}
+  explicit SlowFirst(const AnalysisContext& context) : Rule(context), steps_(whole_steps(context)) {}
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Finding finding;
@@ -68,20 +61,18 @@ class SlowFirst : public Rule {
     return median(lengths);
   }
 
-  const AnalysisContext& context_;
   const Windows steps_;
 };
 
 }  // namespace
 
 RuleEntry slow_first_rule() {
-  return {
-      .name = "slow-first",
-      .fires =
-          "warm-up steps are selected, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
-      .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
-      .inputs = {RuleInput::steps},
-      .make = make_rule<SlowFirst>};
+  return rule_entry<SlowFirst>(
+      {.name = "slow-first",
+       .fires =
+           "warm-up steps are selected, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
+       .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
+       .inputs = {RuleInput::steps}});
 }
 
 }  // namespace cli::rules

@@ -1,14 +1,8 @@
 // step-outlier: single steps that took far longer than the median of all (table outliers).
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "cli/answers/rules/rule.h"
-#include "cli/base/text.h"
 #include "cli/trace/ranks.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
@@ -20,7 +14,7 @@ constexpr std::int64_t kLeastExcessShare = 100;  // 1 / N of the time: all outli
 
 class StepOutlier : public Rule {
  public:
-  explicit StepOutlier(const AnalysisContext&) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading outliers(tables, "outliers");
@@ -88,14 +82,13 @@ class StepOutlier : public Rule {
 }  // namespace
 
 RuleEntry step_outlier_rule() {
-  return {
-      .name = "step-outlier",
-      .fires =
-          "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by more than 1 % of the time",
-      .source = "docs/tables.md, table outliers",
-      .inputs = {RuleInput::steps},
-      .tables = {"outliers"},
-      .make = make_rule<StepOutlier>};
+  return rule_entry<StepOutlier>(
+      {.name = "step-outlier",
+       .fires =
+           "outlier steps of a rank (more than median + 5 MAD, and 20 % above the median) together exceed the median by more than 1 % of the time",
+       .source = "docs/tables.md, table outliers",
+       .inputs = {RuleInput::steps},
+       .tables = {"outliers"}});
 }
 
 }  // namespace cli::rules

@@ -1,13 +1,7 @@
 // straggler: a rank is late to collectives, and the others wait for it. Stragglers and their causes come from the table
 // `stragglers` (collectives/stragglers.h).
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
-#include "cli/timeline/collectives/operations.h"
 
 namespace cli::rules {
 namespace {
@@ -32,7 +26,7 @@ std::string_view advice_of(std::string_view cause) {
 
 class Straggler : public Rule {
  public:
-  explicit Straggler(const AnalysisContext& context) : context_(context) {}
+  using Rule::Rule;
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading ranks(tables, "stragglers");
@@ -83,22 +77,19 @@ class Straggler : public Rule {
     }
     return evidence.of(scope, {late});
   }
-
-  const AnalysisContext& context_;
 };
 
 }  // namespace
 
 RuleEntry straggler_rule() {
-  return {
-      .name = "straggler",
-      .fires =
-          "a rank is late to collectives (table stragglers), and the others wait for it for more than 1 % of the time",
-      .source = "docs/collectives.md, who is late, and why",
-      .inputs = {RuleInput::matched_collectives},
-      .tables = {"stragglers"},
-      .needs = {.collectives = true},
-      .make = make_rule<Straggler>};
+  return rule_entry<Straggler>(
+      {.name = "straggler",
+       .fires =
+           "a rank is late to collectives (table stragglers), and the others wait for it for more than 1 % of the time",
+       .source = "docs/collectives.md, who is late, and why",
+       .inputs = {RuleInput::matched_collectives},
+       .tables = {"stragglers"},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli::rules

@@ -1,16 +1,8 @@
 // stuck: a recorded job hangs in a collective, or ended in that state: some ranks have entered it and others have not,
 // or all have and it did not end. The waiting time counts, up to the last heartbeat of the recording. Profiles are
 // excluded because they have no heartbeat and may end anywhere.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-
 #include "cli/answers/rules/rule.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/percentile.h"
-#include "cli/base/text.h"
-#include "cli/trace/event_times.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::rules {
@@ -22,7 +14,7 @@ constexpr std::int64_t kLeastSteps = 5;  // a wait must also last this many medi
 class Stuck : public Rule {
  public:
   explicit Stuck(const AnalysisContext& context)
-      : context_(context), last_did_ns_(context.catalog.processes.size(), kNoTime) {}
+      : Rule(context), last_did_ns_(context.catalog.processes.size(), kNoTime) {}
 
   void event(const Event& event, const Facts&) override {
     std::int64_t& last_ns = last_did_ns_[context_.catalog.tracks[event.track].process];
@@ -37,16 +29,18 @@ class Stuck : public Rule {
         lengths_ns.push_back(found.steps[i].end_ns - found.steps[i].start_ns);  // the last one may be stuck
     }
     const std::int64_t step_ns = median(lengths_ns);
-    find_last_completed();
     // For each communicator, the first collective after the last that ended.
     std::map<std::uint32_t, const MatchedCollective*> open;
+    std::vector<const MatchedCollective*> all;
     for (const MatchedCollective& each : matched.collectives) {
+      all.push_back(&each);
       if (each.state == CollectiveState::complete || each.state == CollectiveState::no_gpu_work) {
         open.erase(each.group);
       } else {
         open.try_emplace(each.group, &each);
       }
     }
+    last_completed_ = last_to_end(*context_.collectives, all, context_.catalog.processes.size());
     std::vector<Finding> findings;
     for (const auto& [group, collective] : open) {
       const Entry entry = entry_of(*collective);
@@ -54,9 +48,7 @@ class Stuck : public Rule {
       if (entry.are_recordings && is_long) findings.push_back(finding(scope, *collective, entry));
     }
     // The job hangs in the collective that was entered first; later ones wait for it.
-    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-      return a.evidence.front().start_ns < b.evidence.front().start_ns;
-    });
+    std::ranges::stable_sort(findings, {}, [](const Finding& each) { return each.evidence.front().start_ns; });
     return findings;
   }
 
@@ -118,22 +110,10 @@ class Stuck : public Rule {
     return rank_list(ranks);
   }
 
-  // Finds the collective that ended last on each process.
-  void find_last_completed() {
-    const auto& [calls, matched, clocks] = *context_.collectives;
-    last_completed_.assign(context_.catalog.processes.size(), {kNoTime, nullptr});
-    for (const MatchedCollective& each : matched.collectives) {
-      for (const MatchedCall& member : matched.calls_of(each)) {
-        const std::int64_t end_ns = call_of(calls, member).gpu_end_ns;
-        if (end_ns > last_completed_[member.process].first) last_completed_[member.process] = {end_ns, &each};
-      }
-    }
-  }
   std::string last_completed(ProcessId id) const {
-    const auto& last = last_completed_[id];
-    return last.second == nullptr
-               ? "no collective completed"
-               : "last completed collective: " + collective_text(*context_.collectives, *last.second);
+    const MatchedCollective* const last = last_completed_[id];
+    return last == nullptr ? "no collective completed"
+                           : "last completed collective: " + collective_text(*context_.collectives, *last);
   }
 
   Finding finding(const DiagnosisScope& scope, const MatchedCollective& collective, const Entry& entry) const {
@@ -171,23 +151,21 @@ class Stuck : public Rule {
     return finding;
   }
 
-  const AnalysisContext& context_;
-  std::vector<std::int64_t> last_did_ns_;  // by ProcessId: end of its last CUDA call, range or NCCL call
-  std::vector<std::pair<std::int64_t, const MatchedCollective*>> last_completed_;  // by ProcessId
+  std::vector<std::int64_t> last_did_ns_;                 // by ProcessId: end of its last CUDA call, range or NCCL call
+  std::vector<const MatchedCollective*> last_completed_;  // by ProcessId
 };
 
 }  // namespace
 
 RuleEntry stuck_rule() {
-  return {
-      .name = "stuck",
-      .fires =
-          "ranks of a recording wait for at least one second and five steps in a collective that other ranks have not entered or that does not end",
-      .source =
-          "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
-      .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
-      .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},
-      .make = make_rule<Stuck>};
+  return rule_entry<Stuck>(
+      {.name = "stuck",
+       .fires =
+           "ranks of a recording wait for at least one second and five steps in a collective that other ranks have not entered or that does not end",
+       .source =
+           "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
+       .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
+       .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})}});
 }
 
 }  // namespace cli::rules

@@ -9,22 +9,12 @@
 // Saving: a kernel that is limited by its loads needs want / align times as many as an aligned one, so the saving is at
 // most time x (1 - align / want). If the operator's cost and the GPU's peaks are known, the time does not become
 // shorter than they allow.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <map>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/rules/work_rule.h"
-#include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/operator_flops.h"
 #include "cli/timeline/gpu/name_rules.h"
-#include "cli/trace/names.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
@@ -69,8 +59,7 @@ std::int64_t last_size(std::string_view shape) {
 class UnalignedMatmul : public WorkRule {
  public:
   explicit UnalignedMatmul(const AnalysisContext& context)
-      : WorkRule(context), calls_(context), peaks_(context.catalog, context.own_peaks) {}
-  static ObserverNeeds needs() { return {.kinds = WorkRule::needs().kinds | OperatorCalls::kinds()}; }
+      : WorkRule(context, kLeastUnalignedShare), calls_(context), peaks_(context.catalog, context.own_peaks) {}
 
   void event(const Event& event, const Facts& facts) override {
     WorkRule::event(event, facts);
@@ -88,9 +77,9 @@ class UnalignedMatmul : public WorkRule {
   bool is_own(const GpuWork& work) override {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return false;
     OperatorCalls::Call* call = calls_.of(work);
-    const Alignment alignment =
-        alignment_at(work.name).wanted > 0 ? alignment_at(work.name) : by_shape(call, work.name);
-    products_ += is_gemm_.at(work.name) || call != nullptr;
+    const Name& name = name_at(work.name);
+    const Alignment alignment = name.alignment.wanted > 0 || !name.is_gemm ? name.alignment : by_shape(call);
+    products_ += name.is_gemm || call != nullptr;
     told_ += alignment.wanted > 0;
     if (!alignment.is_bad()) return false;
     const std::int64_t ns = work.end_ns - work.start_ns;
@@ -101,9 +90,6 @@ class UnalignedMatmul : public WorkRule {
     if (call != nullptr) shapes_ns_[{work.process, call->kind}] += ns;
     return true;
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override {
-    return sum.exposed_ns > length_ns / kLeastUnalignedShare;
-  }
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum,
                Finding& finding) const override {
     const Loss& loss = losses_.at({most, device});
@@ -112,31 +98,32 @@ class UnalignedMatmul : public WorkRule {
         (static_cast<double>(loss.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, loss.time_ns))));
     finding.title =
         fmt::format("matrix multiplications with sizes that slow down tensor cores run {}; they take {}, mostly in {}",
-                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
-                    short_name(context_.catalog.strings[longest(most)]));
+                    times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns), short_name_of(longest(most)));
     std::pair<std::int64_t, std::uint32_t> longest_shape{0, 0};
     for (const auto& [key, ns] : shapes_ns_) {
       if (key.first == most && ns > longest_shape.first) longest_shape = {ns, key.second};
     }
     if (longest_shape.second != 0) {
       const OperatorCalls::Kind& kind = calls_[longest_shape.second];
-      finding.title += fmt::format(", {} of {}", std::string(context_.catalog.strings[kind.name]), kind.cost.shape);
+      finding.title += fmt::format(", {} of {}", name_of(kind.name), kind.cost.shape);
     }
     finding.advice =
         "Pad hidden sizes, the vocabulary, head sizes and batch sizes to multiples of 64 elements, or at least of 8 (TF32: 4, 8-bit types: 16), "
         "so that each row begins at a multiple of 16 bytes.";
   }
 
+  struct Name {
+    Alignment alignment;
+    bool is_gemm = false;
+  };
   struct Loss {
     std::int64_t time_ns = 0, saving_ns = 0;
   };
 
-  const Alignment& alignment_at(StringId id) {
+  const Name& name_at(StringId id) {
     const auto [found, is_new] = names_.try_emplace(id);
-    if (is_new) {
-      found->second = alignment_of(matched_name(context_.catalog.strings[id]));
-      is_gemm_[id] = is_gemm_name(context_.catalog.strings[id]);
-    }
+    const std::string_view text = context_.catalog.strings[id];
+    if (is_new) found->second = {alignment_of(matched_name(text)), is_gemm_name(text)};
     return found->second;
   }
   // Returns the minimum GPU time of the operator call for the call's first kernel; 0 for its other kernels and if
@@ -152,8 +139,8 @@ class UnalignedMatmul : public WorkRule {
     return std::max(gpu->computing_ns(cost.flop, cost.type), static_cast<std::int64_t>(moves_ns));
   }
   // For 16-bit tensor core kernels whose names do not contain the alignment.
-  Alignment by_shape(const OperatorCalls::Call* call, StringId name) const {
-    if (call == nullptr || call->kind == 0 || !is_gemm_.at(name)) return {};
+  Alignment by_shape(const OperatorCalls::Call* call) const {
+    if (call == nullptr || call->kind == 0) return {};
     const OperatorCost& cost = calls_[call->kind].cost;
     const std::int64_t size = last_size(cost.shape);
     if ((cost.type != MathType::fp16 && cost.type != MathType::bf16) || size == 0) return {};
@@ -162,8 +149,7 @@ class UnalignedMatmul : public WorkRule {
 
   OperatorCalls calls_;
   DevicePeaks peaks_;
-  std::map<StringId, Alignment> names_;
-  std::map<StringId, bool> is_gemm_;
+  std::map<StringId, Name> names_;
   std::int64_t products_ = 0, told_ = 0;
   std::map<std::pair<ProcessId, std::int64_t>, Loss> losses_;              // by device
   std::map<std::pair<ProcessId, std::uint32_t>, std::int64_t> shapes_ns_;  // by kind of call
@@ -172,14 +158,13 @@ class UnalignedMatmul : public WorkRule {
 }  // namespace
 
 RuleEntry unaligned_matmul_rule() {
-  return {
-      .name = "unaligned-matmul",
-      .fires =
-          "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take more than 5 % of the time",
-      .source =
-          "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
-      .needs = UnalignedMatmul::needs(),
-      .make = make_rule<UnalignedMatmul>};
+  return rule_entry<UnalignedMatmul>(
+      {.name = "unaligned-matmul",
+       .fires =
+           "matrix multiplications on tensor cores with sizes that are not multiples of 8 (TF32: 4, 8-bit types: 16) take more than 5 % of the time",
+       .source =
+           "NVIDIA, Matrix Multiplication Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
+       .needs = {.kinds = WorkRule::needs().kinds | OperatorCalls::kinds()}});
 }
 
 }  // namespace cli::rules

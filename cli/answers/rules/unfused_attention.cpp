@@ -10,20 +10,9 @@
 // number of times each moves the matrix. Forward, the softmax reads and writes it, and the products write and read it
 // once. Backward, the softmax moves three such matrices, the products four. A fused kernel still computes both
 // products: if their sizes and the GPU's peaks are known, it takes at least FLOP / peak.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cli/answers/rules/rule.h"
-#include "cli/answers/tables/gpu_peaks.h"
-#include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
-#include "cli/trace/short_name.h"
 
 namespace cli::rules {
 namespace {
@@ -34,11 +23,10 @@ constexpr std::size_t kMostBetween = 12;  // kernels between the products: scale
 class UnfusedAttention : public Rule {
  public:
   explicit UnfusedAttention(const AnalysisContext& context)
-      : context_(context),
+      : Rule(context),
         ranges_(context),
         classes_(context.catalog.strings, context.class_rules),
         peaks_(context.catalog, context.own_peaks) {}
-  static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op, Kind::runtime, Kind::driver})}; }
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -157,12 +145,10 @@ class UnfusedAttention : public Rule {
     if (name.is_elementwise) return Role::elementwise;
     if (!name.is_product) return Role::other;
     const Operator* op = ranges_.of(work);
-    return op == nullptr || is_batched_product(op->name) ? Role::product : Role::other;
+    const std::string_view batched = op == nullptr ? "aten::bmm" : context_.catalog.strings[op->name];
+    return batched == "aten::bmm" || batched == "aten::baddbmm" ? Role::product : Role::other;
   }
-  bool is_batched_product(StringId op) {
-    const std::string_view name = context_.catalog.strings[op];
-    return name == "aten::bmm" || name == "aten::baddbmm";
-  }
+
   // Returns the minimum GPU time of a product; 0 if unknown.
   std::int64_t least_ns(const GpuWork& work) {
     const Operator* op = ranges_.of(work);
@@ -183,10 +169,9 @@ class UnfusedAttention : public Rule {
     sum.between_ns += sequence.between_ns;
     sum.saving_ns += saving_ns;
     evidence_.add(last.process, sequence.start_ns, last.end_ns, saving_ns,
-                  [&] { return "around " + short_name(context_.catalog.strings[sequence.softmax]); });
+                  [&] { return "around " + short_name_of(sequence.softmax); });
   }
 
-  const AnalysisContext& context_;
   LaunchRanges<Operator, Operator> ranges_;
   NamedClasses classes_;
   DevicePeaks peaks_;
@@ -200,14 +185,13 @@ class UnfusedAttention : public Rule {
 }  // namespace
 
 RuleEntry unfused_attention_rule() {
-  return {
-      .name = "unfused-attention",
-      .fires =
-          "attention runs as matrix multiplication, softmax, matrix multiplication, and a fused kernel could save more than 5 % of the time",
-      .source =
-          "PyTorch, torch.nn.functional.scaled_dot_product_attention: https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
-      .needs = UnfusedAttention::needs(),
-      .make = make_rule<UnfusedAttention>};
+  return rule_entry<UnfusedAttention>(
+      {.name = "unfused-attention",
+       .fires =
+           "attention runs as matrix multiplication, softmax, matrix multiplication, and a fused kernel could save more than 5 % of the time",
+       .source =
+           "PyTorch, torch.nn.functional.scaled_dot_product_attention: https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+       .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli::rules

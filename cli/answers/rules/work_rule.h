@@ -1,17 +1,6 @@
 // Base of the rules about kernels. A rule owns some of a GPU's work; this class sums how long that work runs alone.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include "cli/answers/rules/gap_claims.h"
 #include "cli/answers/rules/rule.h"
-#include "cli/answers/tables/analysis.h"
-#include "cli/trace/event_times.h"
 
 namespace cli::rules {
 
@@ -30,22 +19,19 @@ class ExposedWork {
 
   // Adds GPU work in order of start; only its part within the windows counts. `is_own` is true for the owned work.
   void add(const GpuWork& work, bool is_own) {
-    const auto& windows = windows_.of(work.process);
     const Device device{work.process, work.device};
     bool is_in = false;
-    for (std::size_t i = windows_.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns),
-                         end_ns = std::min(work.end_ns, windows[i].to_ns);
-      if (start_ns > end_ns) break;
-      is_in = true;
-      Unions& unions = unions_[{device, i}];
-      Sum& sum = sum_of(device);
-      sum.exposed_ns += unions.all.add(start_ns, end_ns);
-      if (is_own)
-        sum.time_ns += end_ns - start_ns;
-      else
-        sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
-    }
+    windows_.each_part(work.process, work.start_ns, work.end_ns,
+                       [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
+                         is_in = true;
+                         Unions& unions = unions_[{device, i}];
+                         Sum& sum = sum_of(device);
+                         sum.exposed_ns += unions.all.add(start_ns, end_ns);
+                         if (is_own)
+                           sum.time_ns += end_ns - start_ns;
+                         else
+                           sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
+                       });
     if (is_in && is_own) ++sum_of(device).count;
   }
   // Call it after the process's last work.
@@ -83,29 +69,60 @@ class ExposedWork {
 
 class WorkRule : public Rule {
  public:
-  explicit WorkRule(const AnalysisContext& context)
-      : context_(context), activity_(context.catalog), exposed_(context.windows) {}
+  // It fires if the work of a device runs alone for more than 1 / `share` of the diagnosed time.
+  WorkRule(const AnalysisContext& context, std::int64_t share)
+      : Rule(context), share_(share), activity_(context.catalog), exposed_(context.windows) {}
   static ObserverNeeds needs() { return {.kinds = HostActivity::kinds()}; }
 
   void event(const Event& event, const Facts&) override { activity_.event(event); }
-  void work(const GpuWork& work) override;
-  void end_of(ProcessId process) override;
-  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override;
+  void work(const GpuWork& work) override {
+    const bool own = is_own(work);
+    exposed_.add(work, own);
+    if (!own) return;
+    names_ns_[{work.process, work.name}] += work.end_ns - work.start_ns;
+    evidence_.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns, [&] {
+      const std::string name = short_name_of(work.name);
+      return work.call == nullptr ? name : name + ", launched " + activity_.text(work.call->track, work.call->start_ns);
+    });
+  }
+  void end_of(ProcessId process) override {
+    activity_.end_of(process);
+    exposed_.end_of(process);
+    const StringId longest_name = longest(process);
+    const auto first = names_ns_.lower_bound({process, 0});
+    names_ns_.erase(first, names_ns_.lower_bound({process, longest_name}));
+    names_ns_.erase(names_ns_.upper_bound({process, longest_name}), names_ns_.lower_bound({process + 1, 0}));
+  }
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
+    Fired fired;
+    for (const auto& [device, sum] : exposed_.sums()) {
+      if (sum.count > 0 && sum.exposed_ns > scope.time.lengths_ns[device.first] / share_)
+        fired.add(device.first, device.second, sum.exposed_ns);
+    }
+    if (fired.empty()) return {};
+    Finding finding = fired.finding(scope, evidence_);
+    explain(scope, fired.most, fired.device, exposed_.sums().at({fired.most, fired.device}), finding);
+    return {finding};
+  }
 
  protected:
   using Sum = ExposedWork::Sum;
 
   virtual bool is_own(const GpuWork& work) = 0;
-  virtual bool fires(const Sum& sum, std::int64_t length_ns) const = 0;
   // Sets title, advice and, if not all of it can be saved, the saving. `device` is the device that loses most.
   virtual void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum,
                        Finding& finding) const = 0;
   // Returns the name with the longest time among the process's owned work.
-  StringId longest(ProcessId process) const;
-
-  const AnalysisContext& context_;
+  StringId longest(ProcessId process) const {
+    std::pair<std::int64_t, StringId> most{-1, 0};
+    for (auto at = names_ns_.lower_bound({process, 0}); at != names_ns_.end() && at->first.first == process; ++at) {
+      if (at->second > most.first) most = {at->second, at->first.second};
+    }
+    return most.second;
+  }
 
  private:
+  const std::int64_t share_;
   HostActivity activity_;
   ExposedWork exposed_;
   std::map<std::pair<ProcessId, StringId>, std::int64_t> names_ns_;  // for ended processes only the longest

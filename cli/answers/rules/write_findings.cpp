@@ -1,14 +1,8 @@
 #include "cli/answers/rules/write_findings.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/json_text.h"
 #include "cli/base/terminal.h"
-#include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::rules {

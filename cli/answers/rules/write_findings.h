@@ -1,10 +1,5 @@
 // Writes findings as text and as JSON.
 #pragma once
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/answers/rules/diagnose.h"
 #include "cli/base/output_file.h"
 

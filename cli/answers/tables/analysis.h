@@ -1,25 +1,17 @@
 // An analysis answers one question about a trace with one table. It is a file and a line in analysis.cpp. It receives
-// the GPU work of the trace once, in time order, with the other events that it requests, and returns its table at the
+// the GPU work of the trace once, in time order, with the other events that it requests, and fills its table at the
 // end. It does not depend on files, options or rendering.
 #pragma once
-#include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/windows.h"
 #include "cli/timeline/collectives/match.h"
 #include "cli/timeline/collectives/stragglers.h"
 #include "cli/timeline/gpu/work_classes.h"
-#include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 #include "cli/trace/launch_calls.h"
 #include "cli/trace/payload.h"
-#include "cli/trace/steps.h"
 
 namespace cli {
 
@@ -47,6 +39,21 @@ struct GpuWork {
   // Launch time, by the clock of start_ns; start_ns if the trace has no calls of the process. Empty if the launch is
   // not in the trace or no observer needs it (ObserverNeeds::launches).
   std::optional<std::int64_t> launched_ns = {};
+};
+
+// Answers a question about names, which is asked once for each name.
+class NameAnswers {
+ public:
+  template <typename Ask>
+  bool is(const Strings& strings, StringId name, Ask&& ask) {
+    if (name >= answers_.size()) answers_.resize(std::max(strings.size(), name + std::size_t{1}));
+    if (answers_[name] == Answer::unknown) answers_[name] = ask(strings[name]) ? Answer::yes : Answer::no;
+    return answers_[name] == Answer::yes;
+  }
+
+ private:
+  enum class Answer : std::uint8_t { unknown, no, yes };
+  std::vector<Answer> answers_;  // by StringId
 };
 
 // Calls each(window, start_ns, end_ns) for each window in which the work counts. If windows are steps, all of the work
@@ -80,6 +87,12 @@ struct RowKeys {
   bool phases = false;  // a rank has several files, one per phase of its run
 };
 
+// Appends the cells of process_columns() (cells.h).
+inline void append_process(std::vector<Cell>& row, const Process& process, RowKeys keys) {
+  row.push_back(known_cell(process.rank));
+  if (keys.phases) row.push_back(text_cell(process.phase));
+}
+
 // The collectives of a trace, over all ranks and all times, and the calls that they consist of.
 struct TraceCollectives {
   CollectiveCalls calls;
@@ -106,6 +119,9 @@ struct AnalysisContext {
   // observer has finished.
   const LaunchCalls* calls = nullptr;
   const OwnPeaks* own_peaks = nullptr;  // given by the user; null to use the table
+
+  // Returns the time since the start of the trace, on the common axis.
+  std::int64_t since_start(ProcessId process, std::int64_t ns) const { return clocks.on_axis(process, ns) - origin_ns; }
 };
 
 // Receives the events of a walk. Observers share no mutable state: two of them may be called and finished at once on
@@ -145,15 +161,40 @@ struct ObserverNeeds {
 
 class Analysis : public TraceObserver {
  public:
-  // Called once, after the last event.
-  virtual ResultTable finish() = 0;
-};
+  explicit Analysis(const AnalysisContext& context) : context_(context) {}
+  // Called once, after the last event. Adds rows and notes to the table, which has its name and columns. The last cells
+  // of a row may be missing; they are empty.
+  virtual void finish(ResultTable& table) = 0;
 
-// Implements AnalysisEntry::make for analyses that are constructed from their context alone.
-template <class Made>
-std::unique_ptr<Analysis> make_analysis(const AnalysisContext& context) {
-  return std::make_unique<Made>(context);
-}
+ protected:
+  bool by(GroupBy by) const { return context_.keys.by == by; }
+  // Returns the process whose rows it belongs to if rows stand for ranks, else 0.
+  ProcessId group_of(ProcessId process) const { return by(GroupBy::rank) ? process : 0; }
+  std::string_view name_of(StringId id) const { return context_.catalog.strings[id]; }
+  // Return the first cells of a row: those of process_columns(), rank_columns(), step_columns() and device_columns().
+  std::vector<Cell> process_cells(ProcessId process) const {
+    std::vector<Cell> cells;
+    append_process(cells, context_.catalog.processes[process], context_.keys);
+    return cells;
+  }
+  std::vector<Cell> rank_cells(ProcessId group) const {
+    return by(GroupBy::rank) ? process_cells(group) : std::vector<Cell>();
+  }
+  std::vector<Cell> step_cells(ProcessId process, std::optional<std::int64_t> step) const {
+    std::vector<Cell> cells = process_cells(process);
+    if (by(GroupBy::step)) cells.push_back(cell_of(step));
+    return cells;
+  }
+  std::vector<Cell> device_cells(ProcessId process, std::optional<std::int64_t> device,
+                                 std::optional<std::int64_t> step) const {
+    std::vector<Cell> cells = process_cells(process);
+    cells.push_back(cell_of(device));
+    if (by(GroupBy::step)) cells.push_back(cell_of(step));
+    return cells;
+  }
+
+  const AnalysisContext& context_;
+};
 
 struct AnalysisEntry {
   std::string_view name;
@@ -161,13 +202,24 @@ struct AnalysisEntry {
   // Supported values; the first is the default. `none` if rows do not stand for ranks without --by; `rank` if they always
   // do.
   std::vector<GroupBy> by;
-  std::vector<Column> (*columns)(RowKeys keys);
-  std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context must outlive the analysis
-  bool on_request = false;  // runs only if chosen by name, because it is expensive or has many rows
+  std::vector<Column> (*columns)(RowKeys keys) = nullptr;
+  // The context must outlive the analysis
+  std::unique_ptr<Analysis> (*make)(const AnalysisContext& context) = nullptr;
+  bool on_request = true;  // runs only if chosen by name, because it is expensive or has many rows
   // Checked after the trace is read; if false, the trace is not walked for it; null for always
   bool (*can_have_rows)(const Catalog& catalog) = nullptr;
   ObserverNeeds needs{};
 };
+
+// Sets the columns and the class of an entry. `more` are arguments of the constructor after the context.
+template <class Made, auto columns, auto... more>
+AnalysisEntry analysis_entry(AnalysisEntry entry) {
+  entry.columns = columns;
+  entry.make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> {
+    return std::make_unique<Made>(context, more...);
+  };
+  return entry;
+}
 
 const std::vector<AnalysisEntry>& analyses();
 

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -35,6 +37,29 @@ using CellRows = std::vector<std::vector<std::optional<std::int64_t>>>;
 // The empty cell means unknown or none.
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Extent, CellRows, bool>;
 
+// Converts a value to a cell. Any integer becomes one of 64 bits; an empty optional becomes the empty cell.
+template <typename Value>
+Cell cell_of(Value&& value) {
+  using Plain = std::remove_cvref_t<Value>;
+  if constexpr (std::is_same_v<Plain, std::string_view>) {
+    return std::string(value);
+  } else if constexpr (std::is_integral_v<Plain> && !std::is_same_v<Plain, bool>) {
+    return static_cast<std::int64_t>(value);
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? cell_of(*value) : Cell();
+  } else {
+    return std::forward<Value>(value);
+  }
+}
+// Return the empty cell for a negative number, and for "".
+inline Cell known_cell(std::int64_t number) { return number < 0 ? Cell() : Cell(number); }
+inline Cell text_cell(std::string_view text) { return text.empty() ? Cell() : Cell(std::string(text)); }
+
+template <typename... Values>
+void append(std::vector<Cell>& row, Values&&... values) {
+  (row.push_back(cell_of(std::forward<Values>(values))), ...);
+}
+
 struct ResultTable {
   std::string_view name;
   std::vector<Column> columns;
@@ -57,8 +82,7 @@ class TableReading {
   template <typename Value>
   std::optional<Value> get(std::size_t row, std::string_view key) const {
     const auto& columns = table_->columns;
-    const auto found =
-        std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
+    const auto found = std::ranges::find(columns, key, &Column::key);
     if (found == columns.end()) return std::nullopt;
     const auto* value = std::get_if<Value>(&table_->rows[row][static_cast<std::size_t>(found - columns.begin())]);
     return value == nullptr ? std::nullopt : std::optional<Value>(*value);

@@ -1,25 +1,14 @@
 #include "cli/answers/tables/analyze.h"
 
-#include <algorithm>
-#include <array>
-#include <deque>
-#include <memory>
-#include <optional>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/base/terminal.h"
-#include "cli/base/text.h"
 #include "cli/base/threads.h"
 #include "cli/timeline/collectives/call_collector.h"
-#include "cli/timeline/gpu/work_classes.h"
 #include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_name.h"
 #include "cli/trace/clocks.h"
-#include "cli/trace/event_times.h"
-#include "cli/trace/launch_calls.h"
 #include "cli/trace/losses.h"
-#include "cli/trace/names.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {
@@ -85,11 +74,11 @@ class AnalysisWalk : public EventSink {
   struct Member {
     AnalysisContext context;
     ObserverNeeds needs;
-    std::unique_ptr<Analysis> analysis;  // or
-    std::unique_ptr<TablesObserver> last;
+    std::unique_ptr<Analysis> analysis = {};  // or
+    std::unique_ptr<TablesObserver> last = {};
     TraceObserver* observer = nullptr;  // points to one of the two
     bool walks = true;                  // false if the trace has nothing for it
-    ResultTable table;                  // table of a finished analysis
+    ResultTable table = {};             // of an analysis
 
     bool on_axis() const { return needs.collectives; }
   };
@@ -163,26 +152,25 @@ class AnalysisWalk : public EventSink {
       ++endless_;
       return;
     }
-    GpuWork work{track.process,
-                 track.group,
-                 sane_ns(event.start_ns),
-                 0,
-                 event.name,
-                 event.kind,
-                 work_class,
-                 0,
-                 &event,
-                 &facts,
-                 nullptr,
-                 0};
+    GpuWork work{.process = track.process, .device = track.group, .start_ns = sane_ns(event.start_ns)};
+    work.name = event.name;
+    work.kind = event.kind;
+    work.work_class = work_class;
+    work.event = &event;
+    work.facts = &facts;
     if (place) {
       work.call = &calls_.at(work.process, *place);
       work.call_place = *place;
     }
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
-    if (finds_launches_) work.launched_ns = launch_of(work);
-    if (gaps_) tell_gap(work);
+    if (finds_launches_ && (work.call != nullptr || !records_calls_[work.process]))
+      work.launched_ns = work.call != nullptr ? work.call->start_ns : work.start_ns;
+    if (gaps_) {
+      std::optional<HostWait> wait;
+      if (const auto gap = gaps_->work(work, wait)) tell(*gap);
+      if (wait) tell(work.process, *wait);
+    }
     GpuWork placed = work;
     if (clocks_.of(work.process) != nullptr) {
       placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
@@ -195,10 +183,8 @@ class AnalysisWalk : public EventSink {
   }
 
   void end_of(ProcessId process) override {
-    if (gaps_) {
-      for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
-      gaps_->forget(process);
-    }
+    tell_rest(process);
+    if (gaps_) gaps_->forget(process);
     if (collector_) collector_->end_of(process);
     for (TraceObserver* member : members_) member->end_of(process);
     calls_.forget(process);
@@ -208,9 +194,7 @@ class AnalysisWalk : public EventSink {
 
   // Ends every process after the last event if the walk does not report the ends itself.
   void end() {
-    for (ProcessId process = 0; gaps_ && process < catalog_.processes.size(); ++process) {
-      for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
-    }
+    for (ProcessId process = 0; process < catalog_.processes.size(); ++process) tell_rest(process);
   }
 
   std::uint64_t endless() const { return endless_; }
@@ -241,15 +225,11 @@ class AnalysisWalk : public EventSink {
     bool on_axis;
   };
 
-  std::optional<std::int64_t> launch_of(const GpuWork& work) const {
-    if (work.call != nullptr) return work.call->start_ns;
-    return records_calls_[work.process] ? std::nullopt : std::optional(work.start_ns);
-  }
-
   static const NameRules* own_rules(const std::vector<Member*>& members) {
-    const auto found = std::find_if(members.begin(), members.end(),
-                                    [](const Member* member) { return member->context.class_rules != nullptr; });
-    return found == members.end() ? nullptr : (*found)->context.class_rules;
+    for (const Member* member : members) {
+      if (member->context.class_rules != nullptr) return member->context.class_rules;
+    }
+    return nullptr;
   }
 
   void hand_on(const Event& event, const Facts& facts) {
@@ -277,11 +257,11 @@ class AnalysisWalk : public EventSink {
     }
   }
 
-  void tell_gap(const GpuWork& work) {
-    std::optional<HostWait> wait;
-    if (const auto gap = gaps_->work(work, wait)) tell(*gap);
-    if (wait) tell(work.process, *wait);
+  void tell_rest(ProcessId process) {
+    if (!gaps_) return;
+    for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
   }
+
   void tell(const DeviceGap& gap) {
     for (TraceObserver* taker : gap_takers_) taker->gap(gap);
   }
@@ -365,49 +345,16 @@ std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::M
 void make_tables(std::deque<AnalysisWalk::Member>& members) {
   OrderedWork work(members.size(), std::clamp<std::size_t>(members.size(), 1, usable_cores()));
   work.run({[&](std::size_t i) {
-              if (members[i].analysis) members[i].table = members[i].analysis->finish();
+              if (!members[i].analysis) return;
+              ResultTable& table = members[i].table;
+              members[i].analysis->finish(table);
+              for (std::vector<Cell>& row : table.rows) row.resize(table.columns.size());
             },
             [](std::size_t) {}});
 }
 
-// Finds the events that name steps or launch work in one input.
-class EventNames {
- public:
-  bool is_step(const Catalog& catalog, const Event& event) {
-    return is(steps_, catalog, event, [](std::string_view name) { return step_name(name).has_value(); });
-  }
-  // PyTorch's marks, which end steps in programs that name none.
-  bool is_mark(const Catalog& catalog, const Event& event) {
-    return is(marks_, catalog, event, [](std::string_view name) { return step_mark(name) != StepMark::none; });
-  }
-  bool is_launch(const Catalog& catalog, const Event& event) { return is(launches_, catalog, event, is_launch_name); }
-  // PyTorch's collective operators, which describe the kernels launched in them.
-  bool is_collective(const Catalog& catalog, const Event& event) {
-    return is(collectives_, catalog, event, is_collective_range_name);
-  }
-
- private:
-  using Answers = std::vector<std::uint8_t>;  // by StringId: 0 not checked, 1 no, 2 yes
-
-  template <typename Ask>
-  static bool is(Answers& answers, const Catalog& catalog, const Event& event, Ask&& ask) {
-    if (event.name >= answers.size()) answers.resize(std::max(catalog.strings.size(), event.name + std::size_t{1}));
-    if (answers[event.name] == 0) answers[event.name] = ask(catalog.strings[event.name]) ? 2 : 1;
-    return answers[event.name] == 2;
-  }
-
-  Answers steps_, marks_, launches_, collectives_;
-};
-
 GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
   return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end() ? by : entry.by.front();
-}
-
-// Kinds other than GPU work and the events that describe its purpose.
-KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
-  KindSet kinds;
-  for (const AnalysisEntry* entry : analyses) kinds |= entry->needs.looked_at();
-  return kinds;
 }
 
 // The selection of a request, and its observers.
@@ -456,17 +403,21 @@ KindSet ObserverNeeds::looked_at() const { return kinds | (gaps ? DeviceGaps::ki
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
   // Launches assign work to steps, and if no step is named, steps are found from the order of launches
   // (select/step_finder.h).
-  const bool collectives = std::any_of(analyses.begin(), analyses.end(),
-                                       [](const AnalysisEntry* entry) { return entry->needs.collectives; });
-  return [names = EventNames(), kinds = taken_kinds(analyses) | also, collectives](const Catalog& catalog,
-                                                                                   const Event& event) mutable {
+  const bool collectives =
+      std::ranges::any_of(analyses, [](const AnalysisEntry* entry) { return entry->needs.collectives; });
+  for (const AnalysisEntry* entry : analyses) also |= entry->needs.looked_at();
+  return [operators = NameAnswers(), calls = NameAnswers(), kinds = also, collectives](const Catalog& catalog,
+                                                                                       const Event& event) mutable {
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation ||
         kinds.test(static_cast<std::size_t>(event.kind)))
       return true;
+    // Operators that name steps, PyTorch's marks, which end steps in programs that name none, and its collective
+    // operators, which describe the kernels launched in them.
     if (event.kind == Kind::cpu_op)
-      return names.is_step(catalog, event) || names.is_mark(catalog, event) ||
-             (collectives && names.is_collective(catalog, event));
-    if (is_api_call(event.kind) && names.is_launch(catalog, event)) return true;
+      return operators.is(catalog.strings, event.name, [&](std::string_view name) {
+        return step_name(name) || step_mark(name) != StepMark::none || (collectives && is_collective_range_name(name));
+      });
+    if (is_api_call(event.kind) && calls.is(catalog.strings, event.name, is_launch_name)) return true;
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
     return event.kind == Kind::nvtx ||
            (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
@@ -493,32 +444,25 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
       phases = phases || (scope.has[id] && !catalog.processes[id].phase.empty());
     const AnalysisRequest& request = scope.request;
     const bool placed = needs.collectives;
-    AnalysisWalk::Member& member =
-        members.emplace_back(AnalysisWalk::Member{{catalog,
-                                                   windows_of(request, by, scope.chosen, facts, processes, placed),
-                                                   found,
-                                                   placed ? scope.placed_steps : scope.steps,
-                                                   scope.has,
-                                                   facts.first_ns,
-                                                   placed ? on_it : facts.clocks,
-                                                   {by, phases},
-                                                   request.class_rules,
-                                                   request.flops_per_step,
-                                                   nullptr,
-                                                   nullptr,
-                                                   request.own_peaks},
-                                                  needs,
-                                                  nullptr,
-                                                  nullptr,
-                                                  nullptr,
-                                                  true,
-                                                  {}});
+    AnalysisContext context{catalog,
+                            windows_of(request, by, scope.chosen, facts, processes, placed),
+                            found,
+                            placed ? scope.placed_steps : scope.steps,
+                            scope.has,
+                            facts.first_ns,
+                            placed ? on_it : facts.clocks,
+                            {by, phases}};
+    context.class_rules = request.class_rules;
+    context.flops_per_step = request.flops_per_step;
+    context.own_peaks = request.own_peaks;
+    AnalysisWalk::Member& member = members.emplace_back(AnalysisWalk::Member{std::move(context), needs});
     scope.members.push_back(&member);
     return member;
   };
   for (RequestScope& scope : scopes) {
     for (const AnalysisEntry* entry : scope.request.analyses) {
       AnalysisWalk::Member& member = add(scope, group_of(*entry, scope.request.by), entry->needs);
+      member.table = {entry->name, entry->columns(member.context.keys), {}, {}};
       member.analysis = entry->make(member.context);
       member.observer = member.analysis.get();
       member.walks = entry->can_have_rows == nullptr || entry->can_have_rows(catalog);

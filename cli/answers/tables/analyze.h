@@ -1,13 +1,9 @@
 // Runs analyses over a trace in a single walk, or in two walks at once with half of the analyses each.
 #pragma once
 #include <functional>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cli/answers/tables/analysis.h"
 #include "cli/timeline/merge/ordered_trace.h"
-#include "cli/timeline/select/selector.h"
 
 namespace cli {
 

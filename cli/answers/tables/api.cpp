@@ -1,5 +1,4 @@
 // api: time of the host's CUDA runtime and driver calls, by name. Memory: 8 bytes per call, for exact percentiles.
-#include <algorithm>
 #include <map>
 
 #include "cli/answers/tables/cells.h"
@@ -11,7 +10,7 @@ namespace {
 
 std::vector<Column> api_columns(RowKeys keys) {
   return joined(
-      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      rank_columns(keys),
       {{"name", Unit::text, "Function name, of the CUDA runtime (cuda...) or driver (cu...)"},
        {"count", Unit::count, "Number of calls"},
        {"sum_ns", Unit::ns, "Total time on all threads; driver calls are within the runtime calls that make them"},
@@ -24,7 +23,7 @@ std::vector<Column> api_columns(RowKeys keys) {
 
 class ApiTable : public Analysis {
  public:
-  explicit ApiTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()) {}
+  explicit ApiTable(const AnalysisContext& context) : Analysis(context), host_(context.windows.host()) {}
 
   // Uses the full duration even if the call extends past the window.
   void event(const Event& event, const Facts&) override {
@@ -36,34 +35,26 @@ class ApiTable : public Analysis {
       ++endless_;
       return;
     }
-    const ProcessId group = context_.keys.by == GroupBy::rank ? process : 0;
+    const ProcessId group = group_of(process);
     Durations& durations = calls_[{group, event.name}];
     durations.ns.push_back(event.duration_ns);
     durations.sum_ns += event.duration_ns;
     sums_[group] += event.duration_ns;
   }
 
-  ResultTable finish() override {
-    ResultTable table{"api", api_columns(context_.keys), {}, {}};
-    std::vector<std::pair<const Key*, Durations*>> sorted;
-    for (auto& [key, durations] : calls_) sorted.push_back({&key, &durations});
-    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
-      if (a.first->first != b.first->first) return a.first->first < b.first->first;
-      if (a.second->sum_ns != b.second->sum_ns) return a.second->sum_ns > b.second->sum_ns;
-      return context_.catalog.strings[a.first->second] < context_.catalog.strings[b.first->second];
-    });
-    for (const auto& [key, durations] : sorted) {
-      const Spread ns = spread_of(durations->ns);
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      if (context_.keys.by == GroupBy::rank)
-        append_process(cells, context_.catalog.processes[key->first], context_.keys);
-      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(durations->ns.size()),
-             durations->sum_ns, percent(durations->sum_ns, sums_.at(key->first)), ns.least, ns.median, ns.p95, ns.most);
+  void finish(ResultTable& table) override {
+    const auto order = [&](const auto& entry) {
+      return std::tuple(entry.first.first, -entry.second.sum_ns, name_of(entry.first.second));
+    };
+    for (auto* entry : sorted_entries(calls_, order)) {
+      auto& [key, durations] = *entry;
+      const Spread ns = spread_of(durations.ns);
+      append(table.rows.emplace_back(rank_cells(key.first)), name_of(key.second), durations.ns.size(), durations.sum_ns,
+             percent(durations.sum_ns, sums_.at(key.first)), ns.least, ns.median, ns.p95, ns.most);
     }
     if (endless_ > 0)
       table.notes.push_back(std::to_string(endless_) +
                             " calls had not returned when the trace ended, and are excluded");
-    return table;
   }
 
  private:
@@ -73,7 +64,6 @@ class ApiTable : public Analysis {
     std::int64_t sum_ns = 0;
   };
 
-  const AnalysisContext& context_;
   const Windows host_;
   std::map<Key, Durations> calls_;
   std::map<ProcessId, std::int64_t> sums_;
@@ -83,13 +73,11 @@ class ApiTable : public Analysis {
 }  // namespace
 
 AnalysisEntry api_analysis() {
-  return {.name = "api",
-          .meaning = "CUDA runtime and driver functions: number of calls and their duration",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = api_columns,
-          .make = make_analysis<ApiTable>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver})}};
+  return analysis_entry<ApiTable, api_columns>(
+      {.name = "api",
+       .meaning = "CUDA runtime and driver functions: number of calls and their duration",
+       .by = {GroupBy::none, GroupBy::rank},
+       .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli

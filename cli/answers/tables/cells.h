@@ -1,33 +1,23 @@
 // Columns and cells that several tables share.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "cli/answers/tables/analysis.h"
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
 #include "cli/timeline/collectives/operations.h"
-#include "cli/trace/event.h"
 
 namespace cli {
-
-// Cells that several analyses use.
-inline Cell known(std::optional<std::int64_t> value) { return value ? Cell(*value) : Cell(); }
-inline Cell known_real(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
 
 // Returns an empty cell if `whole` is 0.
 inline Cell percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? Cell(100.0 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
 }
 
-template <typename... Values>
-void append(std::vector<Cell>& row, Values&&... values) {
-  (row.emplace_back(std::forward<Values>(values)), ...);
+// Returns pointers to the entries of a map, by order(entry); equal ones in the order of the map.
+template <typename Map, typename Order>
+auto sorted_entries(Map& map, Order&& order) {
+  std::vector<decltype(&*map.begin())> sorted;
+  for (auto& entry : map) sorted.push_back(&entry);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](auto* a, auto* b) { return order(*a) < order(*b); });
+  return sorted;
 }
 
 inline constexpr Column kRankColumn{"rank", Unit::number, "Rank of the process in the job"};
@@ -41,15 +31,22 @@ inline std::vector<Column> joined(std::vector<Column> first, const std::vector<C
   first.insert(first.end(), more.begin(), more.end());
   return first;
 }
-inline void append_process(std::vector<Cell>& row, const Process& process, RowKeys keys) {
-  process.rank >= 0 ? row.emplace_back(process.rank) : row.emplace_back();
-  if (!keys.phases) return;
-  process.phase.empty() ? row.emplace_back() : row.emplace_back(process.phase);
-}
-
 inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};
 inline constexpr Column kStepColumn{
     "step", Unit::number, "Number of the training step, from the program or counted if the program names none"};
+
+// The first columns of tables whose rows stand for ranks only with --by rank.
+inline std::vector<Column> rank_columns(RowKeys keys) {
+  return keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
+}
+// The first columns of tables of processes and of devices, which may have rows per step.
+inline std::vector<Column> step_columns(RowKeys keys) {
+  return keys.by == GroupBy::step ? joined(process_columns(keys), {kStepColumn}) : process_columns(keys);
+}
+inline std::vector<Column> device_columns(RowKeys keys) {
+  std::vector<Column> columns = joined(process_columns(keys), {kDeviceColumn});
+  return keys.by == GroupBy::step ? joined(std::move(columns), {kStepColumn}) : columns;
+}
 
 // Columns that the tables of collectives share.
 inline constexpr Column kCommunicatorColumn{
@@ -60,11 +57,8 @@ inline constexpr Column kEpochColumn{
     "epoch", Unit::number, "Number of this communicator among those with the same hash, from 1; empty if unknown"};
 inline constexpr Column kOperationColumn{"op", Unit::text, "Operation"};
 
-inline Cell text_cell(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
-
 inline void append_communicator(std::vector<Cell>& cells, const CommunicatorInfo& info) {
-  append(cells, text_cell(info.label), text_cell(info.description),
-         info.epoch > 0 ? Cell(std::int64_t{info.epoch}) : Cell());
+  append(cells, text_cell(info.label), text_cell(info.description), info.epoch > 0 ? cell_of(info.epoch) : Cell());
 }
 
 // Returns decimal GB/s, which equals bytes per nanosecond.
@@ -72,7 +66,6 @@ inline std::optional<double> gb_per_s(std::optional<std::int64_t> bytes, std::op
   if (!bytes || !ns || *ns <= 0) return {};
   return static_cast<double>(*bytes) / static_cast<double>(*ns);
 }
-inline Cell known(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
 
 inline std::int64_t rank_of(const Catalog& catalog, const MatchedCall& call) {
   return catalog.processes[call.process].rank;
@@ -97,6 +90,21 @@ inline bool is_shown(const AnalysisContext& context, const MatchedCollective& co
       return true;
   }
   return false;
+}
+
+// Returns for each process the one of these collectives that ended last on it; null if none did.
+inline std::vector<const MatchedCollective*> last_to_end(const TraceCollectives& collectives,
+                                                         const std::vector<const MatchedCollective*>& some,
+                                                         std::size_t processes) {
+  std::vector<const MatchedCollective*> last(processes);
+  std::vector<std::int64_t> ends_ns(processes, kNoTime);
+  for (const MatchedCollective* collective : some) {
+    for (const MatchedCall& each : collectives.matched.calls_of(*collective)) {
+      const std::int64_t end_ns = call_of(collectives.calls, each).gpu_end_ns;
+      if (end_ns > ends_ns[each.process]) ends_ns[each.process] = end_ns, last[each.process] = collective;
+    }
+  }
+  return last;
 }
 
 // Returns notes about rejected and ambiguous collectives and about the clocks by which times are compared.
@@ -153,7 +161,11 @@ class LaunchesWithoutWork {
 
   bool are_many() const { return missing() * kFew > launches_; }
   // Returns, for example, "80 of 84 launches have no GPU work in this trace"; "" if there are only a few.
-  std::string text() const;
+  std::string text() const {
+    if (!are_many()) return {};
+    return fmt::format("{} of {} no GPU work in this trace: busy is a lower bound, idle an upper bound", missing(),
+                       count_text(launches_, "launch has", "launches have"));
+  }
 
  private:
   std::uint64_t missing() const { return launches_ - std::min(launches_, with_work_ + early_work_); }

@@ -3,11 +3,8 @@
 //   communication and memory are the same as in all tables (work_classes.h); other work is classified by its name.
 //   sum    total duration within the chosen time; for a step, of the work that it launched
 //   union  time in which any work of the class ran on the device; added up over devices and ranks
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/named_classes.h"
@@ -16,10 +13,7 @@ namespace cli {
 namespace {
 
 std::vector<Column> class_columns(RowKeys keys) {
-  std::vector<Column> columns;
-  if (keys.by != GroupBy::none) columns = joined(process_columns(keys), {kDeviceColumn});
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
-  return joined(std::move(columns),
+  return joined(keys.by == GroupBy::none ? std::vector<Column>() : device_columns(keys),
                 {{"class", Unit::text,
                   "Class of the kernel: matmul, attention, communication, ...; other if no rule matches its name"},
                  {"names", Unit::count, "Number of different kernel and copy names"},
@@ -33,7 +27,7 @@ std::vector<Column> class_columns(RowKeys keys) {
 class Classes : public Analysis {
  public:
   explicit Classes(const AnalysisContext& context)
-      : context_(context), classes_(context.catalog.strings, context.class_rules) {}
+      : Analysis(context), classes_(context.catalog.strings, context.class_rules) {}
 
   void work(const GpuWork& work) override {
     const NamedClasses::Id id = classes_.of(work);
@@ -46,7 +40,7 @@ class Classes : public Analysis {
       std::vector<Sums>& sums = newest_->second;
       if (sums.size() <= id) sums.resize(id + std::size_t{1});
       sums[id].add(start_ns, end_ns);
-      const LastSeen now{context_.keys.by == GroupBy::none ? nullptr : newest_, id};
+      const LastSeen now{by(GroupBy::none) ? nullptr : newest_, id};
       if (last_seen_.size() <= work.name)
         last_seen_.resize(std::max(context_.catalog.strings.size(), work.name + std::size_t{1}),
                           {nullptr, NamedClasses::kNone});
@@ -54,18 +48,20 @@ class Classes : public Analysis {
     });
   }
 
-  ResultTable finish() override {
-    ResultTable table{"classes", class_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     std::map<Key, std::vector<Sums>> rows;
     for (const auto& [key, sums] : sums_) {
       std::vector<Sums>& row = rows[row_of(key)];
       if (row.size() < sums.size()) row.resize(sums.size());
-      for (std::size_t id = 0; id < sums.size(); ++id) row[id] += sums[id];
+      for (std::size_t id = 0; id < sums.size(); ++id) {
+        row[id].count += sums[id].count;
+        row[id].sum_ns += sums[id].sum_ns;
+        row[id].union_ns += sums[id].union_ns;
+      }
     }
     for (const auto& [key, sums] : rows) add_rows(key, sums, table.rows);
     if (graphs_ > 0)
       table.notes.push_back("CUDA graphs recorded as a whole, without their kernels, are in class other");
-    return table;
   }
 
  private:
@@ -92,12 +88,6 @@ class Classes : public Analysis {
       union_ns += std::max<std::int64_t>(0, end - std::max(start, end_ns));
       end_ns = std::max(end_ns, end);
     }
-    Sums& operator+=(const Sums& other) {
-      count += other.count;
-      sum_ns += other.sum_ns;
-      union_ns += other.union_ns;
-      return *this;
-    }
   };
 
   using OfKey = std::pair<const Key, std::vector<Sums>>;
@@ -107,7 +97,7 @@ class Classes : public Analysis {
     bool operator==(const LastSeen&) const = default;
   };
 
-  Key row_of(const Key& key) const { return context_.keys.by == GroupBy::none ? Key{} : key; }
+  Key row_of(const Key& key) const { return by(GroupBy::none) ? Key{} : key; }
 
   void add_rows(const Key& key, const std::vector<Sums>& sums, std::vector<std::vector<Cell>>& rows) const {
     std::int64_t whole_ns = 0;
@@ -121,11 +111,8 @@ class Classes : public Analysis {
     });
     for (const NamedClasses::Id id : order) {
       std::vector<Cell>& cells = rows.emplace_back();
-      if (context_.keys.by != GroupBy::none) {
-        append_process(cells, context_.catalog.processes[key.process], context_.keys);
-        cells.emplace_back(key.device);
-      }
-      if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.process)[key.window].step));
+      if (!by(GroupBy::none))
+        cells = device_cells(key.process, key.device, context_.windows.of(key.process)[key.window].step);
       append(cells, classes_[id], names(key, id), sums[id].count, sums[id].sum_ns, percent(sums[id].sum_ns, whole_ns),
              sums[id].union_ns);
     }
@@ -137,7 +124,6 @@ class Classes : public Analysis {
     return std::distance(from, to);
   }
 
-  const AnalysisContext& context_;
   NamedClasses classes_;
   std::map<Key, std::vector<Sums>> sums_;  // by class
   OfKey* newest_ = nullptr;                // the entry used for the previous work
@@ -149,12 +135,10 @@ class Classes : public Analysis {
 }  // namespace
 
 AnalysisEntry classes_analysis() {
-  return {.name = "classes",
-          .meaning = "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-          .columns = class_columns,
-          .make = make_analysis<Classes>,
-          .on_request = true};
+  return analysis_entry<Classes, class_columns>(
+      {.name = "classes",
+       .meaning = "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::step}});
 }
 
 }  // namespace cli

@@ -1,6 +1,4 @@
 // collectives: one row per collective over its ranks: who was last, who waited, how fast it was.
-#include <algorithm>
-
 #include "cli/answers/tables/cells.h"
 
 namespace cli {
@@ -39,17 +37,16 @@ std::vector<Column> collective_columns(RowKeys) {
 
 class CollectiveTable : public Analysis {
  public:
-  explicit CollectiveTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
-  ResultTable finish() override {
-    ResultTable table{"collectives", collective_columns(context_.keys), {}, collective_notes(context_)};
+  void finish(ResultTable& table) override {
+    table.notes = collective_notes(context_);
     std::vector<std::pair<std::int64_t, const MatchedCollective*>> order;
     for (const MatchedCollective& each : matched().collectives) {
       if (is_shown(context_, each)) order.emplace_back(time_of(each), &each);
     }
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [ns, each] : order) table.rows.push_back(row(*each));
-    return table;
   }
 
  private:
@@ -73,14 +70,12 @@ class CollectiveTable : public Analysis {
     const auto factor = bus_factor(operation, group.size);
     std::vector<Cell> cells;
     append_communicator(cells, calls().communicators[group.communicator]);
-    append(cells, collective.ordinal, std::string(operation_name(operation)), known(size),
-           std::int64_t{collective.calls},
-           ranks_of(matched(), collective) >= 0 ? Cell(ranks_of(matched(), collective)) : Cell(),
-           since_origin(times.first_start_ns), since_origin(times.last_start_ns));
-    cells.push_back(times.all_started ? Cell(rank_of(context_.catalog, some[times.last_call])) : Cell());
-    append(cells, since_origin(times.end_ns), known(times.transfer_ns), known(algbw),
-           known(algbw && factor ? std::optional(*algbw * *factor) : std::nullopt),
-           std::string(state_name(collective.state)), waits(some, times),
+    append(cells, collective.ordinal, operation_name(operation), size, collective.calls,
+           known_cell(ranks_of(matched(), collective)), since_origin(times.first_start_ns),
+           since_origin(times.last_start_ns),
+           times.all_started ? Cell(rank_of(context_.catalog, some[times.last_call])) : Cell(),
+           since_origin(times.end_ns), times.transfer_ns, algbw, algbw && factor ? Cell(*algbw * *factor) : Cell(),
+           state_name(collective.state), waits(some, times),
            text_cell(trouble_text(matched(), calls(), context_.catalog, collective)));
     return cells;
   }
@@ -97,20 +92,16 @@ class CollectiveTable : public Analysis {
     }
     return rows;
   }
-
-  const AnalysisContext& context_;
 };
 
 }  // namespace
 
 AnalysisEntry collectives_analysis() {
-  return {.name = "collectives",
-          .meaning = "Collectives over their ranks: the last rank, waits, transfer time and bandwidth",
-          .by = {GroupBy::none},
-          .columns = collective_columns,
-          .make = make_analysis<CollectiveTable>,
-          .on_request = true,
-          .needs = {.collectives = true}};
+  return analysis_entry<CollectiveTable, collective_columns>(
+      {.name = "collectives",
+       .meaning = "Collectives over their ranks: the last rank, waits, transfer time and bandwidth",
+       .by = {GroupBy::none},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli

@@ -1,6 +1,6 @@
 // comm: activity of each communicator, by operation and size: count, duration, exposed part, bandwidth.
-#include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -35,18 +35,16 @@ struct Traffic {
 
 class CommTable : public Analysis {
  public:
-  explicit CommTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
-  ResultTable finish() override {
-    ResultTable table{"comm", comm_columns(context_.keys), {}, collective_notes(context_)};
+  void finish(ResultTable& table) override {
+    table.notes = collective_notes(context_);
     for (const MatchedCollective& each : context_.collectives->matched.collectives) {
       if (is_shown(context_, each)) add(each);
     }
     for (auto& [key, traffic] : traffic_) table.rows.push_back(row(key, traffic));
     const auto time_at = [&](const std::vector<Cell>& cells) { return std::get<std::int64_t>(cells[8]); };
-    std::stable_sort(table.rows.begin(), table.rows.end(),
-                     [&](const auto& a, const auto& b) { return time_at(a) > time_at(b); });
-    return table;
+    std::ranges::stable_sort(table.rows, std::greater(), time_at);
   }
 
  private:
@@ -84,34 +82,27 @@ class CommTable : public Analysis {
     const auto& [group, operation, from] = key;
     std::vector<Cell> cells;
     append_communicator(cells, calls.communicators[matched.groups[group].communicator]);
-    append(cells, matched.groups[group].size >= 0 ? Cell(matched.groups[group].size) : Cell(),
-           std::string(operation_name(operation)), from >= 0 ? Cell(from) : Cell(), traffic.count, traffic.complete,
-           traffic.time_ns, traffic.has_waits ? Cell(traffic.wait_ns) : Cell(),
+    append(cells, known_cell(matched.groups[group].size), operation_name(operation), known_cell(from), traffic.count,
+           traffic.complete, traffic.time_ns, traffic.has_waits ? Cell(traffic.wait_ns) : Cell(),
            percent(traffic.exposed_ns, traffic.time_ns), traffic.transfer_ns > 0 ? Cell(traffic.transfer_ns) : Cell());
-    if (traffic.busbw.empty()) {
-      append(cells, Cell(), Cell(), Cell());
-      return cells;
-    }
+    if (traffic.busbw.empty()) return cells;
     std::sort(traffic.busbw.begin(), traffic.busbw.end());
     const double middle = traffic.busbw[(traffic.busbw.size() - 1) / 2], best = traffic.busbw.back();
     append(cells, middle, best, best > 0 ? Cell(100 * middle / best) : Cell());
     return cells;
   }
 
-  const AnalysisContext& context_;
   std::map<Key, Traffic> traffic_;
 };
 
 }  // namespace
 
 AnalysisEntry comm_analysis() {
-  return {.name = "comm",
-          .meaning = "Communicators by operation and size: time, exposed share, bandwidth",
-          .by = {GroupBy::none},
-          .columns = comm_columns,
-          .make = make_analysis<CommTable>,
-          .on_request = true,
-          .needs = {.collectives = true}};
+  return analysis_entry<CommTable, comm_columns>(
+      {.name = "comm",
+       .meaning = "Communicators by operation and size: time, exposed share, bandwidth",
+       .by = {GroupBy::none},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli

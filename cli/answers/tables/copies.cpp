@@ -1,9 +1,6 @@
 // copies: copies and memsets by endpoints and size: count, duration, rate. Memory: 8 bytes per copy with a known rate,
 // for exact medians.
-#include <algorithm>
 #include <bit>
-#include <limits>
-#include <map>
 #include <tuple>
 
 #include "cli/answers/tables/cells.h"
@@ -15,7 +12,7 @@ namespace {
 
 std::vector<Column> copy_columns(RowKeys keys) {
   return joined(
-      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      rank_columns(keys),
       {{"operation", Unit::text, "memcpy or memset"},
        {"direction", Unit::text, "Direction of a memcpy, as in CUPTI: HtoD, DtoH, DtoD, PtoP, ...; empty if unknown"},
        {"from_memory", Unit::text, "Memory read by a memcpy: Pageable, Pinned, Device, ...; empty if unknown"},
@@ -41,17 +38,14 @@ constexpr std::uint8_t kDirections = 11, kDeviceToDevice = 8;  // CUpti_Activity
 
 class CopyTable : public Analysis {
  public:
-  explicit CopyTable(const AnalysisContext& context) : context_(context), peaks_(context.catalog, context.own_peaks) {}
+  explicit CopyTable(const AnalysisContext& context) : Analysis(context), peaks_(context.catalog, context.own_peaks) {}
 
   // Uses the full copy even if it extends past the window: a part of a copy has no rate.
   void work(const GpuWork& work) override {
     const auto* copy = work.facts->get<CopyFacts>();
     const auto* set = work.facts->get<SetFacts>();
     if (work.kind != Kind::memcpy && work.kind != Kind::memset) return;
-    Key key;
-    key.group = context_.keys.by == GroupBy::rank ? work.process : 0;
-    key.kind = work.kind;
-    key.work_class = work.work_class;
+    Key key{.group = group_of(work.process), .kind = work.kind, .work_class = work.work_class};
     if (copy != nullptr) key.direction = copy->direction, key.from = copy->from_memory, key.to = copy->to_memory;
     if (copy != nullptr) key.between_devices = copy->between_devices && copy->from_device != copy->to_device;
     if (set != nullptr) key.to = set->memory;
@@ -71,15 +65,9 @@ class CopyTable : public Analysis {
     if (ns > 0) sums.gb_per_s.push_back(static_cast<double>(event.bytes) / static_cast<double>(ns));
   }
 
-  ResultTable finish() override {
-    ResultTable table{"copies", copy_columns(context_.keys), {}, {}};
-    std::vector<std::pair<const Key*, Sums*>> sorted;
-    for (auto& [key, sums] : rows_) sorted.push_back({&key, &sums});
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.first->group, -a.second->time_ns) < std::tuple(b.first->group, -b.second->time_ns);
-    });
-    for (const auto& [key, sums] : sorted) table.rows.push_back(row(*key, *sums));
-    return table;
+  void finish(ResultTable& table) override {
+    const auto order = [](const auto& entry) { return std::pair(entry.first.group, -entry.second.time_ns); };
+    for (auto* entry : sorted_entries(rows_, order)) table.rows.push_back(row(entry->first, entry->second));
   }
 
  private:
@@ -108,33 +96,27 @@ class CopyTable : public Analysis {
   }
 
   static Cell memory_cell(std::uint8_t memory) {
-    return memory == kUnknownMemory ? Cell() : Cell(std::string(memory_name(memory)));
+    return memory == kUnknownMemory ? Cell() : cell_of(memory_name(memory));
   }
 
   std::vector<Cell> row(const Key& key, Sums& sums) const {
     const bool is_copy = key.kind == Kind::memcpy;
-    std::vector<Cell> cells;
-    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
+    std::vector<Cell> cells = rank_cells(key.group);
     const bool told = key.to != kUnknownMemory && (!is_copy || key.from != kUnknownMemory);
     const bool known_way = key.direction > 0 && key.direction < kDirections;
-    append(
-        cells, std::string(is_copy ? "memcpy" : "memset"),
-        known_way ? Cell(std::string(copy_direction(key.direction))) : Cell(), is_copy ? memory_cell(key.from) : Cell(),
-        memory_cell(key.to), told ? Cell(key.from == kPageable || key.to == kPageable) : Cell(),
-        std::string(key.work_class == WorkClass::comm ? "comm" : "memory"),
-        key.from_bytes >= 0 ? Cell(key.from_bytes) : Cell(), sums.count,
-        key.from_bytes >= 0 ? Cell(sums.bytes) : Cell(), sums.time_ns, percent(sums.time_ns, time_ns_.at(key.group)));
-    if (sums.gb_per_s.empty()) {
-      append(cells, Cell(), Cell(), Cell());
-      return cells;
-    }
+    append(cells, is_copy ? "memcpy" : "memset", known_way ? cell_of(copy_direction(key.direction)) : Cell(),
+           is_copy ? memory_cell(key.from) : Cell(), memory_cell(key.to),
+           told ? Cell(key.from == kPageable || key.to == kPageable) : Cell(),
+           key.work_class == WorkClass::comm ? "comm" : "memory", known_cell(key.from_bytes), sums.count,
+           key.from_bytes >= 0 ? Cell(sums.bytes) : Cell(), sums.time_ns,
+           percent(sums.time_ns, time_ns_.at(key.group)));
+    if (sums.gb_per_s.empty()) return cells;
     std::sort(sums.gb_per_s.begin(), sums.gb_per_s.end());
     const double middle = sums.gb_per_s[(sums.gb_per_s.size() - 1) / 2];
     append(cells, middle, sums.gb_per_s.back(), sums.peak > 0 && middle > 0 ? Cell(100 * middle / sums.peak) : Cell());
     return cells;
   }
 
-  const AnalysisContext& context_;
   DevicePeaks peaks_;
   std::map<Key, Sums> rows_;
   std::map<ProcessId, std::int64_t> time_ns_;
@@ -143,12 +125,10 @@ class CopyTable : public Analysis {
 }  // namespace
 
 AnalysisEntry copies_analysis() {
-  return {.name = "copies",
-          .meaning = "Copies and memsets by direction, memory and size: count, duration, rate",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = copy_columns,
-          .make = make_analysis<CopyTable>,
-          .on_request = true};
+  return analysis_entry<CopyTable, copy_columns>(
+      {.name = "copies",
+       .meaning = "Copies and memsets by direction, memory and size: count, duration, rate",
+       .by = {GroupBy::none, GroupBy::rank}});
 }
 
 }  // namespace cli

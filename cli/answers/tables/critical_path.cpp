@@ -1,17 +1,8 @@
 // critical_path: what limited each step, over all ranks (path_walk.h), by class and by rank.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <string>
-#include <tuple>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/path_walk.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {
@@ -53,7 +44,7 @@ Windows steps_of_all(const AnalysisContext& context) {
 class CriticalPath : public Analysis {
  public:
   explicit CriticalPath(const AnalysisContext& context)
-      : context_(context),
+      : Analysis(context),
         steps_(steps_of_all(context)),
         trace_(context, steps_),
         classes_(context.catalog.strings, context.class_rules) {}
@@ -64,26 +55,24 @@ class CriticalPath : public Analysis {
   void work(const GpuWork& work) override { trace_.work(work, classes_.of(work)); }
   void end_of(ProcessId process) override { trace_.end_of(process); }
 
-  ResultTable finish() override {
-    ResultTable table{"critical_path", path_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     if (trace_.is_full()) {
       table.notes.push_back(fmt::format(
           "more than {} kernels, copies and calls: choose fewer or later steps (--steps), or fewer ranks (--ranks)",
           PathTrace::kMost));
-      return table;
+      return;
     }
     trace_.meet(*context_.collectives);
     const std::vector<PathSpan> spans = trace_.spans(whole());
     PathWalk walk(trace_, context_.catalog);
     std::int64_t whole_ns = 0;
     for (std::size_t i = 0; i < spans.size(); ++i) {
-      const std::size_t row = context_.keys.by == GroupBy::step ? i : 0;
+      const std::size_t row = by(GroupBy::step) ? i : 0;
       whole_ns += spans[i].to_ns - spans[i].from_ns;
       walk.walk(spans[i], [&](const PathSegment& segment) { add(row, segment); });
     }
     add_rows(spans, whole_ns, table);
     table.notes = notes(spans, whole_ns, walk.inferred());
-    return table;
   }
 
  private:
@@ -102,9 +91,7 @@ class CriticalPath : public Analysis {
   AnalysisWindow whole() const {
     for (ProcessId id = 0; id < context_.chosen.size(); ++id) {
       const auto& windows = context_.windows.of(id);
-      if (context_.chosen[id] && !windows.empty())
-        return {windows.front().from_ns, windows.back().to_ns, windows.front().from_ns, windows.back().to_ns,
-                std::nullopt};
+      if (context_.chosen[id] && !windows.empty()) return {windows.front().from_ns, windows.back().to_ns};
     }
     return {};
   }
@@ -117,31 +104,24 @@ class CriticalPath : public Analysis {
   }
 
   void add_rows(const std::vector<PathSpan>& spans, std::int64_t whole_ns, ResultTable& table) const {
-    std::vector<std::pair<const Key*, const Row*>> sorted;
-    for (const auto& [key, row] : rows_) sorted.push_back({&key, &row});
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.first->step, -a.second->ns) < std::tuple(b.first->step, -b.second->ns);
-    });
-    for (const auto& [key, row] : sorted) {
+    const auto order = [](const auto& entry) { return std::pair(entry.first.step, -entry.second.ns); };
+    for (const auto* entry : sorted_entries(rows_, order)) {
+      const auto& [key, row] = *entry;
       std::vector<Cell>& cells = table.rows.emplace_back();
-      const bool by_step = context_.keys.by == GroupBy::step;
-      if (by_step) cells.push_back(known(spans[key->step].step));
-      if (key->process) {
-        append_process(cells, context_.catalog.processes[*key->process], context_.keys);
+      const bool by_step = by(GroupBy::step);
+      if (by_step) append(cells, spans[key.step].step);
+      if (key.process) {
+        append_process(cells, context_.catalog.processes[*key.process], context_.keys);
       } else {
         cells.resize(cells.size() + process_columns(context_.keys).size());
       }
-      const std::int64_t all_ns = by_step ? spans[key->step].to_ns - spans[key->step].from_ns : whole_ns;
-      const auto longest = std::max_element(row->names_ns.begin(), row->names_ns.end(),
-                                            [](const auto& a, const auto& b) { return a.second < b.second; });
-      append(cells, class_name(*key), row->ns, percent(row->ns, all_ns), row->segments,
-             text_cell(std::string(context_.catalog.strings[longest->first])), longest->second);
+      const std::int64_t all_ns = by_step ? spans[key.step].to_ns - spans[key.step].from_ns : whole_ns;
+      const auto longest = std::ranges::max_element(row.names_ns, {}, [](const auto& each) { return each.second; });
+      append(cells,
+             key.part == PathPart::work ? cell_of(classes_[key.work_class])
+                                        : cell_of(kPartNames[static_cast<std::size_t>(key.part)]),
+             row.ns, percent(row.ns, all_ns), row.segments, text_cell(name_of(longest->first)), longest->second);
     }
-  }
-
-  std::string class_name(const Key& key) const {
-    return key.part == PathPart::work ? classes_[key.work_class]
-                                      : std::string(kPartNames[static_cast<std::size_t>(key.part)]);
   }
 
   std::vector<std::string> notes(const std::vector<PathSpan>& spans, std::int64_t whole_ns,
@@ -174,8 +154,7 @@ class CriticalPath : public Analysis {
     const std::string of =
         fmt::format("{}{}", duration_text(whole_ns),
                     spans.front().step ? " in " + count_text(spans.size(), "step", "steps") : std::string());
-    const auto most = std::max_element(ranks_ns.begin(), ranks_ns.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(ranks_ns, {}, [](const auto& each) { return each.second; });
     std::string text = most == ranks_ns.end() || most->first < 0
                            ? "the path lasts " + of
                            : fmt::format("rank {} has the most time on the path: {} of {}", most->first,
@@ -185,7 +164,6 @@ class CriticalPath : public Analysis {
     return text;
   }
 
-  const AnalysisContext& context_;
   Windows steps_;
   PathTrace trace_;
   NamedClasses classes_;
@@ -195,16 +173,14 @@ class CriticalPath : public Analysis {
 }  // namespace
 
 AnalysisEntry critical_path_analysis() {
-  return {.name = "critical_path",
-          .meaning = "Critical path of each step over all ranks: kernels, copies, transfers, launches, host",
-          .by = {GroupBy::none, GroupBy::step},
-          .columns = path_columns,
-          .make = make_analysis<CriticalPath>,
-          .on_request = true,
-          .needs = {.collectives = true,
-                    .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx,
-                                       Kind::nccl, Kind::sync}),
-                    .any_time = true}};
+  return analysis_entry<CriticalPath, path_columns>(
+      {.name = "critical_path",
+       .meaning = "Critical path of each step over all ranks: kernels, copies, transfers, launches, host",
+       .by = {GroupBy::none, GroupBy::step},
+       .needs = {.collectives = true,
+                 .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx,
+                                    Kind::nccl, Kind::sync}),
+                 .any_time = true}});
 }
 
 }  // namespace cli

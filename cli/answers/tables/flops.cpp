@@ -1,16 +1,9 @@
 // flops, roofline, mfu: the computation of operators with known inputs, its rate, and the share of its limit. Kernels
 // are those that the operator launched (operator_flops.h). Memory: 32 bytes per recent operator of a process, plus the
 // rows.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
 #include <numeric>
-#include <tuple>
 
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/named_classes.h"
 #include "cli/answers/tables/operator_flops.h"
 
@@ -27,15 +20,13 @@ const std::vector<Column> kOperatorColumns{
     {"tflop_per_s", Unit::number, "Achieved rate in 10^12 operations per second"}};
 
 std::vector<Column> flops_columns(RowKeys keys) {
-  std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
-  return joined(joined(std::move(columns), kOperatorColumns),
+  return joined(joined(rank_columns(keys), kOperatorColumns),
                 {{"peak_tflop_per_s", Unit::number, "Peak rate of the GPU for this type, dense"},
                  {"of_peak_pct", Unit::percent, "Achieved rate relative to the peak"}});
 }
 
 std::vector<Column> roofline_columns(RowKeys keys) {
-  std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
-  return joined(joined(std::move(columns), kOperatorColumns),
+  return joined(joined(rank_columns(keys), kOperatorColumns),
                 {{"bytes", Unit::bytes, "Minimum bytes that one call moves: each input and output once"},
                  {"flop_per_byte", Unit::number, "Arithmetic intensity: flop / bytes"},
                  {"ridge_flop_per_byte", Unit::number,
@@ -56,7 +47,7 @@ void add_peak_note(const DevicePeaks& peaks, ResultTable& table) {
 class OperatorTable : public Analysis {
  public:
   OperatorTable(const AnalysisContext& context, bool roofline)
-      : context_(context),
+      : Analysis(context),
         roofline_(roofline),
         calls_(context),
         classes_(context.catalog.strings, context.class_rules),
@@ -78,13 +69,12 @@ class OperatorTable : public Analysis {
       return;
     }
     known_ns_ += ns;
-    const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
+    const ProcessId group = group_of(work.process);
     Row& row = rows_[{group, call->kind}];
     const GpuPeaks* gpu = peaks_.of(work.process, work.device);
     row.gpu = row.kernels == 0 || row.gpu == gpu ? gpu : nullptr;
     if (calls_[call->kind].cost.type == MathType::fp32) {
-      const MathType type =
-          type_of_float(context_.catalog.strings[work.name], peaks_.hardware(work.process, work.device));
+      const MathType type = type_of_float(name_of(work.name), peaks_.hardware(work.process, work.device));
       if (type != MathType::unknown)
         row.float_type = row.float_type == MathType::unknown || row.float_type == type ? type : MathType::fp64;
     }
@@ -94,23 +84,14 @@ class OperatorTable : public Analysis {
     call->ran = true;
   }
 
-  ResultTable finish() override {
-    ResultTable table{roofline_ ? "roofline" : "flops",
-                      roofline_ ? roofline_columns(context_.keys) : flops_columns(context_.keys),
-                      {},
-                      {}};
-    std::vector<std::pair<const RowKey*, const Row*>> sorted;
-    for (const auto& [key, row] : rows_) sorted.push_back({&key, &row});
-    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
-      if (a.first->first != b.first->first) return a.first->first < b.first->first;
-      if (a.second->time_ns != b.second->time_ns) return a.second->time_ns > b.second->time_ns;
-      const auto &one = calls_[a.first->second], &other = calls_[b.first->second];
-      return std::pair(context_.catalog.strings[one.name], std::string_view(one.cost.shape)) <
-             std::pair(context_.catalog.strings[other.name], std::string_view(other.cost.shape));
-    });
-    for (const auto& [key, row] : sorted) table.rows.push_back(cells_of(*key, *row));
+  void finish(ResultTable& table) override {
+    const auto order = [&](const auto& entry) {
+      const OperatorCalls::Kind& kind = calls_[entry.first.second];
+      return std::tuple(entry.first.first, -entry.second.time_ns, name_of(kind.name),
+                        std::string_view(kind.cost.shape));
+    };
+    for (const auto* entry : sorted_entries(rows_, order)) table.rows.push_back(cells_of(entry->first, entry->second));
     add_notes(table);
-    return table;
   }
 
  private:
@@ -123,19 +104,16 @@ class OperatorTable : public Analysis {
 
   std::vector<Cell> cells_of(const RowKey& key, const Row& row) const {
     const OperatorCalls::Kind& kind = calls_[key.second];
-    std::vector<Cell> cells;
-    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.first], context_.keys);
+    std::vector<Cell> cells = rank_cells(key.first);
     MathType type = kind.cost.type;
     if (type == MathType::fp32) type = row.float_type == MathType::fp64 ? MathType::unknown : row.float_type;
-    const std::string_view type_name = math_type_name(type);
     const double flop_per_s = row.time_ns > 0 ? static_cast<double>(kind.cost.flop) * static_cast<double>(row.count) /
                                                     static_cast<double>(row.time_ns) / 1000
                                               : 0;
     const double peak = row.gpu != nullptr ? row.gpu->tflop_per_s(type) : 0;
     const auto positive = [](double value) { return value > 0 ? Cell(value) : Cell(); };
-    append(cells, std::string(context_.catalog.strings[kind.name]), kind.cost.shape,
-           type_name.empty() ? Cell() : Cell(std::string(type_name)), row.count, row.time_ns, kind.cost.flop,
-           positive(flop_per_s));
+    append(cells, name_of(kind.name), kind.cost.shape, text_cell(math_type_name(type)), row.count, row.time_ns,
+           kind.cost.flop, positive(flop_per_s));
     if (!roofline_) {
       append(cells, positive(peak), peak > 0 ? positive(100 * flop_per_s / peak) : Cell());
       return cells;
@@ -144,8 +122,8 @@ class OperatorTable : public Analysis {
         kind.cost.bytes ? static_cast<double>(kind.cost.flop) / static_cast<double>(*kind.cost.bytes) : 0;
     const double edge = peak > 0 ? ridge(*row.gpu, type) : 0;
     const double roof = edge > 0 && intensity > 0 ? std::min(peak, intensity * row.gpu->memory_gb_per_s / 1000) : 0;
-    append(cells, known(kind.cost.bytes), positive(intensity), positive(edge),
-           roof > 0 ? Cell(std::string(intensity >= edge ? "compute" : "memory")) : Cell(), positive(roof),
+    append(cells, kind.cost.bytes, positive(intensity), positive(edge),
+           roof > 0 ? Cell(intensity >= edge ? "compute" : "memory") : Cell(), positive(roof),
            roof > 0 ? positive(100 * flop_per_s / roof) : Cell());
     return cells;
   }
@@ -165,7 +143,7 @@ class OperatorTable : public Analysis {
       note += (i == 0 ? ": " : ", ") + classes_[without[i].second] + ' ' + share(-without[i].first);
     table.notes.push_back(std::move(note));
     for (const auto& [name, inputs] : calls_.without_cost()) {
-      const std::string_view operator_name = context_.catalog.strings[name];
+      const std::string_view operator_name = name_of(name);
       table.notes.push_back(fmt::format("calls of {} are excluded: {}", operator_name,
                                         missing_cost(context_.catalog, operator_name, inputs)));
     }
@@ -175,7 +153,6 @@ class OperatorTable : public Analysis {
           "no operators with known sizes; TRACETOOL_TORCH=shapes records sizes, and so does record_shapes=True of torch.profiler");
   }
 
-  const AnalysisContext& context_;
   bool roofline_;
   OperatorCalls calls_;
   NamedClasses classes_;
@@ -186,9 +163,8 @@ class OperatorTable : public Analysis {
 };
 
 std::vector<Column> mfu_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
   return joined(
-      joined(std::move(columns), {kDeviceColumn, kStepColumn}),
+      joined(process_columns(keys), {kDeviceColumn, kStepColumn}),
       {{"step_ns", Unit::ns, "Duration of the step on the GPU, as in steps"},
        {"operator_tflop", Unit::number, "Operations (10^12) of the operators with known sizes launched in the step"},
        {"type", Unit::text, "Number type of most of these operations"},
@@ -201,7 +177,7 @@ std::vector<Column> mfu_columns(RowKeys keys) {
 class MfuTable : public Analysis {
  public:
   explicit MfuTable(const AnalysisContext& context)
-      : context_(context), calls_(context), peaks_(context.catalog, context.own_peaks) {}
+      : Analysis(context), calls_(context), peaks_(context.catalog, context.own_peaks) {}
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void end_of(ProcessId process) override { calls_.end_of(process); }
@@ -214,13 +190,12 @@ class MfuTable : public Analysis {
     if (call == nullptr || call->ran || !step) return;
     call->ran = true;
     const OperatorCost& cost = calls_[call->kind].cost;
-    const MathType type = cost.type == MathType::fp32 ? type_of_float(context_.catalog.strings[work.name],
-                                                                      peaks_.hardware(work.process, work.device))
-                                                      : cost.type;
+    const MathType type = cost.type == MathType::fp32
+                              ? type_of_float(name_of(work.name), peaks_.hardware(work.process, work.device))
+                              : cost.type;
     steps[*step][static_cast<std::size_t>(type)] += cost.flop;
   }
-  ResultTable finish() override {
-    ResultTable table{"mfu", mfu_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     for (const auto& [key, steps] : devices_) {
       const GpuPeaks* gpu = peaks_.of(key.first, key.second);
       for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -231,24 +206,19 @@ class MfuTable : public Analysis {
         const double peak = gpu != nullptr ? gpu->tflop_per_s(type) : 0,
                      could = 1000 * peak * static_cast<double>(window.to_ns - window.from_ns);
         const auto share = [&](double flop) { return flop > 0 && could > 0 ? Cell(100 * flop / could) : Cell(); };
-        std::vector<Cell>& cells = table.rows.emplace_back();
-        append_process(cells, context_.catalog.processes[key.first], context_.keys);
-        append(cells, key.second, known(window.step), window.to_ns - window.from_ns,
-               all > 0 ? Cell(all / 1e12) : Cell(),
-               type == MathType::unknown ? Cell() : Cell(std::string(math_type_name(type))),
-               peak > 0 ? Cell(peak) : Cell(), share(all), share(context_.flops_per_step));
+        append(table.rows.emplace_back(device_cells(key.first, key.second, window.step)), window.to_ns - window.from_ns,
+               all > 0 ? Cell(all / 1e12) : Cell(), text_cell(math_type_name(type)), peak > 0 ? Cell(peak) : Cell(),
+               share(all), share(context_.flops_per_step));
       }
     }
     if (context_.flops_per_step <= 0)
       table.notes.push_back("mfu_pct needs --flops-per-step N: the operations of the model in one step on one rank");
     add_peak_note(peaks_, table);
-    return table;
   }
 
  private:
   using Flops = std::array<double, kMathTypes>;  // by MathType
 
-  const AnalysisContext& context_;
   OperatorCalls calls_;
   DevicePeaks peaks_;
   std::map<std::pair<ProcessId, std::int64_t>, std::vector<Flops>> devices_;  // by step
@@ -257,37 +227,27 @@ class MfuTable : public Analysis {
 }  // namespace
 
 AnalysisEntry mfu_analysis() {
-  return {.name = "mfu",
-          .meaning = "FLOPs of the operators and of the model in each step, relative to the peak of the GPU",
-          .by = {GroupBy::step},
-          .columns = mfu_columns,
-          .make = make_analysis<MfuTable>,
-          .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
+  return analysis_entry<MfuTable, mfu_columns>(
+      {.name = "mfu",
+       .meaning = "FLOPs of the operators and of the model in each step, relative to the peak of the GPU",
+       .by = {GroupBy::step},
+       .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 
 AnalysisEntry flops_analysis() {
-  return {.name = "flops",
-          .meaning = "FLOPs of operators with known sizes: rate, and share of the peak of the GPU",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = flops_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> {
-            return std::make_unique<OperatorTable>(context, false);
-          },
-          .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
+  return analysis_entry<OperatorTable, flops_columns, false>(
+      {.name = "flops",
+       .meaning = "FLOPs of operators with known sizes: rate, and share of the peak of the GPU",
+       .by = {GroupBy::none, GroupBy::rank},
+       .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 
 AnalysisEntry roofline_analysis() {
-  return {.name = "roofline",
-          .meaning = "Roofline of operators with known sizes: intensity, bound, and share of the attainable rate",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = roofline_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> {
-            return std::make_unique<OperatorTable>(context, true);
-          },
-          .on_request = true,
-          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a known cost
+  return analysis_entry<OperatorTable, roofline_columns, true>(
+      {.name = "roofline",
+       .meaning = "Roofline of operators with known sizes: intensity, bound, and share of the attainable rate",
+       .by = {GroupBy::none, GroupBy::rank},
+       .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}});  // few operators have a known cost
 }
 
 }  // namespace cli

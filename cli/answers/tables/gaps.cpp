@@ -1,9 +1,6 @@
 // gaps: the longest idle times of devices, each with its cause (device_gaps.h) and the work launched after it.
-#include <algorithm>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {
@@ -31,38 +28,35 @@ std::vector<Column> gap_columns(RowKeys keys) {
 
 class GapTable : public Analysis {
  public:
-  explicit GapTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
   void gap(const DeviceGap& gap) override {
     const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
     if (is_edge && !context_.windows.are_bounded()) return;
-    const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns);
-         i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const std::int64_t start_ns = std::max(gap.from_ns, windows[i].from_ns),
-                         end_ns = std::min(gap.to_ns, windows[i].to_ns);
-      ++count_;
-      sum_ns_ += end_ns - start_ns;
-      if (end_ns - start_ns < least_ns_) continue;
-      const IdleTimes times = gap.times(start_ns, end_ns);
-      const auto most = std::max_element(times.begin(), times.end());
-      rows_.push_back({gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most,
-                       gap.before, gap.next != nullptr ? gap.next->name : 0,
-                       gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt,
-                       gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
-      if (rows_.size() >= 64 * kMostGaps) keep_longest();
-    }
+    context_.windows.each_part(
+        gap.process, gap.from_ns, gap.to_ns, [&](std::size_t, std::int64_t start_ns, std::int64_t end_ns) {
+          if (start_ns == gap.to_ns) return;
+          ++count_;
+          sum_ns_ += end_ns - start_ns;
+          if (end_ns - start_ns < least_ns_) return;
+          const IdleTimes times = gap.times(start_ns, end_ns);
+          const auto most = std::max_element(times.begin(), times.end());
+          rows_.push_back(
+              {gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most,
+               gap.before, gap.next != nullptr ? gap.next->name : 0,
+               gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt,
+               gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
+          if (rows_.size() >= 64 * kMostGaps) keep_longest();
+        });
   }
 
-  ResultTable finish() override {
+  void finish(ResultTable& table) override {
     keep_longest();
-    ResultTable table{"gaps", gap_columns(context_.keys), {}, {}};
     for (const Row& row : rows_) table.rows.push_back(cells(row));
     if (count_ > rows_.size()) {
       table.notes.push_back("the " + std::to_string(rows_.size()) + " longest of " + count_text(count_, "gap", "gaps") +
                             " with a total of " + duration_text(sum_ns_));
     }
-    return table;
   }
 
  private:
@@ -78,10 +72,8 @@ class GapTable : public Analysis {
   };
 
   void keep_longest() {
-    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
-      const std::int64_t a_ns = a.end_ns - a.start_ns, b_ns = b.end_ns - b.start_ns;
-      return a_ns != b_ns ? a_ns > b_ns
-                          : std::tie(a.process, a.device, a.start_ns) < std::tie(b.process, b.device, b.start_ns);
+    std::ranges::sort(rows_, {}, [](const Row& row) {
+      return std::tuple(row.start_ns - row.end_ns, row.process, row.device, row.start_ns);
     });
     if (rows_.size() < kMostGaps) return;
     rows_.resize(kMostGaps);
@@ -97,23 +89,20 @@ class GapTable : public Analysis {
   }
 
   std::vector<Cell> cells(const Row& row) const {
-    const auto since = [&](std::int64_t ns) { return context_.clocks.on_axis(row.process, ns) - context_.origin_ns; };
-    const auto name = [&](bool is_known, StringId id) {
-      return is_known ? Cell(std::string(context_.catalog.strings[id])) : Cell();
-    };
-    std::vector<Cell> cells;
-    append_process(cells, context_.catalog.processes[row.process], context_.keys);
-    append(cells, row.device, known(step_of(row)), since(row.start_ns), since(row.end_ns), row.end_ns - row.start_ns,
-           std::string(kIdleCauseNames[static_cast<std::size_t>(row.cause)]), row.cause_ns,
-           name(row.call.has_value(), row.call ? row.call->name : 0),
-           row.call ? Cell(context_.catalog.tracks[row.call->track].id) : Cell(),
-           row.call ? Cell(since(row.call->start_ns)) : Cell(),
-           name(row.wait.has_value(), row.wait ? row.wait->name : 0), name(row.has_before, row.before),
-           name(row.has_next, row.next));
+    const auto since = [&](std::int64_t ns) { return context_.since_start(row.process, ns); };
+    std::vector<Cell> cells = process_cells(row.process);
+    append(cells, row.device, step_of(row), since(row.start_ns), since(row.end_ns), row.end_ns - row.start_ns,
+           kIdleCauseNames[static_cast<std::size_t>(row.cause)], row.cause_ns);
+    if (row.call) {
+      append(cells, name_of(row.call->name), context_.catalog.tracks[row.call->track].id, since(row.call->start_ns));
+    } else {
+      append(cells, Cell(), Cell(), Cell());
+    }
+    append(cells, row.wait ? cell_of(name_of(row.wait->name)) : Cell(),
+           row.has_before ? cell_of(name_of(row.before)) : Cell(), row.has_next ? cell_of(name_of(row.next)) : Cell());
     return cells;
   }
 
-  const AnalysisContext& context_;
   std::vector<Row> rows_;      // the longest so far, plus some extra rows until the next cut
   std::int64_t least_ns_ = 0;  // gaps below it are not added
   std::uint64_t count_ = 0;
@@ -123,13 +112,11 @@ class GapTable : public Analysis {
 }  // namespace
 
 AnalysisEntry gaps_analysis() {
-  return {.name = "gaps",
-          .meaning = "The 20 longest idle gaps of the GPUs, with their causes and the launch that ended them",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = gap_columns,
-          .make = make_analysis<GapTable>,
-          .on_request = true,
-          .needs = {.gaps = true}};
+  return analysis_entry<GapTable, gap_columns>(
+      {.name = "gaps",
+       .meaning = "The 20 longest idle gaps of the GPUs, with their causes and the launch that ended them",
+       .by = {GroupBy::none, GroupBy::rank},
+       .needs = {.gaps = true}});
 }
 
 }  // namespace cli

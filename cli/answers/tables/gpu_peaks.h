@@ -29,7 +29,6 @@ struct GpuPeaks {
   double fp64 = 0, fp32 = 0, tf32 = 0, fp16 = 0, bf16 = 0, fp8 = 0;
   double memory_gb_per_s = 0;  // decimal; 0 if unknown
   double fp4 = 0;
-  std::string_view source = {};
   double tflop_per_s(MathType type) const;  // 0 if unknown
   // Returns the minimum time for `flop` operations; fp32 runs as tf32 on tensor cores. 0 if unknown.
   std::int64_t computing_ns(std::int64_t flop, MathType type) const;

@@ -1,6 +1,5 @@
 // idle: the idle time of each device by cause (device_gaps.h). Its idle time equals that of `temporal`, and the causes
 // add up to it. The part in which the host was in Python's garbage collector has its own column.
-#include <map>
 #include <tuple>
 
 #include "cli/answers/tables/cells.h"
@@ -11,11 +10,8 @@ namespace cli {
 namespace {
 
 std::vector<Column> idle_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  columns.push_back(kDeviceColumn);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      device_columns(keys),
       {{"idle_ns", Unit::ns, "Time without GPU work, as in temporal; sum of the next seven columns"},
        {"sync_ns", Unit::ns, "Idle time while the host was in a synchronization that began before the GPU went idle"},
        {"copy_ns", Unit::ns,
@@ -35,7 +31,7 @@ std::vector<Column> idle_columns(RowKeys keys) {
 
 class IdleTable : public Analysis {
  public:
-  explicit IdleTable(const AnalysisContext& context) : context_(context), times_(context) {}
+  explicit IdleTable(const AnalysisContext& context) : Analysis(context), times_(context) {}
 
   void work(const GpuWork& work) override { times_.add(work); }
   void gap(const DeviceGap& gap) override {
@@ -52,17 +48,10 @@ class IdleTable : public Analysis {
     }
   }
 
-  ResultTable finish() override {
-    ResultTable table{"idle", idle_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     for (const DeviceTimes::Row& row : times_.rows()) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      append_process(cells, context_.catalog.processes[row.process], context_.keys);
-      cells.push_back(known(row.device));
-      if (context_.keys.by == GroupBy::step) cells.push_back(known(row.window.step));
-      if (!row.device) {
-        cells.resize(table.columns.size());
-        continue;
-      }
+      std::vector<Cell>& cells = table.rows.emplace_back(device_cells(row.process, row.device, row.window.step));
+      if (!row.device) continue;
       cells.emplace_back(row.time.idle_ns());
       const Sums& sums = sums_[{row.process, *row.device, row.window.from_ns}];
       for (const std::int64_t ns : sums.causes) cells.emplace_back(ns);
@@ -71,7 +60,6 @@ class IdleTable : public Analysis {
       cells.push_back(knows_collections ? Cell(sums.collecting_ns) : Cell());
     }
     table.notes = times_.notes();
-    return table;
   }
 
  private:
@@ -80,7 +68,6 @@ class IdleTable : public Analysis {
     std::int64_t collecting_ns = 0;
   };
 
-  const AnalysisContext& context_;
   DeviceTimes times_;
   // By device and begin of the row's first window
   std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, Sums> sums_;
@@ -89,13 +76,11 @@ class IdleTable : public Analysis {
 }  // namespace
 
 AnalysisEntry idle_analysis() {
-  return {.name = "idle",
-          .meaning = "Idle time of each GPU by cause: synchronizations, a late host, launches",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-          .columns = idle_columns,
-          .make = make_analysis<IdleTable>,
-          .on_request = true,
-          .needs = {.by_time = true, .gaps = true}};
+  return analysis_entry<IdleTable, idle_columns>(
+      {.name = "idle",
+       .meaning = "Idle time of each GPU by cause: synchronizations, a late host, launches",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+       .needs = {.by_time = true, .gaps = true}});
 }
 
 }  // namespace cli

@@ -1,6 +1,5 @@
 // kernels: the time of each kernel by name, and its launch configuration. Memory: 8 bytes per kernel, for exact
 // percentiles.
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -12,7 +11,7 @@ namespace {
 
 std::vector<Column> kernel_columns(RowKeys keys) {
   return joined(
-      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      rank_columns(keys),
       {{"name", Unit::text, "Kernel name, demangled"},
        {"class", Unit::text, "comm or compute"},
        {"count", Unit::count, "Number of instances"},
@@ -74,12 +73,12 @@ class Configurations {
 
 class KernelTable : public Analysis {
  public:
-  explicit KernelTable(const AnalysisContext& context) : context_(context), configurations_(context.catalog.launches) {}
+  explicit KernelTable(const AnalysisContext& context) : Analysis(context), configurations_(context.catalog.launches) {}
 
   // Uses the full duration even if the kernel extends past the window.
   void work(const GpuWork& work) override {
     if (work.kind != Kind::kernel) return;
-    const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
+    const ProcessId group = group_of(work.process);
     Durations& durations = durations_of({group, work.name, work.work_class});
     durations.ns.push_back(work.end_ns - work.start_ns);
     durations.sum_ns += work.end_ns - work.start_ns;
@@ -87,17 +86,11 @@ class KernelTable : public Analysis {
     if (const auto id = configurations_.of(work.launch); id != 0) ++durations.launches[id];
   }
 
-  ResultTable finish() override {
-    ResultTable table{"kernels", kernel_columns(context_.keys), {}, {}};
-    std::vector<std::pair<const Key*, Durations*>> sorted;
-    for (auto& [key, durations] : kernels_) sorted.push_back({&key, &durations});
-    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
-      if (a.first->group != b.first->group) return a.first->group < b.first->group;
-      if (a.second->sum_ns != b.second->sum_ns) return a.second->sum_ns > b.second->sum_ns;
-      return context_.catalog.strings[a.first->name] < context_.catalog.strings[b.first->name];
-    });
-    for (const auto& [key, durations] : sorted) table.rows.push_back(row(*key, *durations));
-    return table;
+  void finish(ResultTable& table) override {
+    const auto order = [&](const auto& entry) {
+      return std::tuple(entry.first.group, -entry.second.sum_ns, name_of(entry.first.name));
+    };
+    for (auto* entry : sorted_entries(kernels_, order)) table.rows.push_back(row(entry->first, entry->second));
   }
 
  private:
@@ -124,26 +117,19 @@ class KernelTable : public Analysis {
 
   std::vector<Cell> row(const Key& key, Durations& durations) const {
     const Spread ns = spread_of(durations.ns);
-    std::vector<Cell> cells;
-    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
-    append(cells, std::string(context_.catalog.strings[key.name]),
-           std::string(key.work_class == WorkClass::comm ? "comm" : "compute"),
-           static_cast<std::int64_t>(durations.ns.size()), durations.sum_ns,
-           percent(durations.sum_ns, sums_.at(key.group)),
+    std::vector<Cell> cells = rank_cells(key.group);
+    append(cells, name_of(key.name), key.work_class == WorkClass::comm ? "comm" : "compute", durations.ns.size(),
+           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)),
            static_cast<double>(durations.sum_ns) / static_cast<double>(durations.ns.size()), ns.least, ns.median,
-           ns.p95, ns.most, known_real(standard_deviation(durations.ns)));
-    if (durations.launches.empty()) {
-      append(cells, Cell(), Cell(), Cell());
-    } else {
-      const Launch& most = configurations_[configurations_.most_frequent(durations.launches)];
-      append(cells, static_cast<std::int64_t>(durations.launches.size()), extent(most.grid), extent(most.block));
-    }
+           ns.p95, ns.most, standard_deviation(durations.ns));
+    if (durations.launches.empty()) return cells;
+    const Launch& most = configurations_[configurations_.most_frequent(durations.launches)];
+    append(cells, durations.launches.size(), extent(most.grid), extent(most.block));
     return cells;
   }
 
   static Extent extent(const std::uint32_t (&size)[3]) { return {size[0], size[1], size[2]}; }
 
-  const AnalysisContext& context_;
   Configurations configurations_;
   std::map<Key, Durations> kernels_;
   std::vector<std::pair<const Key, Durations>*> newest_;  // by name; entries in kernels_
@@ -153,11 +139,11 @@ class KernelTable : public Analysis {
 }  // namespace
 
 AnalysisEntry kernels_analysis() {
-  return {.name = "kernels",
-          .meaning = "Kernels by name: count, durations, share, launch configuration",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = kernel_columns,
-          .make = make_analysis<KernelTable>};
+  return analysis_entry<KernelTable, kernel_columns>(
+      {.name = "kernels",
+       .meaning = "Kernels by name: count, durations, share, launch configuration",
+       .by = {GroupBy::none, GroupBy::rank},
+       .on_request = false});
 }
 
 }  // namespace cli

@@ -2,16 +2,7 @@
 // with its only child if both have the same name (_filter_name and EventList._remove_dup_nodes in
 // torch/autograd/profiler_util.py).
 #pragma once
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "cli/trace/event.h"
-#include "cli/trace/strings.h"
+#include "cli/answers/tables/analysis.h"
 
 namespace cli {
 
@@ -22,10 +13,7 @@ class UtilityOperators {
   explicit UtilityOperators(const Strings& strings) : strings_(strings) {}
 
   bool holds(StringId name) {
-    if (name >= known_.size()) known_.resize(std::max(strings_.size(), name + std::size_t{1}), Known::unseen);
-    if (known_[name] == Known::unseen)
-      known_[name] = std::find(kNames.begin(), kNames.end(), strings_[name]) != kNames.end() ? Known::yes : Known::no;
-    return known_[name] == Known::yes;
+    return known_.is(strings_, name, [](std::string_view text) { return std::ranges::count(kNames, text) > 0; });
   }
 
  private:
@@ -35,10 +23,9 @@ class UtilityOperators {
                                                              "profiler::_record_function_enter",
                                                              "profiler::_record_function_enter_new",
                                                              "profiler::_record_function_exit"};
-  enum class Known : unsigned char { unseen, no, yes };
 
   const Strings& strings_;
-  std::vector<Known> known_;  // by StringId
+  NameAnswers known_;
 };
 
 // Direct children of an open operator. `Child` is what is stored about the only child so far if it has the operator's

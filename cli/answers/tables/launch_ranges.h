@@ -4,18 +4,8 @@
 // Ranges and calls arrive in time order. Ranges that start together with a call contain it, whichever came first. The
 // data of a launching call is kept as long as the walk keeps the call (AnalysisContext::calls).
 #pragma once
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "cli/answers/tables/analysis.h"
-#include "cli/trace/catalog.h"
-#include "cli/trace/event.h"
 #include "cli/trace/event_times.h"
-#include "cli/trace/launch_calls.h"
 
 namespace cli {
 

@@ -1,10 +1,7 @@
 // launches: the time between the launch and the start of work, and the number of waiting launches. Memory: 8 bytes per
 // launch of the current process, for exact percentiles.
-#include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
-#include <optional>
 #include <unordered_map>
 
 #include "cli/answers/tables/cells.h"
@@ -19,10 +16,8 @@ namespace {
 constexpr std::int64_t kLongCall_ns = 50'000, kLongerCall_ns = 100'000;  // HTA's cutoffs
 
 std::vector<Column> launch_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      step_columns(keys),
       {{"count", Unit::count, "Number of launches (kernel, graph, memcpy or memset) with started work"},
        {"graphs", Unit::count, "Number of graph launches; each counts once, however many nodes the graph has"},
        {"latency_min_ns", Unit::ns,
@@ -104,7 +99,7 @@ class QueueLengths final : public Changes {
 class LaunchesTable : public Analysis {
  public:
   explicit LaunchesTable(const AnalysisContext& context)
-      : context_(context), names_(context.catalog.strings), rows_(context.catalog.processes.size()) {}
+      : Analysis(context), names_(context.catalog.strings), rows_(context.catalog.processes.size()) {}
 
   void event(const Event& event, const Facts&) override {
     if (event.correlation == 0 || !is_slice(event) || !names_[event.name].launches) return;
@@ -141,8 +136,7 @@ class LaunchesTable : public Analysis {
     processes_.erase(id);
   }
 
-  ResultTable finish() override {
-    ResultTable table{"launches", launch_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     for (ProcessId id = 0; id < rows_.size(); ++id) {
       end_of(id);
       std::move(rows_[id].begin(), rows_[id].end(), std::back_inserter(table.rows));
@@ -152,7 +146,6 @@ class LaunchesTable : public Analysis {
                             " launches are excluded: their work is not in the trace, or began after " +
                             std::to_string(LaunchQueue::kMostWaiting) + " later launches");
     }
-    return table;
   }
 
  private:
@@ -170,12 +163,10 @@ class LaunchesTable : public Analysis {
   OfProcess& process_of(ProcessId id) { return processes_.try_emplace(id, context_, id).first->second; }
 
   std::vector<Cell> row(ProcessId id, OfProcess& process, std::size_t window) {
-    std::vector<Cell> cells;
-    append_process(cells, context_.catalog.processes[id], context_.keys);
-    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(id)[window].step));
+    std::vector<Cell> cells = step_cells(id, context_.windows.of(id)[window].step);
     Launches& launches = process.launches[window];
     std::vector<std::int64_t>& ns = launches.latency_ns;
-    append(cells, static_cast<std::int64_t>(ns.size()), launches.graphs);
+    append(cells, ns.size(), launches.graphs);
     if (ns.empty()) {
       append(cells, Cell(), Cell(), Cell(), Cell());
     } else {
@@ -183,25 +174,23 @@ class LaunchesTable : public Analysis {
       append(cells, latency.least, latency.median, latency.p95, latency.most);
     }
     append(cells, launches.late, launches.long_calls, launches.longer_calls, launches.shorter);
-    append_queue(cells, process.lengths.of(window));
+    if (const auto* lengths = process.lengths.of(window)) append_queue(cells, *lengths);
     return cells;
   }
 
-  static void append_queue(std::vector<Cell>& cells, const std::map<std::int64_t, std::int64_t>* lengths) {
-    if (lengths == nullptr) return append(cells, Cell(), Cell(), Cell());
+  static void append_queue(std::vector<Cell>& cells, const std::map<std::int64_t, std::int64_t>& lengths) {
     std::int64_t whole_ns = 0, below_ns = 0, p95 = 0;
     double weighted = 0;
-    for (const auto& [length, ns] : *lengths)
+    for (const auto& [length, ns] : lengths)
       whole_ns += ns, weighted += static_cast<double>(length) * static_cast<double>(ns);
-    for (const auto& [length, ns] : *lengths) {
+    for (const auto& [length, ns] : lengths) {
       below_ns += ns;
       p95 = length;
       if (static_cast<double>(below_ns) >= 0.95 * static_cast<double>(whole_ns)) break;
     }
-    append(cells, weighted / static_cast<double>(whole_ns), p95, lengths->rbegin()->first);
+    append(cells, weighted / static_cast<double>(whole_ns), p95, lengths.rbegin()->first);
   }
 
-  const AnalysisContext& context_;
   NameClasses names_;
   std::unordered_map<ProcessId, OfProcess> processes_;  // processes that have not ended
   std::vector<std::vector<std::vector<Cell>>> rows_;    // by ProcessId, of processes that have ended
@@ -211,13 +200,11 @@ class LaunchesTable : public Analysis {
 }  // namespace
 
 AnalysisEntry launches_analysis() {
-  return {.name = "launches",
-          .meaning = "Latency from launch to start of GPU work, and number of waiting launches",
-          .by = {GroupBy::rank, GroupBy::step},
-          .columns = launch_columns,
-          .make = make_analysis<LaunchesTable>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true}};
+  return analysis_entry<LaunchesTable, launch_columns>(
+      {.name = "launches",
+       .meaning = "Latency from launch to start of GPU work, and number of waiting launches",
+       .by = {GroupBy::rank, GroupBy::step},
+       .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true}});
 }
 
 }  // namespace cli

@@ -1,12 +1,9 @@
 // memory: memory in use on each device: at the start, at the peak and at the end, and its growth from step to step.
-#include <algorithm>
-#include <limits>
+#include <deque>
 #include <map>
-#include <string>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/whole_steps.h"
-#include "cli/base/text.h"
 #include "cli/timeline/gpu/memory_levels.h"
 #include "cli/trace/event_times.h"
 #include "cli/trace/names.h"
@@ -15,10 +12,8 @@ namespace cli {
 namespace {
 
 std::vector<Column> memory_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      step_columns(keys),
       {{"device", Unit::number, "CUDA ordinal of the GPU in the process; empty for host memory or if unknown"},
        {"source", Unit::text,
         "allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
@@ -84,8 +79,8 @@ class LevelSpans {
 class MemoryTable : public Analysis {
  public:
   explicit MemoryTable(const AnalysisContext& context)
-      : context_(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
-    for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) processes_.emplace_back(context.catalog, id);
+      : Analysis(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
+    for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) processes_.emplace_back(*this, id);
   }
 
   void event(const Event& event, const Facts& facts) override {
@@ -94,15 +89,12 @@ class MemoryTable : public Analysis {
     if (is_api_call(event.kind)) return call(track.process, process, event);
     if (const auto* memory = facts.get<MemoryFacts>();
         memory != nullptr && memory->operation == 1 && !memory->asynchronous) {
-      if (const auto step = steps_.at(track.process, event.start_ns))
-        ++allocations_of(process, track.group, *step).count;
+      if (const auto step = steps_.at(track.process, event.start_ns)) ++process.allocations[{track.group, *step}].count;
     }
-    Out out(*this, track.process, process);
-    process.levels.event(event, facts, out);
+    process.levels.event(event, facts, process);
   }
 
-  ResultTable finish() override {
-    ResultTable table{"memory", memory_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     std::size_t untold = 0, incomplete = 0;
     for (ProcessId id = 0; id < processes_.size(); ++id) {
       if (!context_.chosen[id]) continue;
@@ -123,7 +115,6 @@ class MemoryTable : public Analysis {
     };
     note(untold, "memory in use is unknown: the trace does not contain it");
     note(incomplete, "memory in use is unknown: some allocations were lost or overwritten");
-    return table;
   }
 
  private:
@@ -136,8 +127,23 @@ class MemoryTable : public Analysis {
   struct Allocations {
     std::int64_t count = 0, ns = 0;
   };
-  struct OfProcess {
-    OfProcess(const Catalog& catalog, ProcessId id) : levels(catalog, id) {}
+  struct OfProcess final : MemoryLevels::Out {
+    OfProcess(const MemoryTable& in, ProcessId process) : table(in), id(process), levels(in.context_.catalog, id) {}
+    void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
+      const LevelSpans spans(table.host_, id);
+      Levels& of = devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table.steps_, id)}).first->second;
+      if (which == MemoryLevel::allocated) {
+        of.allocated.set(ns, bytes);
+        of.at_steps.set(ns, bytes);
+        of.allocated_now = bytes;
+      } else {
+        of.reserved.set(ns, bytes);
+        of.unused.set(ns, bytes - of.allocated_now);
+      }
+    }
+
+    const MemoryTable& table;
+    ProcessId id;
     MemoryLevels levels;
     std::map<std::int64_t, Levels> devices;
     // By device (kHost if unknown), then step index
@@ -145,44 +151,17 @@ class MemoryTable : public Analysis {
     std::map<TrackId, std::int64_t> call_end_ns;  // of the newest allocating call
   };
 
-  class Out : public MemoryLevels::Out {
-   public:
-    Out(MemoryTable& table, ProcessId id, OfProcess& process) : table_(table), id_(id), process_(process) {}
-    void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
-      const LevelSpans spans(table_.host_, id_);
-      Levels& levels = process_.devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table_.steps_, id_)})
-                           .first->second;
-      if (which == MemoryLevel::allocated) {
-        levels.allocated.set(ns, bytes);
-        levels.at_steps.set(ns, bytes);
-        levels.allocated_now = bytes;
-      } else {
-        levels.reserved.set(ns, bytes);
-        levels.unused.set(ns, bytes - levels.allocated_now);
-      }
-    }
-
-   private:
-    MemoryTable& table_;
-    ProcessId id_;
-    OfProcess& process_;
-  };
-
-  static Allocations& allocations_of(OfProcess& process, std::int64_t device, std::size_t step) {
-    return process.allocations[{device, step}];
-  }
-
   // For profiles only: recordings contain allocations.
   void call(ProcessId id, OfProcess& process, const Event& event) {
     if (context_.catalog.processes[id].format == SourceFormat::ring || !is_slice(event) ||
-        !is_allocation_name(context_.catalog.strings[event.name]))
+        !is_allocation_name(name_of(event.name)))
       return;
     const auto [last, is_first] = process.call_end_ns.try_emplace(event.track, event.start_ns);
     if (!is_first && event.start_ns < last->second) return;  // a driver call within a runtime call
     last->second = slice_end(event, event.start_ns);
     const auto step = steps_.at(id, event.start_ns);
     if (!step) return;
-    Allocations& allocations = allocations_of(process, kHost, *step);
+    Allocations& allocations = process.allocations[{kHost, *step}];
     ++allocations.count;
     allocations.ns += last->second - event.start_ns;
   }
@@ -202,10 +181,7 @@ class MemoryTable : public Analysis {
     const bool of_device = is_ring || (one_device && (device >= 0 || process.devices.empty()));
     const auto& steps = steps_.of(id);
     const bool is_first = step && !steps.empty() && steps.front().step == step;
-    if (!of_device || steps.empty() || is_first || !knows_calls(id)) {
-      append(cells, Cell(), Cell());
-      return;
-    }
+    if (!of_device || steps.empty() || is_first || !knows_calls(id)) return;
     Allocations sum;
     for (const auto& [key, allocations] : process.allocations) {
       if (key.first != (is_ring ? device : kHost) || key.second == 0 || (step && steps[key.second].step != step))
@@ -218,42 +194,35 @@ class MemoryTable : public Analysis {
   // Adds the known allocations of a process whose memory in use is unknown.
   void add_unknown(ProcessId id, ResultTable& table) {
     const auto& windows = host_.of(id);
-    const Process& process = context_.catalog.processes[id];
     for (const AnalysisWindow& window : windows) {
-      if (context_.keys.by != GroupBy::step && &window != &windows.front()) break;
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      append_process(cells, process, context_.keys);
-      if (context_.keys.by == GroupBy::step) cells.push_back(known(window.step));
+      if (!by(GroupBy::step) && &window != &windows.front()) break;
+      std::vector<Cell>& cells = table.rows.emplace_back(step_cells(id, window.step));
       for (int i = 0; i < 11; ++i) cells.emplace_back();
-      cells.push_back(context_.keys.by == GroupBy::step ? Cell()
-                                                        : Cell(static_cast<std::int64_t>(steps_.of(id).size())));
-      append(cells, Cell(), Cell());
+      append(cells, by(GroupBy::step) ? Cell() : cell_of(steps_.of(id).size()), Cell(), Cell());
       append_allocations(cells, id, kHost, window.step);
     }
   }
 
   void add_rows(ProcessId id, std::int64_t device, Levels& levels, ResultTable& table) {
-    const bool by_step = context_.keys.by == GroupBy::step;
+    const bool by_step = by(GroupBy::step);
     const auto& windows = host_.of(id);
     const std::size_t rows = by_step ? windows.size() : std::min<std::size_t>(1, windows.size());
     for (std::size_t i = 0; i < rows; ++i) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      append_process(cells, context_.catalog.processes[id], context_.keys);
-      if (by_step) cells.push_back(known(windows[i].step));
+      std::vector<Cell>& cells = table.rows.emplace_back(step_cells(id, windows[i].step));
       const bool is_ring = context_.catalog.processes[id].format == SourceFormat::ring;
-      append(cells, device >= 0 ? Cell(device) : Cell(), std::string(is_ring ? "driver" : "allocator"));
+      append(cells, known_cell(device), is_ring ? "driver" : "allocator");
       const LevelSpans::Span allocated = one(levels.allocated.spans(), i, by_step),
                              reserved = one(levels.reserved.spans(), i, by_step),
                              unused = one(levels.unused.spans(), i, by_step);
       const auto cell = [](const LevelSpans::Span& span, std::int64_t bytes) {
         return span.known ? Cell(bytes) : Cell();
       };
-      append(cells, cell(allocated, allocated.start), cell(allocated, allocated.peak),
-             cell(allocated, context_.clocks.on_axis(id, allocated.peak_ns) - context_.origin_ns));
       const auto step = allocated.known ? steps_.at(id, allocated.peak_ns) : std::nullopt;
-      cells.push_back(step ? known(steps_.of(id)[*step].step) : Cell());
-      append(cells, cell(allocated, allocated.end), cell(reserved, reserved.peak), cell(reserved, reserved.end),
-             cell(unused, unused.peak), cell(unused, unused.end));
+      append(cells, cell(allocated, allocated.start), cell(allocated, allocated.peak),
+             cell(allocated, context_.since_start(id, allocated.peak_ns)),
+             step ? cell_of(steps_.of(id)[*step].step) : Cell(), cell(allocated, allocated.end),
+             cell(reserved, reserved.peak), cell(reserved, reserved.end), cell(unused, unused.peak),
+             cell(unused, unused.end));
       append_growth(cells, id, levels, by_step ? windows[i].step : std::nullopt);
       append_allocations(cells, id, device, by_step ? windows[i].step : std::nullopt);
     }
@@ -280,32 +249,26 @@ class MemoryTable : public Analysis {
       if (spans[i - 1].known && spans[i].known && (!step || steps[i].step == step))
         growth.push_back(spans[i].end - spans[i - 1].end);
     }
-    cells.push_back(step ? Cell() : Cell(static_cast<std::int64_t>(steps.size())));
-    if (growth.empty()) {
-      append(cells, Cell(), Cell());
-      return;
-    }
+    cells.push_back(step ? Cell() : cell_of(steps.size()));
+    if (growth.empty()) return append(cells, Cell(), Cell());
     const std::int64_t grew = std::count_if(growth.begin(), growth.end(), [](std::int64_t bytes) { return bytes > 0; });
     std::sort(growth.begin(), growth.end());
     append(cells, growth[(growth.size() - 1) / 2], grew);
   }
 
-  const AnalysisContext& context_;
   const Windows host_;  // allocators and calls use host time
   const Windows steps_;
-  std::vector<OfProcess> processes_;
+  std::deque<OfProcess> processes_;
 };
 
 }  // namespace
 
 AnalysisEntry memory_analysis() {
-  return {.name = "memory",
-          .meaning = "Memory of each device: at the start, peak and end; reserved but unused; growth per step",
-          .by = {GroupBy::none, GroupBy::step},
-          .columns = memory_columns,
-          .make = make_analysis<MemoryTable>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})}};
+  return analysis_entry<MemoryTable, memory_columns>(
+      {.name = "memory",
+       .meaning = "Memory of each device: at the start, peak and end; reserved but unused; growth per step",
+       .by = {GroupBy::none, GroupBy::step},
+       .needs = {.kinds = kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli

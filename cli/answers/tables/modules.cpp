@@ -2,25 +2,17 @@
 //
 // Work belongs to the modules in whose calls its operator was called. The work of a backward operator belongs to the
 // modules of its forward operator (call_paths.h). A module that calls itself counts once.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {
 
 std::vector<Column> module_columns(RowKeys keys) {
   return joined(
-      keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      rank_columns(keys),
       {{"module", Unit::text, "Path as in named_modules(), or the class names of the enclosing modules and its own"},
        {"class", Unit::text, "Class of the module"},
        {"operators", Unit::count, "Number of operator calls in the module and its submodules, forward and backward"},
@@ -37,14 +29,13 @@ std::vector<Column> module_columns(RowKeys keys) {
 class Modules : public Analysis {
  public:
   explicit Modules(const AnalysisContext& context)
-      : context_(context), paths_(context, context.keys.by == GroupBy::rank) {}
+      : Analysis(context), paths_(context, context.keys.by == GroupBy::rank) {}
 
   void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
   void work(const GpuWork& work) override { paths_.work(work); }
   void end_of(ProcessId process) override { paths_.end_of(process); }
 
-  ResultTable finish() override {
-    ResultTable table{"modules", module_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     const auto& nodes = paths_.finish();
     std::vector<CallPaths::NodeId> innermost(nodes.size());  // innermost module of each node
     std::vector<Row*> rows(nodes.size());                    // for nodes that are modules
@@ -61,24 +52,25 @@ class Modules : public Analysis {
     if (rows_.empty()) {
       table.notes.push_back(
           "no module calls in this trace; TRACETOOL_TORCH=stacks records them, and so does with_stack=True of torch.profiler");
-      return table;
+      return;
     }
-    std::vector<const std::pair<const Key, Row>*> sorted;
-    for (const auto& row : rows_) sorted.push_back(&row);
-    const auto order = [](const auto* each) {
-      const Row& r = each->second;
-      return std::tuple(each->first.first, -r.gpu_forward_ns - r.gpu_backward_ns, -r.cpu_forward_ns - r.cpu_backward_ns,
-                        each->first.second);
+    const auto order = [](const auto& entry) {
+      const Row& row = entry.second;
+      return std::tuple(entry.first.first, -row.gpu_forward_ns - row.gpu_backward_ns,
+                        -row.cpu_forward_ns - row.cpu_backward_ns, std::string_view(entry.first.second));
     };
-    std::sort(sorted.begin(), sorted.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
-    for (const auto* row : sorted) table.rows.push_back(cells(row->first, row->second));
+    for (const auto* entry : sorted_entries(rows_, order)) {
+      const auto& [key, row] = *entry;
+      append(table.rows.emplace_back(rank_cells(key.first)), row.module, row.module_class, row.operators,
+             row.cpu_forward_ns, row.cpu_backward_ns, row.gpu_forward_ns, row.gpu_backward_ns, row.gpu_self_ns,
+             percent(row.gpu_forward_ns + row.gpu_backward_ns, whole_ns_[key.first]), row.gpu_count);
+    }
     append_endless_note(table.notes, paths_.endless(), "call");
     if (outside_ > 0) {
       table.notes.push_back(
           fmt::format("{} ({}) without a module: the launch is not in the trace or not inside a module call",
                       count_text(outside_, "kernel or copy", "kernels and copies"), duration_text(outside_ns_)));
     }
-    return table;
   }
 
  private:
@@ -93,7 +85,7 @@ class Modules : public Analysis {
   // `around` is null for an outermost module.
   Row& row_of(const CallPaths::Node& node, const Row* around) {
     const std::string own = module_class(context_.catalog, node.label);
-    std::string name = node.label.path != 0 ? std::string(context_.catalog.strings[node.label.path])
+    std::string name = node.label.path != 0 ? std::string(name_of(node.label.path))
                        : around != nullptr  ? around->module + " > " + own
                                             : own;
     Row& row = rows_[{node.group, name}];
@@ -124,16 +116,6 @@ class Modules : public Analysis {
     }
   }
 
-  std::vector<Cell> cells(const Key& key, const Row& row) {
-    std::vector<Cell> cells;
-    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.first], context_.keys);
-    append(cells, row.module, row.module_class, row.operators, row.cpu_forward_ns, row.cpu_backward_ns,
-           row.gpu_forward_ns, row.gpu_backward_ns, row.gpu_self_ns,
-           percent(row.gpu_forward_ns + row.gpu_backward_ns, whole_ns_[key.first]), row.gpu_count);
-    return cells;
-  }
-
-  const AnalysisContext& context_;
   CallPaths paths_;
   std::map<Key, Row> rows_;
   std::map<ProcessId, std::int64_t> whole_ns_;  // by group
@@ -144,14 +126,12 @@ class Modules : public Analysis {
 }  // namespace
 
 AnalysisEntry modules_analysis() {
-  return {.name = "modules",
-          .meaning = "torch.nn.Modules: host time of their operators, and GPU time of their forward and backward",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = module_columns,
-          .make = make_analysis<Modules>,
-          .on_request = true,
-          .can_have_rows = CallPaths::has_frames,
-          .needs = {.kinds = CallPaths::kinds()}};
+  return analysis_entry<Modules, module_columns>(
+      {.name = "modules",
+       .meaning = "torch.nn.Modules: host time of their operators, and GPU time of their forward and backward",
+       .by = {GroupBy::none, GroupBy::rank},
+       .can_have_rows = CallPaths::has_frames,
+       .needs = {.kinds = CallPaths::kinds()}});
 }
 
 }  // namespace cli

@@ -1,13 +1,6 @@
 // Assigns a class of `classes` to GPU work. The user's rules take precedence, then the work's purpose (work_classes.h),
 // then the rules for kernels. Each name is looked up once.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cli/answers/tables/analysis.h"
 #include "cli/timeline/gpu/name_rules.h"
 

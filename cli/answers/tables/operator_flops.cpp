@@ -1,13 +1,7 @@
 #include "cli/answers/tables/operator_flops.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <initializer_list>
 #include <iterator>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "cli/trace/operator_inputs.h"
 
@@ -227,13 +221,27 @@ std::optional<std::int64_t> integer(const TensorInputs& in, std::size_t at) {
   return value;
 }
 
-// Positions of a convolution's geometry arguments.
-struct ConvolutionArguments {
+// A forward convolution and the positions of its geometry arguments.
+struct ConvolutionOperator {
+  std::string_view name;
+  bool transposed;
   std::size_t padding, stride, dilation;
   std::size_t output_padding = 0, groups = 0;  // transposed convolutions only
 };
 
-MaybeCost forward_convolution(const TensorInputs& in, const ConvolutionArguments& at, bool transposed) {
+constexpr ConvolutionOperator kConvolutions[] = {
+    {"aten::cudnn_convolution", false, 2, 3, 4},
+    {"aten::cudnn_convolution_relu", false, 4, 3, 5},
+    {"aten::cudnn_convolution_add_relu", false, 6, 5, 7},
+    {"aten::cudnn_convolution_transpose", true, 2, 4, 5, 3, 6},
+    {"aten::miopen_convolution", false, 3, 4, 5},
+    {"aten::miopen_depthwise_convolution", false, 3, 4, 5},
+    {"aten::miopen_convolution_transpose", true, 3, 5, 6, 4, 7},
+    {"aten::_conv_depthwise2d", false, 5, 4, 6},
+};
+
+MaybeCost forward_convolution(const TensorInputs& in, const ConvolutionOperator& at) {
+  const bool transposed = at.transposed;
   if (in.size() <= std::max({at.padding, at.stride, at.dilation, at.output_padding, at.groups})) return {};
   const auto& x = in[0].dims;
   const auto& weight = in[1].dims;
@@ -418,10 +426,11 @@ MaybeCost attention_of(const TensorInputs& in, const AttentionOperator& op) {
   return cost;
 }
 
-const AttentionOperator* find_attention(std::string_view name) {
-  const auto known = std::find_if(std::begin(kAttention), std::end(kAttention),
-                                  [&](const AttentionOperator& each) { return each.name == name; });
-  return known == std::end(kAttention) ? nullptr : known;
+// Null if the table does not contain the operator.
+template <typename Operator, std::size_t count>
+const Operator* find_in(const Operator (&table)[count], std::string_view name) {
+  const auto known = std::find_if(table, table + count, [&](const Operator& each) { return each.name == name; });
+  return known == table + count ? nullptr : known;
 }
 
 struct KnownOperator {
@@ -450,38 +459,6 @@ constexpr KnownOperator kKnownOperators[] = {
     {"aten::_grouped_mm", [](const TensorInputs& in) { return grouped_product_of(in, 2); }},
     {"aten::_scaled_grouped_mm", [](const TensorInputs& in) { return grouped_product_of(in, 4); }},
     {"aten::_scaled_grouped_mm_v2", [](const TensorInputs& in) { return grouped_product_of(in, 8); }},
-    {"aten::cudnn_convolution",
-     [](const TensorInputs& in) {
-       return forward_convolution(in, {2, 3, 4}, false);
-     }},
-    {"aten::cudnn_convolution_relu",
-     [](const TensorInputs& in) {
-       return forward_convolution(in, {4, 3, 5}, false);
-     }},
-    {"aten::cudnn_convolution_add_relu",
-     [](const TensorInputs& in) {
-       return forward_convolution(in, {6, 5, 7}, false);
-     }},
-    {"aten::cudnn_convolution_transpose",
-     [](const TensorInputs& in) {
-       return forward_convolution(in, {2, 4, 5, 3, 6}, true);
-     }},
-    {"aten::miopen_convolution",
-     [](const TensorInputs& in) {
-       return forward_convolution(in, {3, 4, 5}, false);
-     }},
-    {"aten::miopen_depthwise_convolution",
-     [](const TensorInputs& in) {
-       return forward_convolution(in, {3, 4, 5}, false);
-     }},
-    {"aten::miopen_convolution_transpose",
-     [](const TensorInputs& in) {
-       return forward_convolution(in, {3, 5, 6, 4, 7}, true);
-     }},
-    {"aten::_conv_depthwise2d",
-     [](const TensorInputs& in) {
-       return forward_convolution(in, {5, 4, 6}, false);
-     }},
     {"aten::convolution_backward", backward_convolution},
     {"aten::cudnn_convolution_backward_input",
      [](const TensorInputs& in) { return in.size() < 3 ? MaybeCost() : input_gradient_of(in[1], in[2]); }},
@@ -493,12 +470,6 @@ TensorInputs tensor_inputs(const Catalog& catalog, OperatorInputId inputs) {
     in.push_back({dims_of(catalog, input.dims), catalog.strings[input.type], catalog.strings[input.value]});
   }
   return in;
-}
-
-const KnownOperator* find_known(std::string_view name) {
-  const auto known = std::find_if(std::begin(kKnownOperators), std::end(kKnownOperators),
-                                  [&](const KnownOperator& each) { return each.name == name; });
-  return known == std::end(kKnownOperators) ? nullptr : known;
 }
 
 }  // namespace
@@ -521,18 +492,20 @@ std::int64_t attended_pairs_twice(std::int64_t queries, std::int64_t keys, const
   return twice - (mask.left < 0 ? 0 : up_to(diagonal - std::min(mask.left, most) - 1));
 }
 
-bool is_costed(std::string_view name) { return find_known(name) != nullptr || find_attention(name) != nullptr; }
+bool is_costed(std::string_view name) {
+  return find_in(kKnownOperators, name) || find_in(kConvolutions, name) || find_in(kAttention, name);
+}
 
 std::optional<OperatorCost> cost_of(const Catalog& catalog, std::string_view name, OperatorInputId inputs) {
-  const KnownOperator* const known = find_known(name);
-  const AttentionOperator* const attention = known == nullptr ? find_attention(name) : nullptr;
-  if ((known == nullptr && attention == nullptr) || inputs == 0) return {};
+  if (inputs == 0 || !is_costed(name)) return {};
   const TensorInputs in = tensor_inputs(catalog, inputs);
-  return known != nullptr ? known->cost(in) : attention_of(in, *attention);
+  if (const auto* known = find_in(kKnownOperators, name)) return known->cost(in);
+  if (const auto* convolution = find_in(kConvolutions, name)) return forward_convolution(in, *convolution);
+  return attention_of(in, *find_in(kAttention, name));
 }
 
 std::string_view missing_cost(const Catalog& catalog, std::string_view name, OperatorInputId inputs) {
-  const AttentionOperator* const attention = find_attention(name);
+  const AttentionOperator* const attention = find_in(kAttention, name);
   if (inputs == 0) return "input sizes are not in the trace";
   if (attention == nullptr) return "its inputs are inconsistent or incomplete";
   const TensorInputs in = tensor_inputs(catalog, inputs);
@@ -544,8 +517,7 @@ std::string_view missing_cost(const Catalog& catalog, std::string_view name, Ope
 MathType type_of_float(std::string_view kernel, const GpuPeaks* gpu) {
   if (gpu != nullptr && gpu->tf32 == 0) return MathType::fp32;
   const auto has_any = [&](std::initializer_list<std::string_view> words) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](std::string_view word) { return kernel.find(word) != kernel.npos; });
+    return std::ranges::any_of(words, [&](std::string_view word) { return kernel.find(word) != kernel.npos; });
   };
   if (has_any({"tf32", "TF32", "tensorop_s1688"})) return MathType::tf32;
   return has_any({"sgemm", "ffma", "simt"}) ? MathType::fp32 : MathType::unknown;

@@ -16,24 +16,12 @@
 // Formulas: torch/utils/flop_counter.py, which counts every pair; signatures:
 // aten/src/ATen/native/native_functions.yaml and flash_attn/flash_attn_interface.py.
 #pragma once
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "cli/answers/tables/analysis.h"
 #include "cli/answers/tables/gpu_peaks.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/base/interning.h"
-#include "cli/trace/catalog.h"
-#include "cli/trace/payload.h"
 
 namespace cli {
 
@@ -167,9 +155,7 @@ class OperatorCalls {
 
   // Most operators have no cost and are rejected by their name alone.
   bool is_costed(StringId name) {
-    if (name < names_.size() && names_[name] != Costed::unseen) return names_[name] == Costed::yes;
-    if (name >= names_.size()) names_.resize(std::max(catalog_.strings.size(), name + std::size_t{1}));
-    return (names_[name] = cli::is_costed(catalog_.strings[name]) ? Costed::yes : Costed::no) == Costed::yes;
+    return costed_.is(catalog_.strings, name, [](std::string_view text) { return cli::is_costed(text); });
   }
 
   std::uint32_t kind_of(StringId name, OperatorInputId inputs) {
@@ -186,12 +172,10 @@ class OperatorCalls {
     return known->second = place->second;
   }
 
-  enum class Costed : std::uint8_t { unseen, no, yes };
-
   const Catalog& catalog_;
   std::vector<bool> are_profiles_;  // by ProcessId
   bool only_profiles_ = true;
-  std::vector<Costed> names_;  // by StringId
+  NameAnswers costed_;
   std::vector<Calls> processes_;
   std::vector<Kind> kinds_ = std::vector<Kind>(1);
   std::unordered_map<std::uint64_t, std::uint32_t> by_inputs_;  // by name and inputs

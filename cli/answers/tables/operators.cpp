@@ -9,25 +9,11 @@
 //   cpu, gpu  including all children; an operator nested in another one of its name counts in both
 // An operator that is the only child of one with the same name (key_averages.h) has no call and no totals of its own,
 // and its self times are added to the outer one.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <memory>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/answers/tables/key_averages.h"
-#include "cli/answers/tables/launch_ranges.h"
-#include "cli/base/text.h"
 #include "cli/trace/operator_inputs.h"
 #include "common/hash.h"
 
@@ -35,8 +21,7 @@ namespace cli {
 namespace {
 
 std::vector<Column> operator_columns(RowKeys keys) {
-  std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
-  columns.push_back({"name", Unit::text, "Operator name"});
+  std::vector<Column> columns = joined(rank_columns(keys), {{"name", Unit::text, "Operator name"}});
   if (keys.by == GroupBy::shape)
     columns.push_back(
         {"shapes", Unit::text, "Input sizes as PyTorch lists them ([] is no tensor); unknown if the profile has none"});
@@ -55,99 +40,54 @@ std::vector<Column> operator_columns(RowKeys keys) {
                  {"module", Unit::text, "TorchScript module that called it, if it is the same for all calls"}});
 }
 
-// Texts of input sizes, created once per list of inputs.
-class ShapeTexts {
- public:
-  using Id = std::uint32_t;  // equal for inputs of equal sizes; 0 if unknown
-
-  explicit ShapeTexts(const Catalog& catalog) : catalog_(catalog) { texts_.intern(""); }
-  Id of(OperatorInputId inputs) {
-    if (inputs == 0) return 0;
-    const auto [known, is_new] = ids_.try_emplace(inputs, 0);
-    if (is_new) known->second = texts_.intern(text(inputs));
-    return known->second;
+// Input sizes as PyTorch lists them.
+std::string shape_text(const Catalog& catalog, OperatorInputId inputs) {
+  std::string out = "[";
+  for (const OperatorInput& input : inputs_of(catalog, inputs)) {
+    if (out.size() > 1) out += ", ";
+    out += input.elements != 0 ? shape_text(catalog, input.elements)
+                               : fmt::format("[{}]", fmt::join(dims_of(catalog, input.dims), ", "));
   }
-  std::string_view operator[](Id id) const { return texts_[id]; }
+  return out + "]";
+}
 
- private:
-  std::string text(OperatorInputId inputs) const {
-    std::string out = "[";
-    for (const OperatorInput& input : inputs_of(catalog_, inputs)) {
-      if (out.size() > 1) out += ", ";
-      out += input.elements != 0 ? text(input.elements)
-                                 : fmt::format("[{}]", fmt::join(dims_of(catalog_, input.dims), ", "));
-    }
-    return out + "]";
+// PyTorch omits these frames (_filter_stack_entry in torch/autograd/profiler_util.py).
+bool is_of_backward_call(std::string_view frame) {
+  const auto has = [&](std::string_view text) { return frame.find(text) != frame.npos; };
+  return (has("autograd/__init__") && (has("_make_grads") || has("backward"))) ||
+         (has("torch/tensor") && has("backward"));
+}
+
+// The innermost frames of a stack, by which key_averages(group_by_stack_n=5) distinguishes stacks.
+std::string inner_frames_text(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, CallPaths::NodeId at) {
+  constexpr std::size_t kFrames = 5;
+  std::string out;
+  std::size_t count = 0;
+  for (; at != 0 && count < kFrames; at = nodes[at].parent) {
+    const CallPaths::Label& label = nodes[at].label;
+    if (!is_frame(label.part)) continue;
+    std::string frame = call_text(catalog, label);
+    if (is_of_backward_call(frame)) continue;
+    out = count == 0 ? std::move(frame) : std::move(frame) + ";" + out;
+    ++count;
   }
-
-  const Catalog& catalog_;
-  std::unordered_map<std::uint32_t, Id> ids_;
-  Strings texts_;
-};
-
-// Texts of the innermost frames of stacks, by which key_averages(group_by_stack_n=5) distinguishes stacks.
-class StackTexts {
- public:
-  using Id = std::uint32_t;  // 0 if there are no frames
-
-  explicit StackTexts(const AnalysisContext& context)
-      : catalog_(context.catalog), paths_(context, context.keys.by == GroupBy::rank) {
-    texts_.intern("");
-  }
-  CallPaths& paths() { return paths_; }
-  // Returns the id for the operator last passed to paths().
-  Id newest() {
-    const CallPaths::NodeId innermost = paths_.innermost_frame();
-    const auto [known, is_new] = ids_.try_emplace(innermost, 0);
-    if (is_new) known->second = texts_.intern(text(innermost));
-    return known->second;
-  }
-  std::string_view operator[](Id id) const { return texts_[id]; }
-
- private:
-  static constexpr std::size_t kFrames = 5;
-
-  std::string text(CallPaths::NodeId at) const {
-    std::string out;
-    std::size_t count = 0;
-    for (; at != 0 && count < kFrames; at = paths_.nodes()[at].parent) {
-      const CallPaths::Label& label = paths_.nodes()[at].label;
-      if (!is_frame(label.part)) continue;
-      std::string frame = call_text(catalog_, label);
-      if (is_of_backward_call(frame)) continue;
-      out = count == 0 ? std::move(frame) : std::move(frame) + ";" + out;
-      ++count;
-    }
-    return out;
-  }
-  // PyTorch omits these frames (_filter_stack_entry in torch/autograd/profiler_util.py).
-  static bool is_of_backward_call(std::string_view frame) {
-    const auto has = [&](std::string_view text) { return frame.find(text) != frame.npos; };
-    return (has("autograd/__init__") && (has("_make_grads") || has("backward"))) ||
-           (has("torch/tensor") && has("backward"));
-  }
-
-  const Catalog& catalog_;
-  CallPaths paths_;
-  std::unordered_map<CallPaths::NodeId, Id> ids_;
-  Strings texts_;
-};
+  return out;
+}
 
 class Operators : public Analysis {
  public:
   explicit Operators(const AnalysisContext& context)
-      : context_(context),
+      : Analysis(context),
         host_(context.windows.host()),
-        shapes_(context.catalog),
         utilities_(context.catalog.strings),
         ranges_(context),
         work_ns_(context.catalog.processes.size()) {
     nodes_.push_back({});
-    if (context.keys.by == GroupBy::stack) stacks_.emplace(context);
+    if (by(GroupBy::stack)) paths_.emplace(context, false);
   }
 
   void event(const Event& event, const Facts& facts) override {
-    if (stacks_) stacks_->paths().event(event, facts);
+    if (paths_) paths_->event(event, facts);
     if (!is_slice(event) || event.kind == Kind::nccl || event.kind == Kind::stack) return;
     ranges_.settle(event.start_ns, [&](const Event& call) { enter(call, nullptr); });
     if (is_api_call(event.kind)) return ranges_.call(event);
@@ -175,12 +115,11 @@ class Operators : public Analysis {
   }
 
   void end_of(ProcessId process) override {
-    if (stacks_) stacks_->paths().end_of(process);
+    if (paths_) paths_->end_of(process);
     ranges_.end_of(process, [&](const Event& call) { enter(call, nullptr); });
   }
 
-  ResultTable finish() override {
-    ResultTable table{"operators", operator_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });
     for (NodeId at = static_cast<NodeId>(nodes_.size()) - 1; at != 0; --at) {  // children come after their parents
       nodes_[nodes_[at].parent].gpu_ns += nodes_[at].gpu_ns;
@@ -189,26 +128,22 @@ class Operators : public Analysis {
     if (rows_.empty()) {
       table.notes.push_back(
           "no operators in this trace; torch.profiler and TRACETOOL_TORCH=ops record them; --only regions shows ranges");
-      return table;
+      return;
     }
-    std::vector<std::pair<const Key*, const Row*>> sorted;
-    for (const auto& [key, row] : rows_) {
-      if (row.calls > 0) sorted.push_back({&key, &row});
-    }
-    const auto order = [&](const auto& each) {
-      return std::tuple(each.first->group, -each.second->gpu_ns, -each.second->cpu_ns,
-                        context_.catalog.strings[each.first->name], detail_text(*each.first));
+    const auto order = [&](const auto& entry) {
+      const auto& [key, row] = entry;
+      return std::tuple(key.group, -row.gpu_ns, -row.cpu_ns, name_of(key.name), texts_[key.detail]);
     };
-    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
     const std::int64_t whole_ns = std::accumulate(work_ns_.begin(), work_ns_.end(), std::int64_t{0});
-    for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row, whole_ns));
+    for (const auto* entry : sorted_entries(rows_, order)) {
+      if (entry->second.calls > 0) table.rows.push_back(cells(entry->first, entry->second, whole_ns));
+    }
     append_endless_note(table.notes, endless_, "operator");
     if (unclaimed_ > 0) {
       table.notes.push_back(
           fmt::format("{} ({}) without an operator: the launch is not in the trace or not inside an operator",
                       count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
     }
-    return table;
   }
 
  private:
@@ -219,7 +154,7 @@ class Operators : public Analysis {
   struct Key {
     ProcessId group = 0;
     StringId name = 0;
-    std::uint32_t detail = 0;  // id in ShapeTexts or StackTexts; 0 if none or unknown
+    std::uint32_t detail = 0;  // id of its text; 0 if none or unknown
     auto operator<=>(const Key&) const = default;
   };
   struct Row {
@@ -289,7 +224,7 @@ class Operators : public Analysis {
       ranges_.launches(event, entered.innermost);
     } else if (event.kind == Kind::cpu_op) {
       Operator& own = entered.innermost;
-      own.node = node(own.node, {context_.keys.by == GroupBy::rank ? process : 0, event.name, detail(*operated)});
+      own.node = node(own.node, {by(GroupBy::rank) ? process : 0, event.name, detail(*operated)});
       Row& row = *nodes_[own.node].row;
       entered.row = &row;
       entered.name = event.name;
@@ -348,10 +283,14 @@ class Operators : public Analysis {
   }
 
   std::uint32_t detail(const OperatorFacts& newest) {
-    if (stacks_) return stacks_->newest();
-    return context_.keys.by == GroupBy::shape ? shapes_.of(newest.inputs) : 0;
+    const std::uint32_t id = paths_ ? paths_->innermost_frame() : by(GroupBy::shape) ? newest.inputs.value : 0;
+    if (id == 0) return 0;
+    const auto [known, is_new] = details_.try_emplace(id, 0);
+    if (is_new)
+      known->second = texts_.intern(paths_ ? inner_frames_text(context_.catalog, paths_->nodes(), id)
+                                           : shape_text(context_.catalog, newest.inputs));
+    return known->second;
   }
-  std::string_view detail_text(const Key& key) const { return stacks_ ? (*stacks_)[key.detail] : shapes_[key.detail]; }
 
   NodeId node(NodeId parent, const Key& key) {
     const auto [known, is_new] = ways_.try_emplace({parent, key}, static_cast<NodeId>(nodes_.size()));
@@ -360,24 +299,20 @@ class Operators : public Analysis {
   }
 
   std::vector<Cell> cells(const Key& key, const Row& row, std::int64_t whole_ns) const {
-    const bool by_rank = context_.keys.by == GroupBy::rank;
-    std::vector<Cell> cells;
-    if (by_rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
-    cells.emplace_back(std::string(context_.catalog.strings[key.name]));
-    if (context_.keys.by == GroupBy::shape || stacks_)
-      key.detail == 0 ? cells.emplace_back() : cells.emplace_back(std::string(detail_text(key)));
-    const std::int64_t group_ns = by_rank ? work_ns_[key.group] : whole_ns;
+    std::vector<Cell> cells = rank_cells(key.group);
+    append(cells, name_of(key.name));
+    if (by(GroupBy::shape) || paths_) cells.push_back(text_cell(texts_[key.detail]));
     append(cells, row.calls, row.cpu_ns, row.cpu_self_ns, row.gpu_ns, row.gpu_self_ns,
-           percent(row.gpu_self_ns, group_ns), row.gpu_count);
-    row.one_module&& row.module != 0 ? cells.emplace_back(std::string(context_.catalog.strings[row.module]))
-                                     : cells.emplace_back();
+           percent(row.gpu_self_ns, by(GroupBy::rank) ? work_ns_[key.group] : whole_ns), row.gpu_count,
+           row.one_module && row.module != 0 ? cell_of(name_of(row.module)) : Cell());
     return cells;
   }
 
-  const AnalysisContext& context_;
   const Windows host_;
-  ShapeTexts shapes_;
-  std::optional<StackTexts> stacks_;  // if rows are by stack
+  std::optional<CallPaths> paths_;  // if rows are by stack
+  std::unordered_map<std::uint32_t, std::uint32_t>
+      details_;  // by OperatorInputId or the NodeId of a frame: id of a text
+  Strings texts_;
   std::map<Key, Row> rows_;
   std::vector<Node> nodes_;  // node 0 is none
   std::unordered_map<Way, NodeId, WayHash> ways_;
@@ -392,13 +327,11 @@ class Operators : public Analysis {
 }  // namespace
 
 AnalysisEntry operators_analysis() {
-  return {.name = "operators",
-          .meaning = "Operators of a profile: calls, host time, and time of the GPU work that they launched",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::shape, GroupBy::stack},
-          .columns = operator_columns,
-          .make = make_analysis<Operators>,
-          .on_request = true,
-          .needs = {.kinds = CallPaths::kinds(), .effort = 2}};
+  return analysis_entry<Operators, operator_columns>(
+      {.name = "operators",
+       .meaning = "Operators of a profile: calls, host time, and time of the GPU work that they launched",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::shape, GroupBy::stack},
+       .needs = {.kinds = CallPaths::kinds(), .effort = 2}});
 }
 
 }  // namespace cli

@@ -8,15 +8,11 @@
 // than kMostOutliers of a kind would be outliers, it has several speeds, and none is. Outliers of a kind on a rank are
 // noise and omitted if their total excess over the median is less than kLeastCost of the rank's kernel time.
 // Communication kernels wait for other ranks (`stragglers`) and are omitted.
-#include <algorithm>
-#include <cstdlib>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/gpu_time.h"
-#include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
 
 namespace cli {
@@ -29,9 +25,8 @@ constexpr std::size_t kMostOutliers = 10;                  // 1 / N of a kind
 constexpr std::int64_t kLeastCost = 1000;                  // 1 / N of a rank's kernel time
 
 std::vector<Column> outlier_columns(RowKeys keys) {
-  std::vector<Column> columns{{"what", Unit::text, "step or kernel"}};
   return joined(
-      joined(std::move(columns), process_columns(keys)),
+      joined({{"what", Unit::text, "step or kernel"}}, process_columns(keys)),
       {{"step", Unit::number, "Number of the step; for a kernel, the step that launched its longest outlier"},
        {"name", Unit::text, "Kernel name, demangled"},
        {"grid", Unit::extent, "Blocks of the kernel, in x, y and z"},
@@ -66,21 +61,13 @@ struct Usual {
 class OutlierTable : public Analysis {
  public:
   explicit OutlierTable(const AnalysisContext& context)
-      : context_(context),
-        by_step_{context.catalog,
-                 whole_steps(context),
-                 context.steps_found,
-                 context.steps,
-                 context.chosen,
-                 context.origin_ns,
-                 context.clocks,
-                 context.keys,
-                 context.class_rules,
-                 0,
-                 nullptr},
+      : Analysis(context),
+        by_step_(context),
         steps_(by_step_.windows),
         times_(by_step_),
-        kernels_ns_(context.catalog.processes.size()) {}
+        kernels_ns_(context.catalog.processes.size()) {
+    by_step_.windows = whole_steps(context);
+  }
 
   void work(const GpuWork& work) override {
     times_.add(work);
@@ -115,12 +102,10 @@ class OutlierTable : public Analysis {
     open_in_steps_.erase(own);
   }
 
-  ResultTable finish() override {
+  void finish(ResultTable& table) override {
     while (!open_in_steps_.empty()) end_of(open_in_steps_.begin()->first);
-    ResultTable table{"outliers", outlier_columns(context_.keys), {}, {}};
     add_steps(table);
     add_kernels(table);
-    return table;
   }
 
  private:
@@ -172,10 +157,6 @@ class OutlierTable : public Analysis {
     return {l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2]};
   }
 
-  std::int64_t since_start(ProcessId id, std::int64_t ns) const {
-    return context_.clocks.on_axis(id, ns) - context_.origin_ns;
-  }
-
   // Disjoint parts; together they are the step.
   struct Parts {
     std::string_view name;
@@ -214,11 +195,10 @@ class OutlierTable : public Analysis {
                 ResultTable& table) const {
     const AnalysisWindow& step = steps_.of(id)[at];
     const std::int64_t ns = step.to_ns - step.from_ns;
-    std::vector<Cell>& cells = table.rows.emplace_back();
-    cells.push_back(std::string("step"));
+    std::vector<Cell>& cells = table.rows.emplace_back(std::vector<Cell>{"step"});
     append_process(cells, context_.catalog.processes[id], context_.keys);
-    append(cells, known(step.step), Cell(), Cell(), Cell(), std::int64_t{1}, static_cast<std::int64_t>(usual.count),
-           usual.median_ns, usual.mad_ns, ns, since_start(id, step.from_ns), ns - usual.median_ns);
+    append(cells, step.step, Cell(), Cell(), Cell(), 1, usual.count, usual.median_ns, usual.mad_ns, ns,
+           context_.since_start(id, step.from_ns), ns - usual.median_ns);
     // If there are several devices, the one that differs most.
     std::string_view differs;
     std::int64_t differs_ns = 0;
@@ -234,7 +214,7 @@ class OutlierTable : public Analysis {
         if (grew_ns > differs_ns) differs = part.name, differs_ns = grew_ns;
       }
     }
-    append(cells, differs.empty() ? Cell() : Cell(std::string(differs)), differs.empty() ? Cell() : Cell(differs_ns));
+    append(cells, text_cell(differs), differs.empty() ? Cell() : Cell(differs_ns));
     StringId kernel = 0;
     std::int64_t kernel_ns = 0;
     const auto in_steps = in_steps_.find(id);
@@ -244,13 +224,11 @@ class OutlierTable : public Analysis {
         std::vector<std::int64_t> all(steps_.of(id).size());
         for (; first != in_steps->second.end() && first->name == name; ++first) all[first->step] = first->ns;
         const std::int64_t own_ns = all[at], grew_ns = own_ns - median(all);
-        const bool before =
-            grew_ns == kernel_ns && kernel != 0 && context_.catalog.strings[name] < context_.catalog.strings[kernel];
+        const bool before = grew_ns == kernel_ns && kernel != 0 && name_of(name) < name_of(kernel);
         if (grew_ns > kernel_ns || before) kernel = name, kernel_ns = grew_ns;
       }
     }
-    append(cells, kernel == 0 ? Cell() : Cell(std::string(context_.catalog.strings[kernel])),
-           kernel == 0 ? Cell() : Cell(kernel_ns));
+    append(cells, kernel == 0 ? Cell() : cell_of(name_of(kernel)), kernel == 0 ? Cell() : Cell(kernel_ns));
   }
 
   void add_kernels(ResultTable& table) {
@@ -280,11 +258,9 @@ class OutlierTable : public Analysis {
         }
       }
     }
-    const std::size_t excess_at = outlier_columns(context_.keys).size() - 5;
-    std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
-      const auto key = [&](const auto& row) { return std::tuple(-std::get<std::int64_t>(row[excess_at]), row); };
-      return key(a) < key(b);
-    });
+    const std::size_t excess_at = table.columns.size() - 5;
+    std::ranges::sort(rows, {},
+                      [&](const auto& row) { return std::tuple(-std::get<std::int64_t>(row[excess_at]), row); });
     table.rows.insert(table.rows.end(), rows.begin(), rows.end());
     if (cheap > 0) {
       table.notes.push_back("outliers of " + std::to_string(cheap) +
@@ -301,20 +277,18 @@ class OutlierTable : public Analysis {
 
   std::vector<Cell> kernel_row(const std::pair<StringId, Shape>& kind, const Usual& usual, ProcessId id,
                                const OfRank& of_rank, std::int64_t count, std::int64_t excess_ns) const {
-    std::vector<Cell> cells{std::string("kernel")};
+    std::vector<Cell> cells{"kernel"};
     append_process(cells, context_.catalog.processes[id], context_.keys);
     const Shape& s = kind.second;
     const bool shaped = s != Shape{};
-    append(cells, of_rank.step ? known(steps_.of(id)[*of_rank.step].step) : Cell(),
-           std::string(context_.catalog.strings[kind.first]), shaped ? Cell(Extent{s[0], s[1], s[2]}) : Cell(),
-           shaped ? Cell(Extent{s[3], s[4], s[5]}) : Cell(), count, static_cast<std::int64_t>(usual.count),
-           usual.median_ns, usual.mad_ns, of_rank.longest_ns, since_start(id, of_rank.at_ns), excess_ns, Cell(), Cell(),
-           Cell(), Cell());
+    append(cells, of_rank.step ? cell_of(steps_.of(id)[*of_rank.step].step) : Cell(), name_of(kind.first),
+           shaped ? Cell(Extent{s[0], s[1], s[2]}) : Cell(), shaped ? Cell(Extent{s[3], s[4], s[5]}) : Cell(), count,
+           usual.count, usual.median_ns, usual.mad_ns, of_rank.longest_ns, context_.since_start(id, of_rank.at_ns),
+           excess_ns, Cell(), Cell(), Cell(), Cell());
     return cells;
   }
 
-  const AnalysisContext& context_;
-  const AnalysisContext by_step_;
+  AnalysisContext by_step_;  // its windows are the whole steps
   const Windows& steps_;
   DeviceTimes times_;
   std::map<std::pair<StringId, Shape>, Ranks> kernels_;
@@ -329,13 +303,11 @@ class OutlierTable : public Analysis {
 }  // namespace
 
 AnalysisEntry outliers_analysis() {
-  return {.name = "outliers",
-          .meaning = "Steps and kernels that took far longer than the median of their kind, and what differs in them",
-          .by = {GroupBy::none},
-          .columns = outlier_columns,
-          .make = make_analysis<OutlierTable>,
-          .on_request = true,
-          .needs = {.by_time = true, .launches = true}};
+  return analysis_entry<OutlierTable, outlier_columns>(
+      {.name = "outliers",
+       .meaning = "Steps and kernels that took far longer than the median of their kind, and what differs in them",
+       .by = {GroupBy::none},
+       .needs = {.by_time = true, .launches = true}});
 }
 
 }  // namespace cli

@@ -5,10 +5,7 @@
 // rest. If two communicators are active at once, both count that time; shared is its length. Over the rows of a device,
 // comm - shared therefore adds up to the time in which exactly one communicator is active. If nothing is shared, comm
 // and exposed add up to those of `temporal`.
-#include <algorithm>
 #include <compare>
-#include <cstdint>
-#include <limits>
 #include <map>
 #include <queue>
 #include <tuple>
@@ -19,11 +16,8 @@ namespace cli {
 namespace {
 
 std::vector<Column> overlap_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  columns.push_back(kDeviceColumn);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      device_columns(keys),
       {kCommunicatorColumn,
        kDescriptionColumn,
        kEpochColumn,
@@ -34,23 +28,6 @@ std::vector<Column> overlap_columns(RowKeys keys) {
        {"shared_ns", Unit::ns, "Part of comm_ns with work of another communicator, which counts in both rows"},
        {"overlap_pct", Unit::percent, "Share of hidden_ns in comm_ns"}});
 }
-
-// The total compute time of a device up to a moment.
-class ComputeClock {
- public:
-  // Called in order of start_ns, together with the queries.
-  void compute(std::int64_t start_ns, std::int64_t end_ns) {
-    const std::int64_t from_ns = std::max(start_ns, until_ns_);
-    if (from_ns >= end_ns) return;
-    total_ns_ += end_ns - from_ns;
-    until_ns_ = end_ns;
-  }
-  // No compute may start before `ns` afterwards.
-  std::int64_t at(std::int64_t ns) const { return total_ns_ - std::max<std::int64_t>(0, until_ns_ - ns); }
-
- private:
-  std::int64_t total_ns_ = 0, until_ns_ = std::numeric_limits<std::int64_t>::min() / 2;
-};
 
 struct Moment {
   std::int64_t ns = 0, compute_ns = 0;  // a time, and the total compute time up to it
@@ -67,7 +44,10 @@ class DeviceComm {
  public:
   void compute(std::int64_t start_ns, std::int64_t end_ns) {
     settle(start_ns);
-    clock_.compute(start_ns, end_ns);
+    const std::int64_t from_ns = std::max(start_ns, computed_to_ns_);
+    if (from_ns >= end_ns) return;
+    computed_ns_ += end_ns - from_ns;
+    computed_to_ns_ = end_ns;
   }
   void comm(const CommPiece& piece) {
     settle(piece.whole_start_ns);
@@ -87,12 +67,14 @@ class DeviceComm {
     for (; !asked_.empty() && asked_.top().first <= now_ns; asked_.pop()) {
       const auto [ns, which] = asked_.top();
       CommPiece& piece = pieces_[which / 2];
-      (which % 2 == 0 ? piece.start : piece.end).compute_ns = clock_.at(ns);
+      (which % 2 == 0 ? piece.start : piece.end).compute_ns =
+          computed_ns_ - std::max<std::int64_t>(0, computed_to_ns_ - ns);
     }
   }
 
   using Asked = std::pair<std::int64_t, std::size_t>;  // time; twice the index of the piece, plus 1 for its end
-  ComputeClock clock_;
+                                                       // The total compute time so far, and the end of the last compute
+  std::int64_t computed_ns_ = 0, computed_to_ns_ = std::numeric_limits<std::int64_t>::min() / 2;
   std::vector<CommPiece> pieces_;
   std::priority_queue<Asked, std::vector<Asked>, std::greater<>> asked_;
 };
@@ -120,14 +102,16 @@ class CommunicatorsByTime {
   std::int64_t of(std::int64_t start_ns, std::int64_t end_ns) const {
     std::int64_t found = kUnknown;
     bool several = false;
-    const auto after = std::upper_bound(calls_.begin(), calls_.end(), start_ns,
-                                        [](std::int64_t ns, const Call& call) { return ns < std::get<0>(call); });
+    const auto after =
+        std::ranges::upper_bound(calls_, start_ns, {}, [](const Call& call) { return std::get<0>(call); });
     for (const bool same : {true, false}) {
       auto call = after;
       for (std::size_t looked = 0; call != calls_.begin() && looked < kMostCalls; ++looked) {
         const auto& [from_ns, to_ns, communicator] = *--call;
         if (same && from_ns != start_ns) break;
-        if (same ? to_ns == end_ns : to_ns >= end_ns) note(communicator, found, several);
+        if (same ? to_ns != end_ns : to_ns < end_ns) continue;
+        several = several || (found != kUnknown && found != communicator);
+        found = communicator;
       }
       if (found != kUnknown) break;
     }
@@ -135,11 +119,6 @@ class CommunicatorsByTime {
   }
 
  private:
-  static void note(CommunicatorId communicator, std::int64_t& found, bool& several) {
-    several = several || (found != kUnknown && found != communicator);
-    found = communicator;
-  }
-
   using Call = std::tuple<std::int64_t, std::int64_t, CommunicatorId>;  // start, end
   static constexpr std::size_t kMostCalls = 256;
   std::vector<Call> calls_;
@@ -147,7 +126,7 @@ class CommunicatorsByTime {
 
 class OverlapTable : public Analysis {
  public:
-  explicit OverlapTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
   void work(const GpuWork& work) override {
     if (work.work_class == WorkClass::memory) return;
@@ -168,8 +147,7 @@ class OverlapTable : public Analysis {
       at->second.finish().shrink_to_fit();
   }
 
-  ResultTable finish() override {
-    ResultTable table{"overlap", overlap_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     bool shared = false;
     for (auto& [key, device] : devices_) {
       const CollectiveCalls& calls = context_.collectives->calls;
@@ -178,7 +156,7 @@ class OverlapTable : public Analysis {
       Rows rows;
       std::vector<CommPiece>& pieces = device.finish();
       for (const CommPiece& piece : pieces) {
-        const std::size_t row = context_.keys.by == GroupBy::step ? piece.window : 0;
+        const std::size_t row = by(GroupBy::step) ? piece.window : 0;
         rows[{row, communicators.of(piece.whole_start_ns, piece.whole_end_ns)}].push_back(&piece);
       }
       for (auto at = rows.cbegin(); at != rows.cend();) {
@@ -194,7 +172,6 @@ class OverlapTable : public Analysis {
     }
     if (shared)
       table.notes.push_back("some communicators ran at the same time; that shared time counts in the row of each");
-    return table;
   }
 
  private:
@@ -239,8 +216,7 @@ class OverlapTable : public Analysis {
 
   // Sums over the union of these pieces.
   static Sums sums_of(std::vector<const CommPiece*> pieces) {
-    std::sort(pieces.begin(), pieces.end(),
-              [](const CommPiece* a, const CommPiece* b) { return a->start.ns < b->start.ns; });
+    std::ranges::sort(pieces, {}, [](const CommPiece* piece) { return piece->start.ns; });
     Sums sums;
     Moment until;
     for (bool is_first = true; const CommPiece* piece : pieces) {
@@ -258,10 +234,8 @@ class OverlapTable : public Analysis {
   void add_row(const std::pair<ProcessId, std::int64_t>& key, const std::pair<std::size_t, std::int64_t>& which,
                const std::vector<const CommPiece*>& pieces, const Sums& sums, std::int64_t shared_ns,
                ResultTable& table) const {
-    std::vector<Cell>& cells = table.rows.emplace_back();
-    append_process(cells, context_.catalog.processes[key.first], context_.keys);
-    cells.push_back(key.second);
-    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.first)[which.first].step));
+    const auto& windows = context_.windows.of(key.first);
+    std::vector<Cell>& cells = table.rows.emplace_back(device_cells(key.first, key.second, windows[which.first].step));
     const CollectiveCalls& calls = context_.collectives->calls;
     append_communicator(
         cells, which.second >= 0 ? calls.communicators[static_cast<std::size_t>(which.second)] : CommunicatorInfo());
@@ -275,7 +249,6 @@ class OverlapTable : public Analysis {
     return count;
   }
 
-  const AnalysisContext& context_;
   std::map<std::pair<ProcessId, std::int64_t>, DeviceComm> devices_;
   std::uint64_t works_ = 0;
 };
@@ -283,13 +256,11 @@ class OverlapTable : public Analysis {
 }  // namespace
 
 AnalysisEntry overlap_analysis() {
-  return {.name = "overlap",
-          .meaning = "Hidden and exposed communication time of each communicator",
-          .by = {GroupBy::none, GroupBy::step},
-          .columns = overlap_columns,
-          .make = make_analysis<OverlapTable>,
-          .on_request = true,
-          .needs = {.collectives = true, .by_time = true}};
+  return analysis_entry<OverlapTable, overlap_columns>(
+      {.name = "overlap",
+       .meaning = "Hidden and exposed communication time of each communicator",
+       .by = {GroupBy::none, GroupBy::step},
+       .needs = {.collectives = true, .by_time = true}});
 }
 
 }  // namespace cli

@@ -7,27 +7,19 @@
 // GPU work counts for every range around its launch: the innermost kMostOpen ranges that end, and the newest kMostOpen
 // that never end, because a program may push a range in each step and never pop it. Work at the edge of a window counts
 // for the part inside. Memory: 16 bytes per range, for exact medians.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
-#include <memory>
-#include <string>
 #include <tuple>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/percentile.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {
 
 std::vector<Column> region_columns(RowKeys keys) {
-  std::vector<Column> columns = keys.by == GroupBy::none ? std::vector<Column>() : process_columns(keys);
-  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(
-      std::move(columns),
+      keys.by == GroupBy::none ? std::vector<Column>() : step_columns(keys),
       {{"name", Unit::text, "Name of the range"},
        {"domain", Unit::text, "NVTX domain, if any"},
        {"source", Unit::text, "nvtx, or annotation (record_function and PyTorch's own annotations)"},
@@ -55,7 +47,7 @@ std::vector<Column> region_columns(RowKeys keys) {
 class Regions : public Analysis {
  public:
   explicit Regions(const AnalysisContext& context)
-      : context_(context), host_(context.windows.host()), ranges_(context), threads_(context.catalog.tracks.size()) {}
+      : Analysis(context), host_(context.windows.host()), ranges_(context), threads_(context.catalog.tracks.size()) {}
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -85,28 +77,22 @@ class Regions : public Analysis {
     });
   }
 
-  ResultTable finish() override {
-    ResultTable table{"regions", region_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     threads_.clear();
     ranges_.forget_all();  // every Region is added to its rows
     if (rows_.empty()) table.notes.push_back("no NVTX ranges or annotations in this trace");
-    std::vector<std::pair<const Key*, Row*>> sorted;
-    for (auto& [key, row] : rows_) sorted.push_back({&key, &row});
-    const auto order = [&](const auto& each) {
-      const Key& key = *each.first;
-      return std::tuple(key.process, key.window, -each.second->span_ns, -each.second->host_ns,
-                        context_.catalog.strings[key.name], context_.catalog.strings[key.domain], key.has_domain,
-                        key.kind);
+    const auto order = [&](const auto& entry) {
+      const auto& [key, row] = entry;
+      return std::tuple(key.process, key.window, -row.span_ns, -row.host_ns, name_of(key.name), name_of(key.domain),
+                        key.has_domain, key.kind);
     };
-    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
-    for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row));
+    for (auto* entry : sorted_entries(rows_, order)) table.rows.push_back(cells(entry->first, entry->second));
     append_endless_note(table.notes, endless_, "range");
     if (deep_ > 0) {
       table.notes.push_back(fmt::format(
           "{} in more than {} nested ranges: their work counts in the innermost {}, and in the innermost {} that never ended",
           count_text(deep_, "launch", "launches"), kMostOpen, kMostOpen, kMostOpen));
     }
-    return table;
   }
 
  private:
@@ -167,9 +153,7 @@ class Regions : public Analysis {
   void enter(const Event& event, const RangeFacts* facts) {
     const ProcessId process = context_.catalog.tracks[event.track].process;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
-    Key key;
-    key.name = event.name;
-    key.kind = event.kind;
+    Key key{.name = event.name, .kind = event.kind};
     if (facts != nullptr && facts->has_domain) key.has_domain = true, key.domain = facts->domain;
     const auto& windows = host_.of(process);
     if (event.duration_ns < 0) ++endless_;
@@ -240,26 +224,22 @@ class Regions : public Analysis {
   }
   static void append_spread(std::vector<Cell>& cells, std::vector<std::int64_t>& times) {
     if (times.empty()) return append(cells, Cell(), Cell(), Cell(), Cell());
-    const Cell deviation = known_real(standard_deviation(times));
+    const auto deviation = standard_deviation(times);
     const Spread ns = spread_of(times);
     append(cells, ns.least, ns.median, ns.most, deviation);
   }
 
   Row& row_of(ProcessId process, std::size_t window, Key key) {
-    if (context_.keys.by != GroupBy::none) key.process = process;
-    if (context_.keys.by == GroupBy::step) key.window = window;
+    if (!by(GroupBy::none)) key.process = process;
+    if (by(GroupBy::step)) key.window = window;
     return rows_[key];
   }
 
   std::vector<Cell> cells(const Key& key, Row& row) const {
-    const Strings& strings = context_.catalog.strings;
     std::vector<Cell> cells;
-    if (context_.keys.by != GroupBy::none)
-      append_process(cells, context_.catalog.processes[key.process], context_.keys);
-    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.process)[key.window].step));
-    cells.emplace_back(std::string(strings[key.name]));
-    key.has_domain ? cells.emplace_back(std::string(strings[key.domain])) : cells.emplace_back();
-    append(cells, std::string(key.kind == Kind::nvtx ? "nvtx" : "annotation"), row.count, row.host_ns);
+    if (!by(GroupBy::none)) cells = step_cells(key.process, context_.windows.of(key.process)[key.window].step);
+    append(cells, name_of(key.name), key.has_domain ? cell_of(name_of(key.domain)) : Cell(),
+           key.kind == Kind::nvtx ? "nvtx" : "annotation", row.count, row.host_ns);
     append_spread(cells, row.hosts_ns);
     append(cells, row.launching, row.span_ns);
     append_spread(cells, row.spans_ns);
@@ -267,7 +247,6 @@ class Regions : public Analysis {
     return cells;
   }
 
-  const AnalysisContext& context_;
   const Windows host_;
   std::map<Key, Row> rows_;  // declared before members that hold Regions, whose destructors use it
   LaunchRanges<std::shared_ptr<Region>, OpenSet> ranges_;
@@ -280,13 +259,11 @@ class Regions : public Analysis {
 }  // namespace
 
 AnalysisEntry regions_analysis() {
-  return {.name = "regions",
-          .meaning = "NVTX ranges and annotations: host time, and the GPU work launched in them",
-          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
-          .columns = region_columns,
-          .make = make_analysis<Regions>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}};
+  return analysis_entry<Regions, region_columns>(
+      {.name = "regions",
+       .meaning = "NVTX ranges and annotations: host time, and the GPU work launched in them",
+       .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+       .needs = {.kinds = kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}});
 }
 
 }  // namespace cli

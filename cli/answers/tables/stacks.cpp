@@ -1,22 +1,15 @@
 // stacks: the code locations that operators and GPU work come from: each stack of frames, with the operators and work
 // of its innermost frame (call_paths.h).
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 
 namespace cli {
 namespace {
 
 std::vector<Column> stack_columns(RowKeys keys) {
-  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+  return joined(rank_columns(keys),
                 {{"frame", Unit::text, "Innermost frame: file(line): function"},
                  {"operators", Unit::count, "Number of operator calls from this stack, with their backward operators"},
                  {"cpu_ns", Unit::ns, "Host time of the operators"},
@@ -29,14 +22,13 @@ std::vector<Column> stack_columns(RowKeys keys) {
 class Stacks : public Analysis {
  public:
   explicit Stacks(const AnalysisContext& context)
-      : context_(context), paths_(context, context.keys.by == GroupBy::rank) {}
+      : Analysis(context), paths_(context, context.keys.by == GroupBy::rank) {}
 
   void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
   void work(const GpuWork& work) override { paths_.work(work); }
   void end_of(ProcessId process) override { paths_.end_of(process); }
 
-  ResultTable finish() override {
-    ResultTable table{"stacks", stack_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     const auto& nodes = paths_.finish();
     std::vector<Row> rows(nodes.size());  // for nodes that are frames
     std::vector<CallPaths::NodeId> innermost(nodes.size());
@@ -57,7 +49,7 @@ class Stacks : public Analysis {
     if (!any) {
       table.notes.push_back(
           "no stacks in this trace; TRACETOOL_TORCH=stacks records them, and so does with_stack=True of torch.profiler");
-      return table;
+      return;
     }
     std::vector<CallPaths::NodeId> sorted;
     for (CallPaths::NodeId id = 1; id < nodes.size(); ++id) {
@@ -76,7 +68,6 @@ class Stacks : public Analysis {
                       count_text(static_cast<std::uint64_t>(rows[0].gpu_count), "kernel or copy", "kernels and copies"),
                       duration_text(rows[0].gpu_ns)));
     }
-    return table;
   }
 
  private:
@@ -87,9 +78,7 @@ class Stacks : public Analysis {
 
   std::vector<Cell> cells(const std::vector<CallPaths::Node>& nodes, CallPaths::NodeId id, const Row& row,
                           std::int64_t whole_ns) const {
-    std::vector<Cell> cells;
-    if (context_.keys.by == GroupBy::rank)
-      append_process(cells, context_.catalog.processes[nodes[id].group], context_.keys);
+    std::vector<Cell> cells = rank_cells(nodes[id].group);
     std::string stack;
     for (CallPaths::NodeId at = id; at != 0; at = nodes[at].parent) {
       if (is_frame(nodes[at].label.part))
@@ -100,21 +89,18 @@ class Stacks : public Analysis {
     return cells;
   }
 
-  const AnalysisContext& context_;
   CallPaths paths_;
 };
 
 }  // namespace
 
 AnalysisEntry stacks_analysis() {
-  return {.name = "stacks",
-          .meaning = "Call stacks of operators: host time, and time of the GPU work that they launched",
-          .by = {GroupBy::none, GroupBy::rank},
-          .columns = stack_columns,
-          .make = make_analysis<Stacks>,
-          .on_request = true,
-          .can_have_rows = CallPaths::has_frames,
-          .needs = {.kinds = CallPaths::kinds()}};
+  return analysis_entry<Stacks, stack_columns>(
+      {.name = "stacks",
+       .meaning = "Call stacks of operators: host time, and time of the GPU work that they launched",
+       .by = {GroupBy::none, GroupBy::rank},
+       .can_have_rows = CallPaths::has_frames,
+       .needs = {.kinds = CallPaths::kinds()}});
 }
 
 }  // namespace cli

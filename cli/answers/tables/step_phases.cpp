@@ -7,11 +7,7 @@
 // pass, which is then unknown, and its work is other. Communication has no phase: it counts if nothing else runs.
 // If work of several phases runs at once, the time counts for the first of forward, backward, optimizer, other,
 // communication. The phases therefore add up to the busy time.
-#include <algorithm>
-#include <array>
-#include <limits>
 #include <map>
-#include <string>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/launch_ranges.h"
@@ -25,10 +21,8 @@ constexpr std::size_t kStepPhases = 5;
 constexpr std::size_t kToldPhases = 3;  // the first ones, which ranges mark
 
 std::vector<Column> phase_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  columns.insert(columns.begin(), kStepColumn);
   return joined(
-      std::move(columns),
+      joined({kStepColumn}, process_columns(keys)),
       {kDeviceColumn,
        {"busy_ns", Unit::ns, "Time with any GPU work in the step; sum of the next five columns"},
        {"forward_ns", Unit::ns,
@@ -42,10 +36,9 @@ std::vector<Column> phase_columns(RowKeys keys) {
 
 // Phase of names that contain it, independent of other facts about the range.
 StepPhase named_phase(std::string_view name) {
+  static_assert(static_cast<int>(StepPhase::optimizer) == static_cast<int>(TrainingPhase::optimizer));
   const auto phase = training_phase(name);
-  if (phase == TrainingPhase::optimizer) return StepPhase::optimizer;
-  if (phase == TrainingPhase::backward) return StepPhase::backward;
-  return phase == TrainingPhase::forward ? StepPhase::forward : StepPhase::other;
+  return phase ? static_cast<StepPhase>(*phase) : StepPhase::other;
 }
 
 // Total time covered by overlapping intervals, which arrive by start.
@@ -61,7 +54,7 @@ struct Covered {
 class StepPhases : public Analysis {
  public:
   explicit StepPhases(const AnalysisContext& context)
-      : context_(context),
+      : Analysis(context),
         ranges_(context),
         names_(context.catalog.strings.size(), kUnseen),
         told_(context.catalog.processes.size()) {}
@@ -75,7 +68,7 @@ class StepPhases : public Analysis {
     }
     const StepPhase phase = phase_of(event, facts.get<OperatorFacts>());
     if (phase == StepPhase::other) return;
-    if (!tells_no_phase(context_.catalog.strings[event.name]))
+    if (!tells_no_phase(name_of(event.name)))
       told_[context_.catalog.tracks[event.track].process][static_cast<std::size_t>(phase)] = true;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
     const auto& open = ranges_.open_at(event.track, event.start_ns);
@@ -103,8 +96,7 @@ class StepPhases : public Analysis {
                                });
   }
 
-  ResultTable finish() override {
-    ResultTable table{"step_phases", phase_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     for (const auto& [place, times] : devices_) {
       const auto& windows = context_.windows.of(place.first);
       for (std::size_t i = 0; i < windows.size(); ++i) {
@@ -112,7 +104,6 @@ class StepPhases : public Analysis {
       }
     }
     if (table.rows.empty()) table.notes.push_back("no training steps with GPU work were found (see --only steps)");
-    return table;
   }
 
  private:
@@ -122,7 +113,7 @@ class StepPhases : public Analysis {
 
   StepPhase phase_of(const Event& event, const OperatorFacts* facts) {
     std::uint8_t& known = names_[event.name];
-    if (known == kUnseen) known = static_cast<std::uint8_t>(named_phase(context_.catalog.strings[event.name]));
+    if (known == kUnseen) known = static_cast<std::uint8_t>(named_phase(name_of(event.name)));
     const auto named = static_cast<StepPhase>(known);
     if (named != StepPhase::other || facts == nullptr || event.kind != Kind::cpu_op) return named;
     if (is_backward(*facts)) return StepPhase::backward;
@@ -152,14 +143,13 @@ class StepPhases : public Analysis {
     std::int64_t other_ns = of(StepPhase::other);
     for (std::size_t at = 0; at < kToldPhases; ++at) {
       const std::int64_t ns = of(static_cast<StepPhase>(at));
-      told_[process][at] ? cells.emplace_back(ns) : cells.emplace_back();
+      cells.push_back(told_[process][at] ? Cell(ns) : Cell());
       other_ns += told_[process][at] ? 0 : ns;
     }
     append(cells, of(StepPhase::comm), other_ns);
     return cells;
   }
 
-  const AnalysisContext& context_;
   LaunchRanges<StepPhase, StepPhase> ranges_;
   std::vector<std::uint8_t> names_;                  // by StringId: StepPhase, or kUnseen
   std::vector<std::array<bool, kToldPhases>> told_;  // by process: whether a range marked the phase
@@ -169,14 +159,12 @@ class StepPhases : public Analysis {
 }  // namespace
 
 AnalysisEntry step_phases_analysis() {
-  return {.name = "step_phases",
-          .meaning = "GPU time of each training step in forward, backward, optimizer and communication",
-          .by = {GroupBy::step},
-          .columns = phase_columns,
-          .make = make_analysis<StepPhases>,
-          .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}),
-                    .by_time = true}};
+  return analysis_entry<StepPhases, phase_columns>(
+      {.name = "step_phases",
+       .meaning = "GPU time of each training step in forward, backward, optimizer and communication",
+       .by = {GroupBy::step},
+       .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}),
+                 .by_time = true}});
 }
 
 }  // namespace cli

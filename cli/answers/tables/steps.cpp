@@ -1,6 +1,4 @@
 // steps: each training step of each rank, and the activity of its GPU in it.
-#include <algorithm>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/gpu_time.h"
 #include "cli/answers/tables/whole_steps.h"
@@ -9,11 +7,9 @@
 namespace cli {
 namespace {
 
-std::vector<Column> step_columns(RowKeys keys) {
-  std::vector<Column> columns = process_columns(keys);
-  columns.insert(columns.begin(), kStepColumn);
+std::vector<Column> training_step_columns(RowKeys keys) {
   return joined(
-      std::move(columns),
+      joined({kStepColumn}, process_columns(keys)),
       {kDeviceColumn,
        {"start_ns", Unit::ns,
         "Start of the step on the GPU: end of the GPU work launched before it, since the start of the trace"},
@@ -31,43 +27,29 @@ std::vector<Column> step_columns(RowKeys keys) {
 
 class StepTable : public Analysis {
  public:
-  explicit StepTable(const AnalysisContext& context) : context_(context), times_(context) {
+  explicit StepTable(const AnalysisContext& context) : Analysis(context), times_(context) {
     for (const ProcessSteps& found : context.steps_found) warm_ups_.push_back(warm_up_steps(found.steps));
   }
   void work(const GpuWork& work) override { times_.add(work); }
-  ResultTable finish() override {
-    ResultTable table{"steps", step_columns(context_.keys), {}, {}};
+  void finish(ResultTable& table) override {
     for (const DeviceTimes::Row& row : times_.rows()) {
       if (!row.window.step) continue;
       const bool is_known = row.device.has_value();
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      cells.push_back(known(row.window.step));
+      std::vector<Cell>& cells = table.rows.emplace_back(std::vector<Cell>{*row.window.step});
       append_process(cells, context_.catalog.processes[row.process], context_.keys);
       const ProcessSteps& found = context_.steps_found[row.process];
-      const std::size_t at = place_of(found, row.window);
+      const auto at = static_cast<std::size_t>(
+          std::ranges::lower_bound(found.steps, row.window.host_to_ns, {}, &Step::end_ns) - found.steps.begin());
       const Step step = at < found.steps.size() ? found.steps[at] : Step();
-      append(cells, known(row.device), since_start(row.process, row.window.from_ns), row.time.span_ns,
-             since_start(row.process, step.start_ns), step.end_ns - step.start_ns,
+      append(cells, row.device, context_.since_start(row.process, row.window.from_ns), row.time.span_ns,
+             context_.since_start(row.process, step.start_ns), step.end_ns - step.start_ns,
              is_known ? Cell(row.time.busy_ns) : Cell(), is_known ? Cell(row.time.exposed_comm_ns) : Cell(),
              is_known ? Cell(step.kernels) : Cell(), at < warm_ups_[row.process], found.found_by);
     }
     table.notes = step_notes(context_.steps_found, context_.catalog, context_.chosen, false);
-    return table;
   }
 
  private:
-  std::int64_t since_start(ProcessId process, std::int64_t ns) const {
-    return context_.clocks.on_axis(process, ns) - context_.origin_ns;
-  }
-
-  // Returns the index of the window's step among the steps of the process.
-  static std::size_t place_of(const ProcessSteps& found, const AnalysisWindow& window) {
-    const auto at = std::lower_bound(found.steps.begin(), found.steps.end(), window.host_to_ns,
-                                     [](const Step& step, std::int64_t ns) { return step.end_ns < ns; });
-    return static_cast<std::size_t>(at - found.steps.begin());
-  }
-
-  const AnalysisContext& context_;
   DeviceTimes times_;
   std::vector<std::size_t> warm_ups_;  // by process
 };
@@ -75,12 +57,12 @@ class StepTable : public Analysis {
 }  // namespace
 
 AnalysisEntry steps_analysis() {
-  return {.name = "steps",
-          .meaning = "Training steps of each rank: duration and GPU busy time",
-          .by = {GroupBy::step},
-          .columns = step_columns,
-          .make = make_analysis<StepTable>,
-          .needs = {.by_time = true}};
+  return analysis_entry<StepTable, training_step_columns>(
+      {.name = "steps",
+       .meaning = "Training steps of each rank: duration and GPU busy time",
+       .by = {GroupBy::step},
+       .on_request = false,
+       .needs = {.by_time = true}});
 }
 
 }  // namespace cli

@@ -1,12 +1,5 @@
 // stragglers: how late each rank is to collectives, what that costs the others, and why it is late.
-#include "cli/timeline/collectives/stragglers.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "cli/answers/tables/cells.h"
-#include "cli/base/text.h"
 #include "cli/trace/ranks.h"
 #include "cli/trace/short_name.h"
 
@@ -31,27 +24,24 @@ std::vector<Column> straggler_columns(RowKeys keys) {
 
 class StragglerTable : public Analysis {
  public:
-  explicit StragglerTable(const AnalysisContext& context) : context_(context) {}
+  using Analysis::Analysis;
 
-  ResultTable finish() override {
+  void finish(ResultTable& table) override {
     const std::vector<std::uint32_t> chosen = shown();
     const Lateness lateness = find_stragglers(calls(), matched(), chosen, context_.collectives->clocks);
     const auto completed = last_completed(chosen);
-    ResultTable table{"stragglers", straggler_columns(context_.keys), {}, {}};
     for (ProcessId id = 0; id < lateness.ranks.size(); ++id) {
       if (context_.chosen[id]) table.rows.push_back(row(id, lateness.ranks[id], completed[id]));
     }
     table.notes = notes(lateness);
     const auto more = collective_notes(context_);
     table.notes.insert(table.notes.end(), more.begin(), more.end());
-    return table;
   }
 
  private:
   const MatchedCollectives& matched() const { return context_.collectives->matched; }
   const CollectiveCalls& calls() const { return context_.collectives->calls; }
-  std::string name(StringId id) const { return std::string(context_.catalog.strings[id]); }
-  std::string kernel_name(StringId id) const { return short_name(context_.catalog.strings[id]); }
+  std::string kernel_name(StringId id) const { return short_name(name_of(id)); }
 
   std::vector<std::uint32_t> shown() const {
     std::vector<std::uint32_t> found;
@@ -68,32 +58,23 @@ class StragglerTable : public Analysis {
 
   // By ProcessId: "0x00000000c0ffee00:17".
   std::vector<std::string> last_completed(const std::vector<std::uint32_t>& chosen) const {
-    std::vector<std::string> found(context_.catalog.processes.size());
-    std::vector<std::pair<std::int64_t, const MatchedCollective*>> last(found.size(), {kNoTime, nullptr});
-    for (const std::uint32_t at : chosen) {
-      for (const MatchedCall& each : matched().calls_of(matched().collectives[at])) {
-        const std::int64_t end_ns = call_of(calls(), each).gpu_end_ns;
-        if (end_ns > last[each.process].first) last[each.process] = {end_ns, &matched().collectives[at]};
-      }
-    }
-    for (std::size_t id = 0; id < found.size(); ++id) {
-      if (const MatchedCollective* const each = last[id].second)
-        found[id] = fmt::format("{}:{}", label(each->group), each->ordinal);
-    }
+    std::vector<const MatchedCollective*> shown;
+    for (const std::uint32_t at : chosen) shown.push_back(&matched().collectives[at]);
+    std::vector<std::string> found;
+    for (const MatchedCollective* each : last_to_end(*context_.collectives, shown, context_.catalog.processes.size()))
+      found.push_back(each == nullptr ? "" : fmt::format("{}:{}", label(each->group), each->ordinal));
     return found;
   }
 
   std::vector<Cell> row(ProcessId id, const RankLateness& rank, const std::string& completed) const {
-    std::vector<Cell> cells;
-    append_process(cells, context_.catalog.processes[id], context_.keys);
+    std::vector<Cell> cells = process_cells(id);
     if (rank.collectives == 0) {
       append(cells, Cell(), Cell(), Cell(), Cell(), Cell(), Cell());
     } else {
       append(cells, rank.straggler, rank.late_ns, rank.waited_ns, rank.others_waited_ns, rank.delayed_ns,
              rank.times_last);
     }
-    append(cells, text_cell(completed), text_cell(std::string(cause_name(rank.reason.cause))),
-           text_cell(evidence(id, rank.reason)));
+    append(cells, text_cell(completed), text_cell(cause_name(rank.reason.cause)), text_cell(evidence(id, rank.reason)));
     return cells;
   }
 
@@ -114,7 +95,7 @@ class StragglerTable : public Analysis {
                            reason.others_count);
       case LateCause::copy:
         return fmt::format("its copies took {} longer than on other ranks; {} ran {} times, {} each; on other ranks {}",
-                           duration_text(more_ns(reason.cause)), name(reason.work.name), reason.work.count,
+                           duration_text(more_ns(reason.cause)), name_of(reason.work.name), reason.work.count,
                            mean_text(mean_ns(reason.work)),
                            reason.others_count == 0
                                ? "never"
@@ -143,7 +124,7 @@ class StragglerTable : public Analysis {
   }
 
   std::string activity_text(const HostDelay& delay) const {
-    if (delay.mostly_in_call()) return "in " + name(delay.in_calls[0].first);
+    if (delay.mostly_in_call()) return fmt::format("in {}", name_of(delay.in_calls[0].first));
     return delay.mostly_collecting() ? "in Python's garbage collector" : "outside CUDA calls";
   }
 
@@ -156,9 +137,7 @@ class StragglerTable : public Analysis {
     std::sort(ranks.begin(), ranks.end());
     std::vector<std::string> found;
     if (ranks.empty()) {
-      const auto most =
-          std::max_element(lateness.ranks.begin(), lateness.ranks.end(),
-                           [](const RankLateness& a, const RankLateness& b) { return a.delayed_ns < b.delayed_ns; });
+      const auto most = std::ranges::max_element(lateness.ranks, {}, &RankLateness::delayed_ns);
       std::string text = "no stragglers: no single rank makes the others wait for 2 % of its span, beyond chance";
       if (most->delayed_ns > 0) {
         text += fmt::format(
@@ -178,20 +157,16 @@ class StragglerTable : public Analysis {
     }
     return found;
   }
-
-  const AnalysisContext& context_;
 };
 
 }  // namespace
 
 AnalysisEntry stragglers_analysis() {
-  return {.name = "stragglers",
-          .meaning = "Ranks that are late to collectives: cost for the other ranks, and cause",
-          .by = {GroupBy::rank},
-          .columns = straggler_columns,
-          .make = make_analysis<StragglerTable>,
-          .on_request = true,
-          .needs = {.collectives = true}};
+  return analysis_entry<StragglerTable, straggler_columns>(
+      {.name = "stragglers",
+       .meaning = "Ranks that are late to collectives: cost for the other ranks, and cause",
+       .by = {GroupBy::rank},
+       .needs = {.collectives = true}});
 }
 
 }  // namespace cli

@@ -1,19 +1,8 @@
 #include "cli/answers/tables/summary.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <set>
-#include <string_view>
-#include <utility>
-
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/text.h"
 #include "cli/trace/ranks.h"
-#include "cli/trace/steps.h"
 
 namespace cli {
 namespace {
@@ -158,8 +147,7 @@ std::vector<std::string> summary_sentences(const std::vector<ResultTable>& table
                         duration_text(losses.front().ns), losses.front().text);
   }
   const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
-  const auto latest = std::max_element(late.begin(), late.end(),
-                                       [](const LateRank& a, const LateRank& b) { return a.cost_ns < b.cost_ns; });
+  const auto latest = std::ranges::max_element(late, {}, &LateRank::cost_ns);
   std::string who = late.empty() ? "no rank is known to be late to collectives" : latest->text;
   if (late.size() > 1)
     who += fmt::format("; {} more {} late", late.size() - 1, late.size() == 2 ? "rank is" : "ranks are");

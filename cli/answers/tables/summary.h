@@ -1,9 +1,6 @@
 // Summary of a trace on one screen, from the tables of several analyses, with the largest loss first.
 #pragma once
-#include <cstdint>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "cli/answers/tables/analysis.h"
 

@@ -1,7 +1,4 @@
 // syncs: waits of the host for its GPU, and the idle time of the GPU that they cause (device_gaps.h).
-#include <algorithm>
-#include <map>
-
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/percentile.h"
@@ -24,7 +21,7 @@ std::vector<Column> sync_columns(RowKeys keys) {
 
 class SyncTable : public Analysis {
  public:
-  explicit SyncTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()) {}
+  explicit SyncTable(const AnalysisContext& context) : Analysis(context), host_(context.windows.host()) {}
 
   // Uses the full duration even if the wait extends past the window.
   void wait(ProcessId process, const HostWait& wait) override {
@@ -43,29 +40,22 @@ class SyncTable : public Analysis {
     waits.stalled_ns += stalled_ns;
   }
 
-  ResultTable finish() override {
-    ResultTable table{"syncs", sync_columns(context_.keys), {}, {}};
-    std::vector<std::pair<const Key*, Waits*>> sorted;
-    for (auto& [key, waits] : waits_) sorted.push_back({&key, &waits});
-    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
-      if (a.first->first != b.first->first) return a.first->first < b.first->first;
-      if (a.second->host_ns != b.second->host_ns) return a.second->host_ns > b.second->host_ns;
-      return context_.catalog.strings[a.first->second] < context_.catalog.strings[b.first->second];
-    });
-    for (const auto& [key, waits] : sorted) {
-      std::vector<Cell>& cells = table.rows.emplace_back();
-      append_process(cells, context_.catalog.processes[key->first], context_.keys);
-      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(waits->ns.size()),
-             waits->host_ns);
-      if (waits->ns.empty()) {
+  void finish(ResultTable& table) override {
+    const auto order = [&](const auto& entry) {
+      return std::tuple(entry.first.first, -entry.second.host_ns, name_of(entry.first.second));
+    };
+    for (auto* entry : sorted_entries(waits_, order)) {
+      auto& [key, waits] = *entry;
+      std::vector<Cell>& cells = table.rows.emplace_back(process_cells(key.first));
+      append(cells, name_of(key.second), waits.ns.size(), waits.host_ns);
+      if (waits.ns.empty()) {
         append(cells, Cell(), Cell());
       } else {
-        const Spread ns = spread_of(waits->ns);
+        const Spread ns = spread_of(waits.ns);
         append(cells, ns.median, ns.most);
       }
-      append(cells, waits->stalls, waits->stalled_ns);
+      append(cells, waits.stalls, waits.stalled_ns);
     }
-    return table;
   }
 
  private:
@@ -75,7 +65,6 @@ class SyncTable : public Analysis {
     std::int64_t host_ns = 0, stalls = 0, stalled_ns = 0;
   };
 
-  const AnalysisContext& context_;
   const Windows host_;
   std::map<Key, Waits> waits_;
 };
@@ -83,13 +72,11 @@ class SyncTable : public Analysis {
 }  // namespace
 
 AnalysisEntry syncs_analysis() {
-  return {.name = "syncs",
-          .meaning = "Calls in which the host waits for its GPU: count, duration, and the idle time that they cause",
-          .by = {GroupBy::rank},
-          .columns = sync_columns,
-          .make = make_analysis<SyncTable>,
-          .on_request = true,
-          .needs = {.gaps = true}};
+  return analysis_entry<SyncTable, sync_columns>(
+      {.name = "syncs",
+       .meaning = "Calls in which the host waits for its GPU: count, duration, and the idle time that they cause",
+       .by = {GroupBy::rank},
+       .needs = {.gaps = true}});
 }
 
 }  // namespace cli

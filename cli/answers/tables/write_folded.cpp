@@ -1,15 +1,5 @@
 #include "cli/answers/tables/write_folded.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-
-#include "cli/answers/tables/call_paths.h"
-#include "cli/base/text.h"
 #include "cli/trace/strings.h"
 
 namespace cli {

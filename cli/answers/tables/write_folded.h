@@ -1,12 +1,8 @@
 // Writes a call tree as folded stacks, which flamegraph.pl, inferno and speedscope read: one line,
 // "outermost;...;innermost weight", per node with a weight of its own.
 #pragma once
-#include <cstdint>
-#include <vector>
-
 #include "cli/answers/tables/call_paths.h"
 #include "cli/base/output_file.h"
-#include "cli/trace/catalog.h"
 
 namespace cli {
 

@@ -1,12 +1,6 @@
 #include "cli/answers/tables/write_tables.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <optional>
-#include <utility>
 
 #include "cli/base/json_text.h"
 #include "cli/base/terminal.h"
@@ -15,7 +9,7 @@
 namespace cli {
 namespace {
 
-std::string extent_text(const Extent& extent) { return fmt::format("{}x{}x{}", extent[0], extent[1], extent[2]); }
+std::string extent_text(const Extent& extent) { return fmt::format("{}", fmt::join(extent, "x")); }
 
 }  // namespace
 
@@ -76,12 +70,8 @@ struct NumberStyle {
   int decimals = 0;
 };
 
-struct NamedUnit {
-  double size;
-  std::string_view name;
-};
-constexpr NamedUnit kTimes[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-constexpr NamedUnit kSizes[] = {{1073741824, "GiB"}, {1048576, "MiB"}, {1024, "KiB"}, {1, "bytes"}};
+constexpr NumberStyle kTimes[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+constexpr NumberStyle kSizes[] = {{1073741824, "GiB"}, {1048576, "MiB"}, {1024, "KiB"}, {1, "bytes"}};
 
 std::optional<double> number_in(const Cell& cell) {
   if (const auto* real = std::get_if<double>(&cell)) return *real;
@@ -108,10 +98,9 @@ NumberStyle style_of(const ResultTable& table, std::size_t column) {
   }
   NumberStyle style;
   if (unit == Unit::ns || unit == Unit::bytes) {
-    for (const NamedUnit& each : unit == Unit::ns ? kTimes : kSizes) {
-      style.unit = each.size;
-      style.name = each.name;
-      if (largest >= each.size) break;
+    for (const NumberStyle& each : unit == Unit::ns ? kTimes : kSizes) {
+      style = each;
+      if (largest >= each.unit) break;
     }
   } else if (unit == Unit::percent) {
     style.name = "%";
@@ -173,6 +162,14 @@ struct StringSink : ByteSink {
   std::string all;
 };
 
+// Returns a number, "true" or "false"; "" for other cells.
+std::string scalar_text(const Cell& cell) {
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *number);
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "true" : "false";
+  return {};
+}
+
 void json_rows(JsonText& out, const Column& column, const CellRows& rows) {
   out.raw("[");
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -190,12 +187,8 @@ void json_rows(JsonText& out, const Column& column, const CellRows& rows) {
 void json_value(JsonText& out, const Cell& cell, const Column& column) {
   if (const auto* rows = std::get_if<CellRows>(&cell)) return json_rows(out, column, *rows);
   if (const auto* text = std::get_if<std::string>(&cell)) return json_string(out, *text);
-  if (const auto* number = std::get_if<std::int64_t>(&cell)) return out.number(*number);
-  if (const auto* real = std::get_if<double>(&cell)) return out.raw(fmt::format("{}", *real));
-  if (const auto* yes = std::get_if<bool>(&cell)) return out.raw(*yes ? "true" : "false");
-  if (const auto* extent = std::get_if<Extent>(&cell))
-    return out.raw(fmt::format("[{}, {}, {}]", (*extent)[0], (*extent)[1], (*extent)[2]));
-  out.raw("null");
+  if (const auto* extent = std::get_if<Extent>(&cell)) return out.raw(fmt::format("[{}]", fmt::join(*extent, ", ")));
+  out.raw(std::holds_alternative<std::monostate>(cell) ? "null" : scalar_text(cell));
 }
 
 void json_row(JsonText& out, const ResultTable& table, const std::vector<Cell>& cells) {
@@ -248,11 +241,8 @@ std::string csv_rows(const CellRows& rows) {
 std::string csv_value(const Cell& cell) {
   if (const auto* rows = std::get_if<CellRows>(&cell)) return csv_rows(*rows);
   if (const auto* text = std::get_if<std::string>(&cell)) return csv_text(*text);
-  if (const auto* number = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *number);
-  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
-  if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "true" : "false";
   if (const auto* extent = std::get_if<Extent>(&cell)) return extent_text(*extent);
-  return {};
+  return scalar_text(cell);
 }
 
 std::string write_csv(const std::vector<ResultTable>& tables) {
@@ -315,8 +305,7 @@ const std::vector<TableFormat>& table_formats() {
 
 const TableFormat* find_table_format(std::string_view name) {
   const auto& formats = table_formats();
-  const auto found =
-      std::find_if(formats.begin(), formats.end(), [&](const TableFormat& format) { return format.name == name; });
+  const auto found = std::ranges::find(formats, name, &TableFormat::name);
   return found == formats.end() ? nullptr : &*found;
 }
 

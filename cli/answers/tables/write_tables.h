@@ -1,10 +1,6 @@
 // Writes results as text for people, and as JSON, CSV and Markdown.
 #pragma once
-#include <cstddef>
 #include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
 

@@ -135,8 +135,7 @@ void write_clocks_section(const ReportFacts& facts, Html& page) {
   for (const ClockFit& fit : chosen_fits(facts)) {
     auto& cells = table.rows.emplace_back();
     append(cells, fit.host, rank_list(fit.ranks), fit.offset_ns, fit.drift_ppm, static_cast<std::int64_t>(fit.samples),
-           known(fit.mad_ns), known(fit.bound_lo_ns), known(fit.bound_hi_ns), fit.method,
-           static_cast<std::int64_t>(fit.later.size()));
+           fit.mad_ns, fit.bound_lo_ns, fit.bound_hi_ns, fit.method, static_cast<std::int64_t>(fit.later.size()));
   }
   write_folded_table(page, table, facts, "alignment of each clock",
                      {.command = fmt::format("tracetool merge {} -o merged.ttrace --report -", facts.inputs)});

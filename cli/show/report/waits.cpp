@@ -175,8 +175,7 @@ class Waits : public TablesObserver {
       std::vector<Cell> cells;
       append_process(cells, context_.catalog.processes[where.first], context_.keys);
       const std::int64_t rank = context_.catalog.processes[where.second].rank;
-      append(cells, known(rank >= 0 ? std::optional(rank) : std::nullopt), sum.collectives, sum.wait_ns,
-             sum.exposed_ns);
+      append(cells, known_cell(rank), sum.collectives, sum.wait_ns, sum.exposed_ns);
       tables_.by_rank.rows.push_back(std::move(cells));
     }
   }

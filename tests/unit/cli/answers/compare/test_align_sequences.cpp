@@ -1,6 +1,6 @@
 #include <random>
 
-#include "cli/answers/compare/step_profile.h"
+#include "cli/answers/compare/comparison.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -102,10 +102,16 @@ TEST_CASE("diagnose: how long a host loaded data") {
               other = made.range(Kind::cpu_op, "aten::add", 300, 400);
   HostActivity activity(made.catalog);
   for (const Event& event : {first, within, other}) activity.event(event);
-  CHECK(activity.loading_ns(made.track, 0, 1000) == 150);
-  CHECK(activity.loading_ns(made.track, 190, 230) == 40);
-  CHECK(activity.loading_ns(made.track, 250, 400) == 0);
-  CHECK(activity.loading_ns(made.track + 1, 0, 1000) == 0);
+  const auto loading_ns = [&](TrackId thread, std::int64_t from_ns, std::int64_t to_ns) {
+    std::int64_t sum_ns = 0;
+    activity.each_loading(thread, from_ns, to_ns,
+                          [&](std::int64_t start_ns, std::int64_t end_ns) { sum_ns += end_ns - start_ns; });
+    return sum_ns;
+  };
+  CHECK(loading_ns(made.track, 0, 1000) == 150);
+  CHECK(loading_ns(made.track, 190, 230) == 40);
+  CHECK(loading_ns(made.track, 250, 400) == 0);
+  CHECK(loading_ns(made.track + 1, 0, 1000) == 0);
 }
 
 TEST_CASE("diagnose: names of ranges that load data") {
