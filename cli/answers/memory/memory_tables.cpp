@@ -17,7 +17,7 @@ std::vector<Column> with_device(const std::vector<Column>& more) {
 
 std::vector<Cell> device_cells(const Input& input, const DeviceMemory& memory) {
   std::vector<Cell> row;
-  append(row, Cell(input.name), known(input.rank), Cell(memory.device));
+  append(row, Cell(input.name), cell_of(input.rank), Cell(memory.device));
   return row;
 }
 
