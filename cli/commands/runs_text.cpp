@@ -156,31 +156,17 @@ std::string runs_text(const std::vector<RunRow>& rows) {
 }
 
 void write_runs_json(const std::vector<RunRow>& rows, ByteSink& sink) {
-  JsonText out(sink);
-  JsonWriter json(out);
-  json.open('{');
-  json.open('[', "runs");
-  for (const RunRow& row : rows) {
-    json.open('{');
-    json.text("run", row.name);
-    json.number("start_ns", known(row.start_ns, 0));
-    json.open('[', "ranks");
-    for (const std::int64_t rank : row.ranks) json.number({}, rank);
-    json.close(']');
-    json.number("world_size", known(row.world_size, -1));
-    json.number("processes", row.processes);
-    json.number("span_ns", row.span_ns);
-    json.number("overwritten", row.overwritten);
-    json.number("lost", row.lost);
-    json.number("bytes", row.bytes);
-    json.number("removed_runs", row.removed_runs);
-    json.text("state", row.state);
-    json.close('}');
-  }
-  json.close(']');
-  json.close('}');
-  out.raw("\n");
-  out.flush();
+  write_json(sink, [&](JsonWriter& json) {
+    json.array("runs", rows, [&](const RunRow& row) {
+      json.open('{');
+      json.members("run", row.name, "start_ns", known(row.start_ns, 0));
+      json.array("ranks", row.ranks);
+      json.members("world_size", known(row.world_size, -1), "processes", row.processes, "span_ns", row.span_ns,
+                   "overwritten", row.overwritten, "lost", row.lost, "bytes", row.bytes, "removed_runs",
+                   row.removed_runs, "state", row.state);
+      json.close('}');
+    });
+  });
 }
 
 }  // namespace cli

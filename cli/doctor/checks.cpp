@@ -80,30 +80,17 @@ std::string findings_text(const CheckResults& results) {
 }
 
 void write_findings(const CheckResults& results, ByteSink& sink) {
-  JsonText out(sink);
-  JsonWriter json(out);
-  std::uint64_t failed = 0;
-  json.open('{');
-  json.open('[', "findings");
-  for (const CheckResult& f : results) {
-    json.open('{');
-    json.text("level", kKeys[static_cast<std::size_t>(f.level)]);
-    json.text("check", f.check);
-    json.text("who", f.who);
-    json.text("what", f.what);
-    json.text("next", f.next);
-    json.close('}');
-    failed += f.level == Level::fail;
-  }
-  json.close(']');
-  json.number("failed", failed);
-  json.close('}');
-  out.raw("\n");
-  out.flush();
+  write_json(sink, [&](JsonWriter& json) {
+    json.array("findings", results, [&](const CheckResult& f) {
+      json.object({}, "level", kKeys[static_cast<std::size_t>(f.level)], "check", f.check, "who", f.who, "what", f.what,
+                  "next", f.next);
+    });
+    json.number("failed", std::ranges::count(results, Level::fail, &CheckResult::level));
+  });
 }
 
 void throw_if_failed(const CheckResults& results) {
-  const auto failed = std::count_if(results.begin(), results.end(), [](auto& f) { return f.level == Level::fail; });
+  const auto failed = std::ranges::count(results, Level::fail, &CheckResult::level);
   if (failed == 0) return;
   const bool unreadable = std::any_of(results.begin(), results.end(), [](const CheckResult& f) {
     return f.level == Level::fail && f.exit == Exit::bad_content;

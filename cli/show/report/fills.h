@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "cli/formats/export/chrome_text.h"
 #include "cli/show/report/html.h"
 
 namespace cli::report {
@@ -54,44 +53,16 @@ void write_patterns(Html& page);
 enum class SliceColor : std::uint8_t { compute, matmul, comm, exposed, memory, sync, call, cpu_op, range, other };
 
 struct TimelineColor {
-  SliceColor color;
-  std::string_view word;     // name in the page's data
-  std::string_view meaning;  // text in the legend
-  std::optional<Fill> fill;  // the charts' fill, including its pattern, for the same thing
+  std::string_view word;      // name in the page's data
+  std::string_view meaning;   // text in the legend
+  std::optional<Fill> fill;   // the charts' fill, including its pattern, for the same thing
+  std::string_view own = {};  // color without a fill
+
+  // Returns the name in palette.css.
+  std::string_view palette() const { return fill ? colour_of(*fill) : own; }
 };
 
-inline constexpr std::array<TimelineColor, 10> kTimelineColors{{
-    {SliceColor::compute, "compute", "compute kernel", Fill::compute},
-    {SliceColor::matmul, "matmul", "matrix multiplication", Fill::matmul},
-    {SliceColor::comm, "comm", "communication", Fill::communication},
-    {SliceColor::exposed, "exposed", "exposed communication", Fill::exposed},
-    {SliceColor::memory, "memory", "copy or memset", Fill::memory},
-    {SliceColor::sync, "sync", "synchronization", std::nullopt},
-    {SliceColor::call, "call", "CUDA call", std::nullopt},
-    {SliceColor::cpu_op, "operator", "operator", std::nullopt},
-    {SliceColor::range, "range", "range", std::nullopt},
-    {SliceColor::other, "other", "other", std::nullopt},
-}};
-
-constexpr const TimelineColor& timeline_color(SliceColor color) {
-  return kTimelineColors[static_cast<std::size_t>(color)];
-}
-
-// Returns the name in palette.css.
-inline std::string_view palette_name(const TimelineColor& color) {
-  if (color.fill) return colour_of(*color.fill);
-  switch (color.color) {
-    case SliceColor::sync:
-      return chrome_color(Kind::sync, {});
-    case SliceColor::cpu_op:
-      return "teal";
-    case SliceColor::range:
-      return "purple";
-    case SliceColor::call:
-      return "grey";
-    default:
-      return "black";
-  }
-}
+// In the order of SliceColor.
+const std::array<TimelineColor, 10>& timeline_colors();
 
 }  // namespace cli::report
