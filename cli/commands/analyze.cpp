@@ -193,32 +193,23 @@ void run_analyze(AnalyzeOptions options) {
 std::function<void()> set_up_analyze(CLI::App& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   options->inputs = add_inputs(app);
-  app.add_option(
-         "--only", options->only,
-         "Print only these tables, in this order (default: a summary; with --by, --sort, --limit or --format: temporal, steps, kernels)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...");
-  app.add_option("--by", options->by_word, "Print a row per step, rank, input shape or stack, in tables that have them")
-      ->check(CLI::IsMember({"step", "rank", "shape", "stack"}).description(""))
+  add_list(
+      app, "--only", options->only, "NAME,...",
+      "Print only these tables, in this order (default: a summary; with --by, --sort, --limit or --format: temporal, steps, kernels)");
+  one_of(app.add_option("--by", options->by_word,
+                        "Print a row per step, rank, input shape or stack, in tables that have them"),
+         "step|rank|shape|stack")
       ->each([options = options.get()](const std::string& word) {
         options->by = word == "step"    ? GroupBy::step
                       : word == "rank"  ? GroupBy::rank
                       : word == "shape" ? GroupBy::shape
                                         : GroupBy::stack;
-      })
-      ->type_name("step|rank|shape|stack");
-  app.add_option(
-         "--classes", options->classes,
-         "File of kernel name rules that take precedence, or kempnerforge. Its class communication applies to all tables")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--format", options->format, "Output format (default: text)")
-      ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
-      ->type_name("text|json|csv|md");
-  app.add_option("--sort", options->sort, "Sort by this column, largest numbers first")
-      ->check(not_empty())
-      ->type_name("COLUMN");
+      });
+  add_text(
+      app, "--classes", options->classes, "FILE",
+      "File of kernel name rules that take precedence, or kempnerforge. Its class communication applies to all tables");
+  one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json|csv|md");
+  add_text(app, "--sort", options->sort, "COLUMN", "Sort by this column, largest numbers first");
   app.add_option("--limit", options->limit, "Print at most N rows per table")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
       ->type_name("N");
@@ -229,9 +220,7 @@ std::function<void()> set_up_analyze(CLI::App& app) {
   options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "List the tables and their columns");
   options->selection = add_selection(app);
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options->output, "FILE", "Output file; - is stdout (default)");
   options->memory_mib = add_memory(app);
   return [options] { run_analyze(*options); };
 }

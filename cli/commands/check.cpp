@@ -160,13 +160,9 @@ void run_check(const CheckOptions& options) {
 
 std::function<void()> set_up_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->file, "Trace to judge: a file, a directory (its newest run) or a quoted glob")
-      ->check(not_empty())
+  add_text(app, "FILE", options->file, "TEXT", "Trace to judge: a file, a directory (its newest run) or a quoted glob")
       ->required();
-  app.add_option("--baseline", options->baseline, "Trace to compare with, of the same ranks")
-      ->check(not_empty())
-      ->required()
-      ->type_name("FILE");
+  add_text(app, "--baseline", options->baseline, "FILE", "Trace to compare with, of the same ranks")->required();
   app.add_option("--max-regress", options->limits.most_pct,
                  "Fail if a step, class or kernel takes PCT % longer and the change exceeds the noise")
       ->check(CLI::Range(0.0, 10'000.0).description(""))
@@ -176,18 +172,13 @@ std::function<void()> set_up_check(CLI::App& app) {
                  "Judge only classes and kernels with at least PCT % of the step (default: 1)")
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PCT");
-  app.add_option("--summary", options->summary, "Write the judged rows as Markdown, for a pull request")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "--summary", options->summary, "FILE", "Write the judged rows as Markdown, for a pull request");
   app.add_flag("--json", options->json, "Print all judged rows as JSON");
   app.add_flag("--allow-unjudged", options->allow_unjudged, "Exit 0 instead of 5 if the runs cannot be judged");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--baseline-run", options->baseline_run,
-                 "Run of the baseline, if it is a directory: a name from `tracetool runs` (default: latest)")
-      ->check(not_empty())
-      ->type_name("NAME");
+  add_text(app, "--classes", options->classes, "FILE",
+           "File of kernel name rules that take precedence, or kempnerforge");
+  add_text(app, "--baseline-run", options->baseline_run, "NAME",
+           "Run of the baseline, if it is a directory: a name from `tracetool runs` (default: latest)");
   options->run = add_compared_run(app, "", "both", "FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_check(*options); };

@@ -84,23 +84,14 @@ void run_diagnose(const DiagnoseOptions& options) {
 std::function<void()> set_up_diagnose(CLI::App& app) {
   auto options = std::make_shared<DiagnoseOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "Run only these rules. May be repeated")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...");
-  app.add_option("--format", options->format, "Output format (default: text)")
-      ->check(CLI::IsMember({"text", "json"}).description(""))
-      ->type_name("text|json");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_list(app, "--only", options->only, "NAME,...", "Run only these rules. May be repeated");
+  one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json");
+  add_text(app, "--classes", options->classes, "FILE", "File of kernel name rules that take precedence (see analyze)");
   options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "List the rules with their conditions and sources");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // rules always use all kinds
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options->output, "FILE", "Output file; - is stdout (default)");
   options->memory_mib = add_memory(app);
   return [options] { run_diagnose(*options); };
 }

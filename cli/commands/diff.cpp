@@ -171,27 +171,17 @@ std::function<void()> set_up_diff(CLI::App& app) {
       "Two traces A and B, or one to compare with itself: files, directories (their newest run) or quoted globs");
   options->a = add_compared_run(app, "a-", "A", "A");
   options->b = add_compared_run(app, "b-", "B", "B");
-  app.add_option("--only", options->only, "Print only these tables, in this order. May be repeated")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...");
+  add_list(app, "--only", options->only, "NAME,...", "Print only these tables, in this order. May be repeated");
   app.add_flag("--all", options->all, "Also print rows that did not change");
   app.add_option("--min-share", options->least_share_pct,
                  "Ignore changes below PCT % of the step (default: 0.1, or 1 if A or B has fewer than 8 steps)")
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PCT");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--format", options->format, "Output format (default: text)")
-      ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
-      ->type_name("text|json|csv|md");
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--html", options->html, "Write an HTML page with charts to this file instead of text")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "--classes", options->classes, "FILE",
+           "File of kernel name rules that take precedence, or kempnerforge");
+  one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json|csv|md");
+  add_text(app, "-o,--output", options->output, "FILE", "Output file; - is stdout (default)");
+  add_text(app, "--html", options->html, "FILE", "Write an HTML page with charts to this file instead of text");
   options->memory_mib = add_memory(app);
   return [options] { run_diff(*options); };
 }

@@ -17,10 +17,6 @@ namespace {
 
 using Options = std::shared_ptr<ExportOptions>;
 
-CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& text, const std::string& help) {
-  return app.add_option(name, text, help)->check(not_empty());
-}
-
 // Converts the word to the number that CLI11 accepts for an enumerator.
 std::string take_compression(std::string& word) {
   static const std::map<std::string, PacketCompression> kinds{
@@ -57,20 +53,17 @@ void add_folded(CLI::App& app, const Options& options) {
          "--folded", [options] { options->folded = options->folded.value_or(FoldedWeight::gpu); },
          "One line per stack of frames, operators and kernels, for flame graphs")
       ->group("Formats (choose one)");
-  app.add_option("--weight", "Weight of folded stacks: GPU time (default) or CPU time, in ns")
-      ->check(CLI::IsMember({"gpu", "cpu"}).description(""))
+  one_of(app.add_option("--weight", "Weight of folded stacks: GPU time (default) or CPU time, in ns"), "gpu|cpu")
       ->each([options](const std::string& word) {
         options->folded = word == "cpu" ? FoldedWeight::cpu : FoldedWeight::gpu;
       })
-      ->needs("--folded")
-      ->type_name("gpu|cpu");
+      ->needs("--folded");
 }
 
 void add_output(CLI::App& app, const Options& options) {
-  add_text(app, "-o,--output", options->output,
+  add_text(app, "-o,--output", options->output, "FILE",
            "Output file, compressed if it ends in .gz, or a directory for formats with a file per rank; - is stdout "
-           "(default: named after the input)")
-      ->type_name("FILE");
+           "(default: named after the input)");
   app.add_option(
          "--max-size", options->max_bytes,
          "Split the output into time segments of at most SIZE, before compression: 500MB, 2GiB; 0: unlimited (default: "

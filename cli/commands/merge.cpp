@@ -74,20 +74,18 @@ void run_merge(const MergeCommandOptions& options) {
 std::function<void()> set_up_merge(CLI::App& app) {
   auto options = std::make_shared<MergeCommandOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options->output, "FILE",
+           "Output file (default: named after the first input); - is stdout");
   app.add_option("--report", options->report, "Also write the clock fit of each host as JSON; - is stdout")
       ->type_name("FILE");
   app.add_flag("--partial", options->partial,
                "Merge the ranks of one node only. Their clocks are aligned when the files of all nodes are merged");
   app.add_flag("--force", options->force, "Merge inputs of unrelated runs, with a warning");
   app.add_flag("--no-align", options->no_align, "Keep each host on its own wall clock");
-  app.add_option("--clock-domain",
-                 "Unit with its own clock (default: host). A rank with an unknown host has its own clock")
-      ->check(CLI::IsMember({"host", "rank"}).description(""))
-      ->each([options = options.get()](const std::string& word) { options->clock_of_each_rank = word == "rank"; })
-      ->type_name("host|rank");
+  one_of(app.add_option("--clock-domain",
+                        "Unit with its own clock (default: host). A rank with an unknown host has its own clock"),
+         "host|rank")
+      ->each([options = options.get()](const std::string& word) { options->clock_of_each_rank = word == "rank"; });
   options->memory_mib = add_memory(app);
   return [options] { run_merge(*options); };
 }

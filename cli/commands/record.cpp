@@ -137,10 +137,8 @@ std::function<void()> set_up_record(CLI::App& app) {
   for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
     const trace::Setting& setting = trace::kSettings[i];
     if (*setting.type == '\0') continue;
-    app.add_option(flag_of(setting), options->values[i],
-                   fmt::format("{} [{}: {}]", setting.help, setting.name, setting.allowed))
-        ->check(not_empty())
-        ->type_name(setting.type);
+    add_text(app, flag_of(setting), options->values[i], setting.type,
+             fmt::format("{} [{}: {}]", setting.help, setting.name, setting.allowed));
   }
   app.add_flag("--verbose", options->verbose, "Report on stderr what the agent finds [TRACETOOL_VERBOSE=1]");
   app.add_flag("-q,--quiet", options->quiet,

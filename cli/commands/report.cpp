@@ -59,21 +59,16 @@ void run_report(const ReportOptions& options) {
 std::function<void()> set_up_report(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options->output, "FILE",
+           "Output file (default: named after the first input); - is stdout");
   app.add_option("--step", options->step, "Training step to show in the timeline (default: a step of median length)")
       ->type_name("N");
-  app.add_option(
-         "--timeline-ranks", options->timeline_ranks,
-         "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). The other ranks show only how busy they are")
-      ->check(not_empty())
-      ->type_name("LIST");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(
+      app, "--timeline-ranks", options->timeline_ranks, "LIST",
+      "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). The other ranks show only how busy they are");
+  add_text(app, "--classes", options->classes, "FILE", "File of kernel name rules that take precedence (see analyze)");
   options->peaks = add_peaks(app);
-  app.add_option("--title", options->title, "Title of the page")->check(not_empty())->type_name("TEXT");
+  add_text(app, "--title", options->title, "TEXT", "Title of the page");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // tables and rules always use all kinds
   options->memory_mib = add_memory(app);

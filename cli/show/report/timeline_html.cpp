@@ -284,7 +284,7 @@ std::string script_text(std::string_view text) {
 std::string number_or_null(std::optional<std::int64_t> number) { return number ? std::to_string(*number) : "null"; }
 
 template <typename Items, typename Format>
-std::string list(const Items& items, Format&& format) {
+std::string json_list(const Items& items, Format&& format) {
   std::string text = "[";
   for (const auto& item : items) {
     if (text.size() > 1) text += ',';
@@ -296,7 +296,7 @@ std::string list(const Items& items, Format&& format) {
 // Returns a flat list with three numbers per slice: the distance from the previous start, the length and the name.
 std::string lane_json(const TimelineLane& lane) {
   std::int64_t before_ns = 0;
-  return list(lane.slices, [&](const TimelineLane::Slice& slice) {
+  return json_list(lane.slices, [&](const TimelineLane::Slice& slice) {
     const std::int64_t since_ns = slice.start_ns - std::exchange(before_ns, slice.start_ns);
     return fmt::format("{},{},{}", since_ns, slice.end_ns - slice.start_ns, slice.name);
   });
@@ -304,12 +304,12 @@ std::string lane_json(const TimelineLane& lane) {
 
 std::string track_json(const TimelineTrack& track) {
   return fmt::format("{{\"name\":{},\"gpu\":{:d},\"lanes\":{}}}", script_text(track.name), track.is_gpu,
-                     list(track.lanes, lane_json));
+                     json_list(track.lanes, lane_json));
 }
 
 std::string device_json(const TimelineDevice& device) {
   const auto sums = [&](std::int64_t Usage::*sum) {
-    return list(device.parts, [&](const Usage& part) { return std::to_string(part.*sum); });
+    return json_list(device.parts, [&](const Usage& part) { return std::to_string(part.*sum); });
   };
   return fmt::format("{{\"device\":{},\"busy\":{},\"compute\":{},\"comm\":{},\"exposed\":{},\"memory\":{}}}",
                      device.device, sums(&Usage::busy_ns), sums(&Usage::compute_ns), sums(&Usage::comm_ns),
@@ -319,7 +319,7 @@ std::string device_json(const TimelineDevice& device) {
 std::string rank_json(const TimelineRank& rank) {
   return fmt::format("{{\"rank\":{},\"name\":{},\"{}\":{}}}\n", number_or_null(known_number(rank.rank)),
                      script_text(rank.name), rank.has_slices ? "tracks" : "devices",
-                     rank.has_slices ? list(rank.tracks, track_json) : list(rank.devices, device_json));
+                     rank.has_slices ? json_list(rank.tracks, track_json) : json_list(rank.devices, device_json));
 }
 
 }  // namespace
@@ -337,8 +337,8 @@ std::string timeline_json(const TimelineData& data) {
   };
   return fmt::format("{{\"inputs\":{},\"step\":{},\"start\":{},\"length\":{},\"part\":{},\"steps\":{},\"colors\":{},",
                      script_text(data.inputs), number_or_null(data.time.step), data.time.from_ns - data.origin_ns,
-                     data.time.length_ns(), data.part_ns, list(data.steps, step), list(timeline_colors(), color)) +
-         fmt::format("\n\"names\":{},\"ranks\":{}}}", list(data.names, name), list(data.ranks, rank_json));
+                     data.time.length_ns(), data.part_ns, json_list(data.steps, step), json_list(timeline_colors(), color)) +
+         fmt::format("\n\"names\":{},\"ranks\":{}}}", json_list(data.names, name), json_list(data.ranks, rank_json));
 }
 
 }  // namespace cli::report
