@@ -51,6 +51,8 @@ class TableReading {
       if (table.name == name) table_ = &table;
     }
   }
+  explicit TableReading(const ResultTable& table) : table_(&table) {}
+
   std::size_t rows() const { return table_ == nullptr ? 0 : table_->rows.size(); }
   const ResultTable& table() const { return *table_; }
 

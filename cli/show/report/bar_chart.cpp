@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <span>
 
 #include "cli/answers/tables/write_tables.h"
 #include "cli/show/report/chart.h"
@@ -215,11 +214,22 @@ std::string gpu_label(const TableReading& gpus, std::size_t row) {
   return device && !is_alone(gpus, row) ? fmt::format("{} GPU {}", label, *device) : label;
 }
 
-std::vector<Bar> gpu_bars(const TableReading& gpus, const std::function<std::vector<double>(std::size_t row)>& values) {
-  std::vector<Bar> bars;
+void write_gpu_bars(Html& page, BarChart chart, const TableReading& gpus,
+                    const std::function<std::vector<double>(std::size_t row)>& values) {
+  chart.note = grouping_text(gpus.rows());
   for (std::size_t row = 0; row < gpus.rows(); ++row)
-    bars.push_back({gpu_label(gpus, row), values(row), gpus.get<std::int64_t>(row, "rank").value_or(-1)});
-  return grouped(std::move(bars));
+    chart.bars.push_back({gpu_label(gpus, row), values(row), gpus.get<std::int64_t>(row, "rank").value_or(-1)});
+  chart.bars = grouped(std::move(chart.bars));
+  write_bars(page, chart);
+}
+
+void write_gpu_bars(Html& page, BarChart chart, const TableReading& gpus, std::span<const ColumnFill> columns) {
+  for (const ColumnFill& column : columns) chart.parts.emplace_back(column.fill);
+  write_gpu_bars(page, std::move(chart), gpus, [&](std::size_t row) {
+    std::vector<double> values;
+    for (const ColumnFill& column : columns) values.push_back(static_cast<double>(gpus.number(row, column.key)));
+    return values;
+  });
 }
 
 std::string grouping_text(std::size_t rows) {
@@ -244,10 +254,10 @@ ResultTable largest_first(const TableReading& rows, std::string_view key) {
 
 }  // namespace
 
-void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, std::size_t most_rows) {
+void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what) {
   const TableReading rows(facts.tables, what.table);
-  const std::vector<ResultTable> sorted{largest_first(rows, what.value_key)};
-  const TableReading top(sorted, what.table);
+  const ResultTable sorted = largest_first(rows, what.value_key);
+  const TableReading top(sorted);
   BarChart chart;
   chart.title = what.title;
   chart.description =
@@ -269,7 +279,7 @@ void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, s
     chart.bars.push_back(std::move(bar));
   }
   write_bars(page, chart);
-  write_folded_table(page, sorted.front(), facts, what.title, {.most = most_rows});
+  write_folded_table(page, sorted, facts, what.title, {.most = 50});
 }
 
 }  // namespace cli::report

@@ -15,7 +15,6 @@
 #include "cli/show/report/chart.h"
 #include "cli/show/report/html.h"
 #include "cli/show/report/page.h"
-#include "cli/show/report/section_idle.h"
 #include "cli/show/report/table_html.h"
 
 namespace cli::report {
@@ -50,15 +49,14 @@ Fill part_fill(const std::string& name) {
 }
 
 void write_before_and_after(Html& page, const ResultTable& parts) {
-  const std::vector<ResultTable> one{parts};
-  const TableReading rows(one, parts.name);
+  const TableReading rows(parts);
   BarChart chart;
   chart.title = "Mean steps of A and B";
   chart.description =
       "Two bars, A above B: compute, exposed communication, copies and memsets alone, and idle time by its cause.";
   chart.quantity = "mean step";
   chart.parts = {BarPart(Fill::compute), BarPart(Fill::exposed), {"copies and memsets alone", Fill::memory}};
-  for (const IdleFill& cause : kIdleFills) chart.parts.emplace_back(cause.fill);
+  for (const ColumnFill& cause : kIdleFills) chart.parts.emplace_back(cause.fill);
   Bar before{"A", std::vector<double>(chart.parts.size())}, after{"B", std::vector<double>(chart.parts.size())};
   for (std::size_t row = 0; row < rows.rows(); ++row) {
     const Fill fill = part_fill(rows.get<std::string>(row, "name").value_or(""));
@@ -76,8 +74,7 @@ void write_before_and_after(Html& page, const ResultTable& parts) {
 
 // Draws one bar per row: to the left if it takes less time in B, to the right if it takes more.
 void write_changes(Html& page, const ResultTable& table) {
-  const std::vector<ResultTable> one{table};
-  const TableReading rows(one, table.name);
+  const TableReading rows(table);
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t row = 0; row < rows.rows(); ++row) {
     if (const auto ns = rows.get<std::int64_t>(row, "difference_ns"); ns && *ns != 0)

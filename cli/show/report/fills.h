@@ -37,6 +37,19 @@ enum class Fill : std::uint8_t {
   count_
 };
 
+// A column of a table, as a part of a bar.
+struct ColumnFill {
+  const char* key;
+  Fill fill;
+};
+
+// The columns of the table idle that add up to the idle time.
+inline constexpr std::array kIdleFills{
+    ColumnFill{"sync_ns", Fill::waiting},           ColumnFill{"copy_ns", Fill::blocking_copy},
+    ColumnFill{"after_sync_ns", Fill::after_wait},  ColumnFill{"host_late_ns", Fill::host_late},
+    ColumnFill{"launch_ns", Fill::launching},       ColumnFill{"queued_ns", Fill::queued},
+    ColumnFill{"unexplained_ns", Fill::unexplained}};
+
 // Returns the text of the legend: "exposed communication".
 std::string_view fill_name(Fill fill);
 

@@ -1,5 +1,6 @@
 // A section of the report page. Each is a file and a line in section.cpp.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,10 +39,10 @@ struct ReportFacts {
 
 struct SectionEntry {
   std::string_view id, title;
-  std::vector<std::string_view> tables;                 // tables of analyses that it shows
-  void (*write)(const ReportFacts& facts, Html& page);  // writes the content below the title
+  std::vector<std::string_view> tables;                             // tables of analyses that it shows
+  std::function<void(const ReportFacts& facts, Html& page)> write;  // writes the content below the title
   // If it returns false, the page omits the section; null for always
-  bool (*applies)(const ReportFacts& facts) = nullptr;
+  std::function<bool(const ReportFacts& facts)> applies = nullptr;
 };
 
 // In page order.

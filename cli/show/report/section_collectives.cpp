@@ -28,8 +28,6 @@ std::string bandwidth_label(const TableReading& comm, std::size_t row) {
   return label;
 }
 
-bool has_collectives(const ReportFacts& facts) { return find_table(facts, "comm") != nullptr; }
-
 void write_bandwidth(const ReportFacts& facts, Html& page) {
   const TableReading comm(facts.tables, "comm");
   std::vector<std::pair<std::int64_t, std::size_t>> order;
@@ -63,7 +61,7 @@ void write_bandwidth(const ReportFacts& facts, Html& page) {
 }  // namespace
 
 SectionEntry bandwidth_section() {
-  return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_collectives};
+  return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_rows("comm")};
 }
 
 // Waits between ranks.
@@ -136,8 +134,7 @@ HeatRow row_of(const Bar& bar, const std::vector<std::string>& columns, const Ax
 }
 
 void write_wait_matrix(Html& page, const ReportFacts& facts) {
-  const std::vector<ResultTable> one{facts.waits.by_rank};
-  const TableReading waits(one, "waits_for");
+  const TableReading waits(facts.waits.by_rank);
   const std::set<std::int64_t> culprits = stragglers_of(TableReading(facts.tables, "stragglers"));
   const std::vector<std::int64_t> ranks = waited_for(waits, culprits);
   HeatMap map;

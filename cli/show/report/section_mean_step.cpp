@@ -12,7 +12,6 @@
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
 #include "cli/show/report/section.h"
-#include "cli/show/report/section_idle.h"
 #include "cli/show/report/table_html.h"
 #include "cli/trace/ranks.h"
 
@@ -61,7 +60,7 @@ class MeanStepMaker {
     mean.parts.push_back({"compute", Fill::compute, compute_ns});
     add_exposed(mean, exposed_ns);
     mean.parts.push_back({"copies and memsets alone", Fill::memory, busy_ns - compute_ns - exposed_ns});
-    for (const IdleFill& cause : kIdleFills) {
+    for (const ColumnFill& cause : kIdleFills) {
       std::int64_t sum_ns = 0;
       for (std::size_t row = 0; row < idle.rows(); ++row) sum_ns += counts(idle, row) ? idle.number(row, cause.key) : 0;
       mean.parts.push_back({fmt::format("idle: {}", fill_name(cause.fill)), cause.fill, sum_ns});
@@ -86,8 +85,7 @@ class MeanStepMaker {
   // Splits exposed communication into waits for each rank and transfer.
   void add_exposed(MeanStep& mean, std::int64_t exposed_ns) const {
     std::vector<MeanPart>& parts = mean.parts;
-    const std::vector<ResultTable> one{by_step_ ? facts_.waits.by_step : facts_.waits.by_rank};
-    const TableReading waits(one, one.front().name);
+    const TableReading waits(by_step_ ? facts_.waits.by_step : facts_.waits.by_rank);
     std::map<std::int64_t, std::int64_t> late;
     for (std::size_t row = 0; row < waits.rows(); ++row) {
       if (!by_step_ || mean.steps.contains(waits.number(row, "step")))

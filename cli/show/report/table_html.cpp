@@ -101,6 +101,10 @@ const ResultTable* find_table(const ReportFacts& facts, std::string_view name) {
   return found == facts.tables.end() || found->rows.empty() ? nullptr : &*found;
 }
 
+std::function<bool(const ReportFacts&)> has_rows(std::string_view table) {
+  return [table](const ReportFacts& facts) { return find_table(facts, table) != nullptr; };
+}
+
 void write_paragraph(Html& page, std::string_view text) { page.element("p", text); }
 
 }  // namespace cli::report

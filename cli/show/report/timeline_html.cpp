@@ -337,7 +337,8 @@ std::string timeline_json(const TimelineData& data) {
   };
   return fmt::format("{{\"inputs\":{},\"step\":{},\"start\":{},\"length\":{},\"part\":{},\"steps\":{},\"colors\":{},",
                      script_text(data.inputs), number_or_null(data.time.step), data.time.from_ns - data.origin_ns,
-                     data.time.length_ns(), data.part_ns, json_list(data.steps, step), json_list(timeline_colors(), color)) +
+                     data.time.length_ns(), data.part_ns, json_list(data.steps, step),
+                     json_list(timeline_colors(), color)) +
          fmt::format("\n\"names\":{},\"ranks\":{}}}", json_list(data.names, name), json_list(data.ranks, rank_json));
 }
 
