@@ -10,9 +10,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cli/base/text.h"
 

@@ -1,7 +1,6 @@
 #include "cli/base/text.h"
 
 #include <fmt/compile.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <numeric>
-#include <string>
 
 #include "cli/answers/tables/summary.h"
 #include "cli/answers/tables/write_tables.h"
@@ -16,7 +12,6 @@
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/timeline/gpu/name_rules.h"
 
@@ -177,7 +172,7 @@ void run_analyze(AnalyzeOptions options) {
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, analyzed_events(request.analyses), true);
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found, request);
-  for (const std::string& note : result.notes) print_line("tracetool: {}", note);
+  print_notes(result.notes);
   make_text_for(options.output);
   if (summary) return write_out(summary_text(result.tables, inputs_text(*options.inputs)), options.output);
   bool sorted = options.sort.empty();

@@ -2,15 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
-
 #include "cli/answers/compare/step_profile.h"
 #include "cli/answers/tables/analyze.h"
-#include "cli/base/error.h"
-#include "cli/commands/inputs.h"
-#include "cli/commands/options.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {

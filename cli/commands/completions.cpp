@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <sstream>
-#include <vector>
 
 #include "cli/trace/version.h"
 
@@ -16,11 +13,16 @@ namespace cli {
 
 namespace {
 
+// The options of a command for man pages and completions, read from CLI11.
+struct OptionWords {
+  std::vector<std::string> short_names, long_names;  // without dashes
+  std::string value;                                 // name of its value; "" if it takes none
+  std::vector<std::string> choices;                  // the allowed values, if they are listed
+  std::string description;
+};
+
 std::vector<std::string> split_choices(const std::string& value) {
-  std::vector<std::string> choices;
-  if (value.find('|') == std::string::npos) return choices;
-  for (const std::string& choice : CLI::detail::split(value, '|')) choices.push_back(choice);
-  return choices;
+  return value.find('|') == std::string::npos ? std::vector<std::string>() : CLI::detail::split(value, '|');
 }
 
 // CLI11 extends type names by its checks: "N:POSITIVE", "MIB:UINT in [16 - 8192]".
@@ -31,8 +33,7 @@ std::string value_name(const CLI::Option& option) {
   return name.empty() ? "VALUE" : name;
 }
 
-}  // namespace
-
+// Returns a command's options without its positional arguments, in the order of its help.
 std::vector<OptionWords> option_words(const CLI::App& command) {
   std::vector<OptionWords> all;
   for (const CLI::Option* option : command.get_options(
@@ -43,6 +44,7 @@ std::vector<OptionWords> option_words(const CLI::App& command) {
   return all;
 }
 
+// Returns the positional arguments in usage form, like "[PATH...]".
 std::string argument_words(const CLI::App& command) {
   std::string words;
   for (const CLI::Option* option :
@@ -52,8 +54,6 @@ std::string argument_words(const CLI::App& command) {
   }
   return words;
 }
-
-namespace {
 
 std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });

@@ -1,17 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
 
 #include "cli/answers/rules/write_findings.h"
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 
 namespace cli {

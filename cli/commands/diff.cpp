@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <optional>
 
 #include "cli/answers/compare/diff_tables.h"
 #include "cli/answers/tables/write_tables.h"

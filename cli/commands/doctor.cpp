@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"

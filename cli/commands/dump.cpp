@@ -1,17 +1,13 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/base/threads.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/dump_events.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/formats/inputs/input_formats.h"
 #include "cli/formats/inputs/paths.h"

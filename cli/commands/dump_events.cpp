@@ -8,7 +8,6 @@
 #include "cli/base/json_text.h"
 #include "cli/base/text.h"
 #include "cli/formats/export/shared_json.h"
-#include "cli/trace/event.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {

@@ -3,14 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "cli/base/files.h"
 #include "cli/base/output_file.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/export_folded.h"
 #include "cli/commands/export_options.h"
 #include "cli/commands/export_text.h"
 #include "cli/commands/inputs.h"

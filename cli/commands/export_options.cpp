@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "cli/base/error.h"
-#include "cli/commands/options.h"
 #include "common/settings.h"
 
 namespace cli {

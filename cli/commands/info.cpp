@@ -1,9 +1,4 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <memory>
-#include <string>
 
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"

@@ -8,13 +8,11 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "cli/base/json_text.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 #include "cli/commands/clock_report.h"
-#include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 #include "cli/trace/losses.h"
 #include "cli/trace/ranks.h"

@@ -1,18 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <set>
-#include <string>
 
 #include "cli/answers/rules/write_findings.h"
 #include "cli/answers/tables/summary.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 
 namespace cli {

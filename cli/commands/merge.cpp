@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/files.h"

@@ -2,10 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/file_server.h"

@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cli/base/error.h"
 #include "cli/base/terminal.h"
@@ -110,9 +106,7 @@ void run_record(const RecordOptions& options) {
   if (options.quiet || is_further_rank()) become_program(options.command);
   const std::int64_t start_ns = wall_clock_ns();
   const int status = run_program(options.command);
-  for (const std::string& line : record_summary(directory, start_ns)) {
-    print_line("tracetool: {}", line);
-  }
+  print_notes(record_summary(directory, start_ns));
   end_like(status);
 }
 

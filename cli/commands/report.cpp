@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
@@ -12,7 +8,6 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/info_text.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/timeline/select/ranges.h"
 #include "cli/trace/ranks.h"

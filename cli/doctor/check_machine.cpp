@@ -3,7 +3,6 @@
 #include <link.h>
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 
+#include "cli/base/terminal.h"
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"
@@ -89,7 +89,6 @@ ProcessView view_process(int pid) {
 
 namespace {
 
-namespace fs = std::filesystem;
 constexpr const char* kStart =
     "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH to "
     "libagent.so's absolute path";
@@ -170,31 +169,17 @@ void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
                                   fmt::format("set it to one of: {}", level->allowed)));
 }
 
-CheckResult check_ring(const std::vector<std::string>& rings) {
-  if (rings.empty()) {
-    return warn("recording", "has no recording open",
-                "it starts with the first CUDA context; if the process has one, look for "
-                "`tracetool:` in the program's stderr");
-  }
-  return ok("recording", rings[0]);
-}
-
-std::vector<std::string> rings_of(const ProcessView& process) {
-  std::vector<std::string> rings;
-  for (const std::string& file : process.files) {
-    if (fs::path(file).extension() == ".ring") rings.push_back(file);
-  }
-  return rings;
-}
-
 void check_rings(const ProcessView& process, CheckResults& found) {
-  const std::vector<std::string> rings = rings_of(process);
-  found.push_back(check_ring(rings));
+  std::vector<std::string> rings = process.files;
+  std::erase_if(rings, [](const std::string& file) { return fs::path(file).extension() != ".ring"; });
+  found.push_back(rings.empty() ? warn("recording", "has no recording open",
+                                       "it starts with the first CUDA context; if the process has one, look for "
+                                       "`tracetool:` in the program's stderr")
+                                : ok("recording", rings[0]));
   for (const std::string& ring : rings) {
-    using namespace std::chrono;
-    const auto now = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
     try {
-      for (CheckResult& result : check_recording(read_recording(ring), now)) found.push_back(std::move(result));
+      for (CheckResult& result : check_recording(read_recording(ring), wall_clock_ns()))
+        found.push_back(std::move(result));
     } catch (const Error& wrong) {
       found.push_back(
           warn("recording", wrong.what(), "run `tracetool doctor DIR` on the machine where the process runs"));

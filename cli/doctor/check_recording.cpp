@@ -8,7 +8,6 @@
 #include "cli/base/text.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/file.h"
-#include "cli/trace/catalog.h"
 #include "cli/trace/names.h"
 #include "cli/trace/words.h"
 

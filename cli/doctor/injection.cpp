@@ -69,7 +69,6 @@ std::string wrong_with_agent(const std::string& path) {
 
 namespace {
 
-namespace fs = std::filesystem;
 constexpr const char* kCuda = "CUDA_INJECTION64_PATH";
 constexpr const char* kNvtx = "NVTX_INJECTION64_PATH";
 
@@ -132,8 +131,6 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 void look_at_filesystem(OutputDirectory& directory) {
   struct statfs info;

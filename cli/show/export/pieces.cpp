@@ -1,7 +1,5 @@
 #include "cli/show/export/pieces.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 

@@ -8,7 +8,6 @@
 
 #include "cli/base/error.h"
 #include "cli/base/files.h"
-#include "cli/base/output_file.h"
 #include "cli/show/export/pieces.h"
 
 namespace cli {

@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/show/export/pieces.h"
 #include "cli/show/export/write_directory.h"

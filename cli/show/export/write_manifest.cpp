@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "cli/base/files.h"
 #include "cli/base/json_text.h"
-#include "cli/base/output_file.h"
 #include "cli/show/export/pieces.h"
 #include "cli/show/export/write_directory.h"
 

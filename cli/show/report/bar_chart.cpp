@@ -102,7 +102,7 @@ class BarDrawing {
   }
 
   void draw_bar(const Bar& bar, double y) {
-    page_.open("g");
+    const Element in_g(page_, "g");
     page_.element("title", bar_text(chart_, bar));
     if (chart_.labels_above) {
       page_.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kLabel - 4}},
@@ -122,7 +122,6 @@ class BarDrawing {
                            {"height", kBar},
                            {"fill", paint(chart_.parts[i].fill)}});
     }
-    page_.close("g");
   }
 
   Html& page_;
@@ -138,7 +137,7 @@ bool is_drawn(const BarChart& chart, std::size_t part) {
 
 void write_legend(Html& page, const BarChart& chart) {
   if (chart.parts.size() < 2) return;
-  page.open("p", {{"class", "legend"}});
+  const Element in_p(page, "p", {{"class", "legend"}});
   for (std::size_t i = 0; i < chart.parts.size(); ++i) {
     if (!is_drawn(chart, i)) continue;
     page.open("span");
@@ -147,15 +146,14 @@ void write_legend(Html& page, const BarChart& chart) {
     page.close("span");
     page.text(" ");
   }
-  page.close("p");
 }
 
 }  // namespace
 
 void write_swatch(Html& page, Fill fill) {
-  page.open("svg", {{"class", "swatch"}, {"width", kSwatch}, {"height", kSwatch}, {"aria-hidden", "true"}});
+  const Element in_svg(page, "svg",
+                       {{"class", "swatch"}, {"width", kSwatch}, {"height", kSwatch}, {"aria-hidden", "true"}});
   page.empty("rect", {{"width", kSwatch}, {"height", kSwatch}, {"fill", paint(fill)}});
-  page.close("svg");
 }
 
 std::string label_end(const std::string& label, std::size_t most) {
@@ -167,11 +165,10 @@ std::string label_end(const std::string& label, std::size_t most) {
 }
 
 void write_bars(Html& page, const BarChart& chart) {
-  page.open("figure");
+  const Element in_figure(page, "figure");
   if (!chart.note.empty()) page.element("p", {{"class", "caption"}}, chart.note);
   write_legend(page, chart);
   BarDrawing(page, chart).draw();
-  page.close("figure");
 }
 
 std::vector<Bar> grouped(std::vector<Bar> bars) {

@@ -186,10 +186,9 @@ class HeatDrawing {
 }  // namespace
 
 void write_heat_map(Html& page, const HeatMap& map) {
-  page.open("figure");
+  const Element in_figure(page, "figure");
   page.element("p", {{"class", "caption"}}, map.columns_are);
   HeatDrawing(page, map).draw();
-  page.close("figure");
 }
 
 namespace {
@@ -253,14 +252,13 @@ class SpreadDrawing {
     const SpreadMark& mark = chart_.marks[i];
     const std::string x = x_of(i);
     const double top = y_of(mark.highest);
-    page_.open("g");
+    const Element in_g(page_, "g");
     page_.element("title", mark.text);
     page_.empty("line", {{"class", "range"}, {"x1", x}, {"x2", x}, {"y1", y_of(mark.lowest)}, {"y2", top}});
     page_.empty("circle",
                 {{"class", mark.is_apart ? "dot hollow" : "dot"}, {"cx", x}, {"cy", y_of(mark.middle)}, {"r", 3}});
     if (mark.highest > axis_.most)
       page_.element("text", {{"class", "above"}, {"x", x}, {"y", top}, {"text-anchor", "middle"}}, "\u25b2");
-    page_.close("g");
   }
 
   Html& page_;
@@ -271,9 +269,8 @@ class SpreadDrawing {
 }  // namespace
 
 void write_spread(Html& page, const SpreadChart& chart) {
-  page.open("figure");
+  const Element in_figure(page, "figure");
   SpreadDrawing(page, chart).draw();
-  page.close("figure");
 }
 
 }  // namespace cli::report

@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/html.h"
 #include "cli/show/report/page.h"
 #include "cli/show/report/table_html.h"
 
@@ -84,7 +81,7 @@ void write_changes(Html& page, const ResultTable& table) {
   std::sort(order.begin(), order.end());
   const auto most = static_cast<double>(-order.front().first);
   order.resize(std::min(order.size(), kMostChangeBars));
-  page.open("figure");
+  const Element in_figure(page, "figure");
   open_chart(page, {table_title(table.name),
                     "Bars of the largest changes: to the left, less time in B; to the right, more time.",
                     kChangeRow * static_cast<double>(order.size()) + 4, 0});
@@ -112,7 +109,6 @@ void write_changes(Html& page, const ResultTable& table) {
   }
   page.empty("line", {{"class", "grid"}, {"x1", "50%"}, {"x2", "50%"}, {"y1", 0}, {"y2", y}});
   close_chart(page);
-  page.close("figure");
 }
 
 }  // namespace
@@ -141,12 +137,11 @@ std::string diff_page_html(const DiffPage& diff) {
       unchanged += (unchanged.empty() ? "" : ", ") + std::string(table.name);
       continue;
     }
-    page.open("section", {{"id", table.name}});
+    const Element in_section(page, "section", {{"id", table.name}});
     page.element("h2", table_title(table.name));
     write_changes(page, table);
     write_folded_table(page, table, table_title(table.name), kMostChangeRows,
                        fmt::format("tracetool diff {} --only {}", diff.inputs, table.name));
-    page.close("section");
   }
   if (!unchanged.empty()) page.element("p", {{"class", "note"}}, "Unchanged: " + unchanged);
   for (const ResultTable& table : diff.changed) {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "cli/formats/export/chrome_text.h"
 
 namespace cli::report {
@@ -75,24 +73,22 @@ std::string_view colour_of(Fill fill) { return look_of(fill).colour; }
 std::string paint(Fill fill) { return fmt::format("url(#{})", pattern_id(fill)); }
 
 void write_patterns(Html& page) {
-  page.open("svg", {{"width", 0}, {"height", 0}, {"class", "patterns"}, {"aria-hidden", "true"}});
-  page.open("defs");
+  const Element in_svg(page, "svg", {{"width", 0}, {"height", 0}, {"class", "patterns"}, {"aria-hidden", "true"}});
+  const Element in_defs(page, "defs");
   for (std::size_t i = 0; i < static_cast<std::size_t>(Fill::count_); ++i) {
     const auto fill = static_cast<Fill>(i);
     const FillLook& look = look_of(fill);
     const bool is_turned = look.marks == Marks::rising || look.marks == Marks::falling || look.marks == Marks::crossed;
     const int tile = look.is_wide ? 12 : 6;
-    page.open("pattern", {{"id", pattern_id(fill)},
-                          {"width", tile},
-                          {"height", tile},
-                          {"patternUnits", "userSpaceOnUse"},
-                          {"patternTransform", is_turned ? "rotate(45)" : "rotate(0)"}});
+    const Element in_pattern(page, "pattern",
+                             {{"id", pattern_id(fill)},
+                              {"width", tile},
+                              {"height", tile},
+                              {"patternUnits", "userSpaceOnUse"},
+                              {"patternTransform", is_turned ? "rotate(45)" : "rotate(0)"}});
     page.empty("rect", {{"width", tile}, {"height", tile}, {"class", look.colour}});
     write_marks(page, look.marks, tile);
-    page.close("pattern");
   }
-  page.close("defs");
-  page.close("svg");
 }
 
 const std::array<TimelineColor, 10>& timeline_colors() {

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 
 #include "cli/answers/tables/call_paths.h"

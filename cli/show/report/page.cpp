@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
@@ -14,7 +13,6 @@
 #include "cli/base/text.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/show/report/fills.h"
-#include "cli/show/report/section.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/ranks.h"
 
@@ -31,7 +29,7 @@ bool is_shown(const SectionEntry& section, const ReportFacts& facts) {
 
 void write_page_head(Html& page, std::string_view title) {
   page.markup("<!DOCTYPE html>\n<html lang=\"en\">");
-  page.open("head");
+  const Element in_head(page, "head");
   page.empty("meta", {{"charset", "utf-8"}});
   page.empty(
       "meta",
@@ -44,14 +42,12 @@ void write_page_head(Html& page, std::string_view title) {
   page.empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
   page.empty("link", {{"rel", "icon"}, {"href", "data:,"}});
   page.element("title", title);
-  page.open("style");
+  const Element in_style(page, "style");
   page.markup(kPageStyle);
-  page.close("style");
-  page.close("head");
 }
 
 void write_contents(Html& page, const ReportFacts& facts) {
-  page.open("nav", {{"aria-label", "Sections"}});
+  const Element in_nav(page, "nav", {{"aria-label", "Sections"}});
   const auto link = [&](std::string_view id, std::string_view title) {
     page.element("a", {{"href", fmt::format("#{}", id)}}, title);
   };
@@ -59,7 +55,6 @@ void write_contents(Html& page, const ReportFacts& facts) {
     if (is_shown(section, facts)) link(section.id, section.title);
     if (section.id == kTimelineBehind && !facts.timeline.empty()) link("timeline", "Timeline");
   }
-  page.close("nav");
 }
 
 void write_sections(Html& page, const ReportFacts& facts) {
@@ -77,9 +72,8 @@ void write_sections(Html& page, const ReportFacts& facts) {
 
 void write_notes(Html& page, const ReportFacts& facts) {
   if (facts.notes.empty()) return;
-  page.open("ul", {{"class", "notes"}});
+  const Element in_ul(page, "ul", {{"class", "notes"}});
   for (const std::string& note : facts.notes) page.element("li", note);
-  page.close("ul");
 }
 
 }  // namespace
@@ -211,7 +205,7 @@ std::string software_lines(const ReportFacts& facts, const std::vector<const Pro
 
 void write_head_facts(Html& page, const ReportFacts& facts) {
   const std::vector<const Process*> processes = shown_processes(facts);
-  page.open("dl", {{"class", "head"}});
+  const Element in_dl(page, "dl", {{"class", "head"}});
   const auto term = [&](std::string_view name, const std::string& text) {
     if (text.empty()) return;
     page.open("div");
@@ -226,7 +220,6 @@ void write_head_facts(Html& page, const ReportFacts& facts) {
   term("recorded", recorded_text(processes));
   term("steps", steps_text(facts));
   term("versions", software_lines(facts, processes));
-  page.close("dl");
 }
 
 }  // namespace cli::report

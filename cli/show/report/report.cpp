@@ -9,7 +9,6 @@
 #include "cli/answers/tables/call_paths.h"
 #include "cli/show/report/page.h"
 #include "cli/show/report/section.h"
-#include "cli/show/report/waits.h"
 
 namespace cli::report {
 namespace {

@@ -5,11 +5,9 @@
 #include <map>
 #include <set>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
 namespace cli::report {

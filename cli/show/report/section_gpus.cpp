@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <vector>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/percentile.h"
@@ -14,7 +13,6 @@
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
 namespace cli::report {

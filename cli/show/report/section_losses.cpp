@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <vector>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/base/text.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
-#include "cli/trace/catalog.h"
 #include "cli/trace/losses.h"
 #include "cli/trace/ranks.h"
 

@@ -5,13 +5,11 @@
 #include <map>
 #include <set>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/summary.h"
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 #include "cli/trace/ranks.h"
 
@@ -172,11 +170,10 @@ void write_mean_step(const ReportFacts& facts, Html& page) {
   draw_mean_step(page, mean, what);
   page.open("ul", {{"class", "parts"}});
   for (const MeanPart& part : mean.parts) {
-    page.open("li");
+    const Element in_li(page, "li");
     write_swatch(page, part.fill);
     page.text(fmt::format(" {} ", part.name));
     page.element("strong", share_text(part, mean));
-    page.close("li");
   }
   page.close("ul");
   page.close("figure");

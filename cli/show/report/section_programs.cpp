@@ -1,6 +1,5 @@
 // Sections that list a table's largest rows: modules, operators, Python frames, kernels and their classes.
 #include "cli/show/report/bar_chart.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 #include "cli/trace/names.h"
 #include "cli/trace/short_name.h"

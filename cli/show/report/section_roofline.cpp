@@ -5,9 +5,7 @@
 #include <cmath>
 #include <set>
 #include <utility>
-#include <vector>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
 #include "cli/show/report/chart.h"
 #include "cli/show/report/section.h"
@@ -139,7 +137,7 @@ class RoofDrawing {
     const double radius = 3 + 7 * std::sqrt(static_cast<double>(point.time_ns) /
                                             static_cast<double>(std::max<std::int64_t>(1, most_ns_)));
     const bool is_memory = rows_.get<std::string>(point.row, "bound") == "memory";
-    page_.open("g");
+    const Element in_g(page_, "g");
     page_.element("title", fmt::format("{} {}: {:.4g} TFLOP/s at {:.4g} FLOP/byte, {}{}",
                                        rows_.get<std::string>(point.row, "name").value_or("unknown"),
                                        rows_.get<std::string>(point.row, "shape").value_or(""), point.speed,
@@ -148,7 +146,6 @@ class RoofDrawing {
                            {"cx", x_of(point.intensity)},
                            {"cy", y_of(point.speed)},
                            {"r", radius}});
-    page_.close("g");
   }
 
   std::string of_roof_text(std::size_t row) const {

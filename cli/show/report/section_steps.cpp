@@ -12,7 +12,6 @@
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/step_times.h"
 #include "cli/show/report/table_html.h"
 

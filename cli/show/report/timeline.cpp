@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <tuple>
 

@@ -131,11 +131,12 @@ void write_static_picture(Html& html, const TimelineData& data, const std::vecto
 }
 
 void write_table(Html& html, const TimelineData& data, const std::vector<StaticRow>& rows) {
-  html.open("details", {{"class", "tl-table"}});
+  const Element in_details(html, "details", {{"class", "tl-table"}});
   html.element("summary", fmt::format("Table: {} over the time shown", count_text(rows.size(), "GPU")));
-  html.open("div", {{"class", "scroll"}});
-  html.open("table",
-            {{"data-from-ns", data.time.from_ns - data.origin_ns}, {"data-to-ns", data.time.to_ns - data.origin_ns}});
+  const Element in_div(html, "div", {{"class", "scroll"}});
+  const Element in_table(
+      html, "table",
+      {{"data-from-ns", data.time.from_ns - data.origin_ns}, {"data-to-ns", data.time.to_ns - data.origin_ns}});
   html.open("thead");
   html.open("tr");
   for (const char* heading :
@@ -143,9 +144,9 @@ void write_table(Html& html, const TimelineData& data, const std::vector<StaticR
     html.element("th", {{"scope", "col"}}, heading);
   html.close("tr");
   html.close("thead");
-  html.open("tbody");
+  const Element in_tbody(html, "tbody");
   for (const StaticRow& row : rows) {
-    html.open("tr");
+    const Element in_tr(html, "tr");
     html.element("th", {{"scope", "row"}}, row.name);
     html.element("td", std::to_string(row.device->device));
     const Usage& usage = row.device->whole;
@@ -153,12 +154,7 @@ void write_table(Html& html, const TimelineData& data, const std::vector<StaticR
                                   usage.memory_ns, data.time.length_ns() - usage.busy_ns}) {
       html.element("td", {{"data-v", ns}}, duration_text(ns));
     }
-    html.close("tr");
   }
-  html.close("tbody");
-  html.close("table");
-  html.close("div");
-  html.close("details");
 }
 
 void write_button(Html& html, std::string_view id, std::string_view label, std::string_view text) {
@@ -167,7 +163,7 @@ void write_button(Html& html, std::string_view id, std::string_view label, std::
 
 // The interactive part, which page/timeline.js fills. Hidden without scripts.
 void write_live_part(Html& html) {
-  html.open("div", {{"id", "tl-live"}, {"hidden", ""}});
+  const Element in_div(html, "div", {{"id", "tl-live"}, {"hidden", ""}});
   html.open("div", {{"class", "tl-controls"}});
   html.open("label");
   html.text("Find ");
@@ -203,13 +199,12 @@ void write_live_part(Html& html) {
       "Drag to move, Ctrl and the wheel or two fingers to zoom, click a slice to select it, click a rank to open or close it. Keys: W S zoom, A D move.");
   html.open("div", {{"id", "tl-tip"}, {"hidden", ""}});
   html.close("div");
-  html.close("div");
 }
 
 void write_legend(Html& html) {
-  html.open("p", {{"class", "legend"}});
+  const Element in_p(html, "p", {{"class", "legend"}});
   for (const TimelineColor& color : timeline_colors()) {
-    html.open("span");
+    const Element in_span(html, "span");
     html.open("svg",
               {{"viewBox", "0 0 14 14"}, {"width", 14}, {"height", 14}, {"class", "swatch"}, {"aria-hidden", "true"}});
     html.empty("rect",
@@ -218,9 +213,7 @@ void write_legend(Html& html) {
                 {color.fill ? "fill" : "class", color.fill ? paint(*color.fill) : std::string(color.palette())}});
     html.close("svg");
     html.text(fmt::format(" {}", color.meaning));
-    html.close("span");
   }
-  html.close("p");
 }
 
 std::string what_is_shown(const TimelineData& data) {
