@@ -53,82 +53,51 @@ std::string group_label(std::span<const Bar> bars, bool by_rank) {
   return fmt::format("{} to {}", first.label, same_before ? last.label.substr(word) : last.label);
 }
 
-class BarDrawing {
- public:
-  BarDrawing(Html& page, const BarChart& chart)
-      : page_(page), chart_(chart), axis_(axis_for(largest(chart), chart.unit)) {
-    row_ = kBar + kGap + (chart.labels_above ? kLabel : 0);
-    bottom_ = kTop + row_ * static_cast<double>(chart.bars.size());
-  }
+double largest(const BarChart& chart) {
+  double most = 0;
+  for (const Bar& bar : chart.bars) most = std::max(most, std::accumulate(bar.values.begin(), bar.values.end(), 0.0));
+  return most;
+}
 
-  void draw() {
-    open_chart(page_, {chart_.title, chart_.description, bottom_ + kAxis, chart_.labels_above ? 0 : longest_label()});
-    draw_axis();
-    double y = kTop;
-    for (const Bar& bar : chart_.bars) {
-      draw_bar(bar, y);
-      y += row_;
-    }
-    close_chart(page_);
+void draw_bar_axis(Html& page, const BarChart& chart, const Axis& axis, double bottom) {
+  for (const double tick : axis.ticks) {
+    const std::string x = across(tick / axis.most);
+    page.empty("line", {{"class", "grid"}, {"x1", x}, {"x2", x}, {"y1", kTop}, {"y2", bottom}});
+    page.element("text",
+                 {{"class", "tick"},
+                  {"x", x},
+                  {"y", bottom + 13},
+                  {"text-anchor", tick == 0           ? "start"
+                                  : tick == axis.most ? "end"
+                                                      : "middle"}},
+                 axis.tick_text(tick));
   }
+  page.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", bottom + 28}, {"text-anchor", "middle"}},
+               axis.unit.empty() ? chart.quantity : fmt::format("{}, {}", chart.quantity, axis.unit));
+}
 
- private:
-  static double largest(const BarChart& chart) {
-    double most = 0;
-    for (const Bar& bar : chart.bars) most = std::max(most, std::accumulate(bar.values.begin(), bar.values.end(), 0.0));
-    return most;
+void draw_bar(Html& page, const BarChart& chart, const Axis& axis, const Bar& bar, double y) {
+  const Element in_g(page, "g");
+  page.element("title", bar_text(chart, bar));
+  if (chart.labels_above) {
+    page.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kLabel - 4}},
+                 shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart.unit));
+    y += kLabel;
+  } else {
+    page.element("text", {{"x", -6}, {"y", y + kBar - 3}, {"text-anchor", "end"}},
+                 label_end(bar.label, kMostGutterLetters));
   }
-  std::size_t longest_label() const {
-    std::size_t most = 4;
-    for (const Bar& bar : chart_.bars) most = std::max(most, bar.label.size());
-    return most;
+  double sum = 0;
+  for (std::size_t i = 0; i < chart.parts.size(); ++i) {
+    const double from = sum / axis.most, to = (sum += bar.values[i]) / axis.most;
+    if (bar.values[i] <= 0) continue;
+    page.empty("rect", {{"x", across(from)},
+                        {"y", y},
+                        {"width", across(std::max(to - from, 0.0002))},
+                        {"height", kBar},
+                        {"fill", paint(chart.parts[i].fill)}});
   }
-
-  void draw_axis() {
-    for (const double tick : axis_.ticks) {
-      const std::string x = across(tick / axis_.most);
-      page_.empty("line", {{"class", "grid"}, {"x1", x}, {"x2", x}, {"y1", kTop}, {"y2", bottom_}});
-      page_.element("text",
-                    {{"class", "tick"},
-                     {"x", x},
-                     {"y", bottom_ + 13},
-                     {"text-anchor", tick == 0            ? "start"
-                                     : tick == axis_.most ? "end"
-                                                          : "middle"}},
-                    axis_.tick_text(tick));
-    }
-    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", bottom_ + 28}, {"text-anchor", "middle"}},
-                  axis_.unit.empty() ? chart_.quantity : fmt::format("{}, {}", chart_.quantity, axis_.unit));
-  }
-
-  void draw_bar(const Bar& bar, double y) {
-    const Element in_g(page_, "g");
-    page_.element("title", bar_text(chart_, bar));
-    if (chart_.labels_above) {
-      page_.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kLabel - 4}},
-                    shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart_.unit));
-      y += kLabel;
-    } else {
-      page_.element("text", {{"x", -6}, {"y", y + kBar - 3}, {"text-anchor", "end"}},
-                    label_end(bar.label, kMostGutterLetters));
-    }
-    double sum = 0;
-    for (std::size_t i = 0; i < chart_.parts.size(); ++i) {
-      const double from = sum / axis_.most, to = (sum += bar.values[i]) / axis_.most;
-      if (bar.values[i] <= 0) continue;
-      page_.empty("rect", {{"x", across(from)},
-                           {"y", y},
-                           {"width", across(std::max(to - from, 0.0002))},
-                           {"height", kBar},
-                           {"fill", paint(chart_.parts[i].fill)}});
-    }
-  }
-
-  Html& page_;
-  const BarChart& chart_;
-  const Axis axis_;
-  double row_ = 0, bottom_ = 0;
-};
+}
 
 // Parts without a bar appear only in the table.
 bool is_drawn(const BarChart& chart, std::size_t part) {
@@ -168,7 +137,19 @@ void write_bars(Html& page, const BarChart& chart) {
   const Element in_figure(page, "figure");
   if (!chart.note.empty()) page.element("p", {{"class", "caption"}}, chart.note);
   write_legend(page, chart);
-  BarDrawing(page, chart).draw();
+  const double row = kBar + kGap + (chart.labels_above ? kLabel : 0);
+  const double bottom = kTop + row * static_cast<double>(chart.bars.size());
+  std::size_t longest = 4;
+  for (const Bar& bar : chart.bars) longest = std::max(longest, bar.label.size());
+  open_chart(page, {chart.title, chart.description, bottom + kAxis, chart.labels_above ? 0 : longest});
+  const Axis axis = axis_for(largest(chart), chart.unit);
+  draw_bar_axis(page, chart, axis, bottom);
+  double y = kTop;
+  for (const Bar& bar : chart.bars) {
+    draw_bar(page, chart, axis, bar, y);
+    y += row;
+  }
+  close_chart(page);
 }
 
 std::vector<Bar> grouped(std::vector<Bar> bars) {
