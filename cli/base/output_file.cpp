@@ -22,6 +22,39 @@ constexpr std::size_t kLevelBytes = ISAL_DEF_LVL1_DEFAULT;
 constexpr std::size_t kOutputBytes = 256 << 10;
 constexpr std::size_t kMaxInput = 1u << 30;  // the library counts in 32 bits
 
+const char* what_to_do(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "the disk is full; free some space, or choose another output with -o";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose an output that you can write to with -o";
+    case ENOENT:
+      return "create that directory first, or choose another output with -o";
+    case EISDIR:
+      return "that is a directory; give a file with -o";
+    case EFBIG:
+      return "the file system or a limit (ulimit -f) allows no larger file; choose another output with -o";
+    case EMFILE:
+    case ENFILE:
+      return "raise the open file limit (ulimit -n)";
+    case EPIPE:
+      return "the program that reads the output has ended";
+    default:
+      return "choose another output with -o";
+  }
+}
+
+// Returns the target of a symbolic link, so that it is replaced instead of the link.
+std::string resolve_link(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto resolved = std::filesystem::weakly_canonical(path, error);
+  return error ? path : resolved.string();
+}
+
 }  // namespace
 
 struct GzipSink::State {
@@ -70,43 +103,6 @@ void GzipSink::finish() {
   deflate();
   below_->finish();
 }
-
-namespace {
-
-const char* what_to_do(int error) {
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-      return "the disk is full; free some space, or choose another output with -o";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "choose an output that you can write to with -o";
-    case ENOENT:
-      return "create that directory first, or choose another output with -o";
-    case EISDIR:
-      return "that is a directory; give a file with -o";
-    case EFBIG:
-      return "the file system or a limit (ulimit -f) allows no larger file; choose another output with -o";
-    case EMFILE:
-    case ENFILE:
-      return "raise the open file limit (ulimit -n)";
-    case EPIPE:
-      return "the program that reads the output has ended";
-    default:
-      return "choose another output with -o";
-  }
-}
-
-// Returns the target of a symbolic link, so that it is replaced instead of the link.
-std::string resolve_link(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const auto resolved = std::filesystem::weakly_canonical(path, error);
-  return error ? path : resolved.string();
-}
-
-}  // namespace
 
 OutputFile::OutputFile(const std::string& path, Placement* later)
     : target_(path == "-" ? "stdout" : resolve_link(path)), later_(later), is_stdout_(path == "-") {

@@ -85,25 +85,6 @@ void add_native(CLI::App& app, const Options& options) {
                "Write GPU work as render stages, for the GPU views of Perfetto v55 or newer; only with --pftrace");
 }
 
-}  // namespace
-
-std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
-  auto options = std::make_shared<ExportOptions>();
-  options->inputs = add_inputs(app);
-  add_formats(app, options);
-  add_folded(app, options);
-  add_output(app, options);
-  options->selection = add_selection(app);
-  add_min_duration(app, options->selection);
-  app.add_flag("--no-computed", options->no_computed,
-               "Write only recorded events: no derived tracks (idle gaps, exposed communication, counters, losses)");
-  add_native(app, options);
-  options->memory_mib = add_memory(app);
-  return options;
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 using Form = ExportTarget::Form;
 
@@ -208,6 +189,21 @@ void check_options(const ExportOptions& options, const ExportTarget& target) {
 }
 
 }  // namespace
+
+std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
+  auto options = std::make_shared<ExportOptions>();
+  options->inputs = add_inputs(app);
+  add_formats(app, options);
+  add_folded(app, options);
+  add_output(app, options);
+  options->selection = add_selection(app);
+  add_min_duration(app, options->selection);
+  app.add_flag("--no-computed", options->no_computed,
+               "Write only recorded events: no derived tracks (idle gaps, exposed communication, counters, losses)");
+  add_native(app, options);
+  options->memory_mib = add_memory(app);
+  return options;
+}
 
 ExportTarget target_of(const ExportOptions& options, const std::vector<TraceInput>& inputs) {
   ExportTarget target;

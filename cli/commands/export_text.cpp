@@ -9,6 +9,7 @@
 #include "cli/base/text.h"
 
 namespace cli {
+
 namespace {
 
 std::uint64_t left_out(const ExportReport& report) {
@@ -54,6 +55,28 @@ void say_files(const ExportReport& report, const ExportSaid& said) {
   if (report.files.size() > kNamed) print_line("  ... and {} more", report.files.size() - kNamed);
 }
 
+void write_left_out(const ExportReport& report, JsonWriter& json) {
+  json.open('{', "left_out");
+  for (std::size_t i = 1; i < kLeftOutOptions.size(); ++i) {
+    std::string key(kLeftOutOptions[i].substr(2));
+    for (char& c : key) c = c == '-' ? '_' : c;
+    json.number(key, report.left_out.events[i]);
+  }
+  json.close('}');
+}
+
+void write_counts(const ExportReport& report, JsonWriter& json) {
+  const ExportSummary& summary = report.summary;
+  json.members("slices", summary.slices_out, "instants", summary.instants_out, "counter_values", summary.counters_out,
+               "flows", summary.flows_out, "cut_flows", report.left_out.cut_flows, "one_ended_flows",
+               summary.one_ended_flows - report.split_flow_ends, "unplaced_flows", summary.unplaced_flows,
+               "undrawable_flows", summary.undrawable_flows, "backward_flows", summary.backward_flows,
+               "works_without_launch", summary.works_without_launch - report.split_works, "split_flows",
+               report.split_flows, "unfinished", summary.unfinished, "joined_ends", summary.joined_ends,
+               "computed_slices", summary.derived_slices, "computed_values", summary.derived_values, "collective_flows",
+               summary.collective_flows, "unjoined_calls", summary.unjoined_calls);
+}
+
 }  // namespace
 
 void print_export(const ExportReport& report, const ExportSaid& said) {
@@ -91,32 +114,6 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   const std::string& first = report.files.size() > 1 && report.whole_bytes > 0 ? report.files[0].path : said.output;
   print_line("next: open {} in {}", shell_word(first), said.viewers);
 }
-
-namespace {
-
-void write_left_out(const ExportReport& report, JsonWriter& json) {
-  json.open('{', "left_out");
-  for (std::size_t i = 1; i < kLeftOutOptions.size(); ++i) {
-    std::string key(kLeftOutOptions[i].substr(2));
-    for (char& c : key) c = c == '-' ? '_' : c;
-    json.number(key, report.left_out.events[i]);
-  }
-  json.close('}');
-}
-
-void write_counts(const ExportReport& report, JsonWriter& json) {
-  const ExportSummary& summary = report.summary;
-  json.members("slices", summary.slices_out, "instants", summary.instants_out, "counter_values", summary.counters_out,
-               "flows", summary.flows_out, "cut_flows", report.left_out.cut_flows, "one_ended_flows",
-               summary.one_ended_flows - report.split_flow_ends, "unplaced_flows", summary.unplaced_flows,
-               "undrawable_flows", summary.undrawable_flows, "backward_flows", summary.backward_flows,
-               "works_without_launch", summary.works_without_launch - report.split_works, "split_flows",
-               report.split_flows, "unfinished", summary.unfinished, "joined_ends", summary.joined_ends,
-               "computed_slices", summary.derived_slices, "computed_values", summary.derived_values, "collective_flows",
-               summary.collective_flows, "unjoined_calls", summary.unjoined_calls);
-}
-
-}  // namespace
 
 void write_export_json(const ExportReport& report, const ExportSaid& said, ByteSink& sink) {
   write_json(sink, [&](JsonWriter& json) {

@@ -31,15 +31,6 @@ std::function<void()> set_up_help(CLI::App& app) {
   return [name, all = app.get_parent()] { run_help(*all, *name); };
 }
 
-}  // namespace
-
-Command help_command() {
-  return {"help", "Explain a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export",
-          set_up_help};
-}
-
-namespace {
-
 void write_page(const std::filesystem::path& path, const std::string& text) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
@@ -69,6 +60,11 @@ std::function<void()> set_up_pages(CLI::App& app) {
 }
 
 }  // namespace
+
+Command help_command() {
+  return {"help", "Explain a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export",
+          set_up_help};
+}
 
 Command pages_command() {
   return {"pages", "Write the manual pages and the shell completions", "For packages.\n\n  tracetool pages /usr/share",

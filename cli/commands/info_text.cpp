@@ -220,38 +220,6 @@ std::string text_of(const LaunchSummary& s) {
   return text + '\n';
 }
 
-}  // namespace
-
-std::string recorder_text(const Catalog& catalog) {
-  std::map<std::string, std::vector<std::int64_t>> ranks;
-  const std::vector<bool> beside = beside_ranks(catalog);
-  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
-    const Process& process = catalog.processes[id];
-    if (!process.recorder.agent_version.empty() && !beside[id])
-      ranks[line_of(process.recorder)].push_back(process.rank);
-  }
-  std::string text;
-  for (auto& [line, who] : ranks)
-    add_line(text,
-             who == std::vector<std::int64_t>{-1} ? line : fmt::format("{}: {}", line, rank_list(std::move(who))));
-  return text;
-}
-
-std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
-                      const InfoInput& input) {
-  const std::vector<bool> beside = beside_ranks(catalog);
-  std::string out = ranks_table(catalog, beside) + "\n" + beside_text(catalog, beside) + summary(catalog);
-  if (const std::string clocks = clocks_text(catalog, fits); !clocks.empty()) add_line(out, clocks);
-  out += text_of(launch_summary(catalog)) + recorder_text(catalog);
-  for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
-  out += notices_text(catalog);
-  for (const std::string& found : input.steps) add_line(out, found);
-  for (const std::string& note : notes) add_line(out, "note: {}", note);
-  return out + next_step(catalog, input);
-}
-
-namespace {
-
 std::string communicator_text(std::uint64_t hash) { return hash == 0 ? "" : fmt::format("{:#018x}", hash); }
 
 void write_recorder(JsonWriter& json, const Recorder& r) {
@@ -333,6 +301,34 @@ void write_processes(JsonWriter& json, std::string_view key, const Catalog& cata
 }
 
 }  // namespace
+
+std::string recorder_text(const Catalog& catalog) {
+  std::map<std::string, std::vector<std::int64_t>> ranks;
+  const std::vector<bool> beside = beside_ranks(catalog);
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    const Process& process = catalog.processes[id];
+    if (!process.recorder.agent_version.empty() && !beside[id])
+      ranks[line_of(process.recorder)].push_back(process.rank);
+  }
+  std::string text;
+  for (auto& [line, who] : ranks)
+    add_line(text,
+             who == std::vector<std::int64_t>{-1} ? line : fmt::format("{}: {}", line, rank_list(std::move(who))));
+  return text;
+}
+
+std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
+                      const InfoInput& input) {
+  const std::vector<bool> beside = beside_ranks(catalog);
+  std::string out = ranks_table(catalog, beside) + "\n" + beside_text(catalog, beside) + summary(catalog);
+  if (const std::string clocks = clocks_text(catalog, fits); !clocks.empty()) add_line(out, clocks);
+  out += text_of(launch_summary(catalog)) + recorder_text(catalog);
+  for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
+  out += notices_text(catalog);
+  for (const std::string& found : input.steps) add_line(out, found);
+  for (const std::string& note : notes) add_line(out, "note: {}", note);
+  return out + next_step(catalog, input);
+}
 
 void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
                      ByteSink& sink) {

@@ -63,6 +63,45 @@ class InputList {
   std::unordered_map<std::string, std::int64_t> ranked_;
 };
 
+class Both : public EventSink {
+ public:
+  Both(EventSink& first, EventSink& second) : first_(first), second_(second) {}
+  void event(const Event& event, const Facts& facts) override {
+    first_.event(event, facts);
+    second_.event(event, facts);
+  }
+
+ private:
+  EventSink &first_, &second_;
+};
+
+std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
+  Progress progress("finding steps");
+  StepFinder finder(trace.catalog(), clocks);
+  if (also == nullptr) {
+    trace.walk(finder);
+  } else {
+    Both both(finder, *also);
+    trace.walk(both);
+  }
+  std::vector<ProcessSteps> found = finder.take();
+  number_alike(found, trace.catalog(), clocks);
+  return found;
+}
+
+class Survey : public EventSink {
+ public:
+  explicit Survey(Selector& selector) : selector_(selector) {}
+  void event(const Event& event, const Facts&) override {
+    selector_.survey(event);
+    progress_.step();
+  }
+
+ private:
+  Selector& selector_;
+  Progress progress_{"choosing"};
+};
+
 }  // namespace
 
 std::string real_path(const std::string& path) {
@@ -158,49 +197,6 @@ std::string default_output(const InputOptions& options, const std::vector<TraceI
   if (!std::filesystem::exists(path)) return path;
   throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
 }
-
-namespace {
-
-class Both : public EventSink {
- public:
-  Both(EventSink& first, EventSink& second) : first_(first), second_(second) {}
-  void event(const Event& event, const Facts& facts) override {
-    first_.event(event, facts);
-    second_.event(event, facts);
-  }
-
- private:
-  EventSink &first_, &second_;
-};
-
-std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
-  Progress progress("finding steps");
-  StepFinder finder(trace.catalog(), clocks);
-  if (also == nullptr) {
-    trace.walk(finder);
-  } else {
-    Both both(finder, *also);
-    trace.walk(both);
-  }
-  std::vector<ProcessSteps> found = finder.take();
-  number_alike(found, trace.catalog(), clocks);
-  return found;
-}
-
-class Survey : public EventSink {
- public:
-  explicit Survey(Selector& selector) : selector_(selector) {}
-  void event(const Event& event, const Facts&) override {
-    selector_.survey(event);
-    progress_.step();
-  }
-
- private:
-  Selector& selector_;
-  Progress progress_{"choosing"};
-};
-
-}  // namespace
 
 FoundFacts find_facts(OrderedTrace& trace, EventSink* also) {
   FoundFacts found;

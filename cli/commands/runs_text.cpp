@@ -50,6 +50,18 @@ std::vector<Run> chosen(const RunList& list, const std::string& root, FoundBy by
   return {list.runs.back()};
 }
 
+std::string ranks_text(const RunRow& row) {
+  const std::uint64_t unknown = row.processes - std::min<std::uint64_t>(row.processes, row.ranks.size());
+  std::string text = row.ranks.empty() ? "" : number_list(row.ranks);
+  if (row.world_size > static_cast<std::int64_t>(row.ranks.size())) text += fmt::format(" of {}", row.world_size);
+  if (unknown > 0) text += fmt::format("{}{} unknown", text.empty() ? "" : ", ", unknown);
+  return text;
+}
+
+std::optional<std::int64_t> known(std::int64_t value, std::int64_t unknown) {
+  return value == unknown ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
 }  // namespace
 
 std::string run_text(const Run& run) {
@@ -125,22 +137,6 @@ ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& r
   }
   return result;
 }
-
-namespace {
-
-std::string ranks_text(const RunRow& row) {
-  const std::uint64_t unknown = row.processes - std::min<std::uint64_t>(row.processes, row.ranks.size());
-  std::string text = row.ranks.empty() ? "" : number_list(row.ranks);
-  if (row.world_size > static_cast<std::int64_t>(row.ranks.size())) text += fmt::format(" of {}", row.world_size);
-  if (unknown > 0) text += fmt::format("{}{} unknown", text.empty() ? "" : ", ", unknown);
-  return text;
-}
-
-std::optional<std::int64_t> known(std::int64_t value, std::int64_t unknown) {
-  return value == unknown ? std::nullopt : std::optional<std::int64_t>(value);
-}
-
-}  // namespace
 
 std::string runs_text(const std::vector<RunRow>& rows) {
   Table table({"run", "start", "ranks", "span", "overwritten", "lost", "size", "state"});

@@ -17,6 +17,7 @@
 #include "common/settings.h"
 
 namespace cli::doctor {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,58 +37,6 @@ std::string slurp(const std::string& path, std::string& error) {
   close(file);
   return text;
 }
-
-}  // namespace
-
-std::map<std::string, std::string> parse_environ(std::string_view bytes) {
-  std::map<std::string, std::string> found;
-  while (!bytes.empty()) {
-    const std::string_view one = bytes.substr(0, bytes.find('\0'));
-    bytes.remove_prefix(std::min(bytes.size(), one.size() + 1));
-    if (const std::size_t equals = one.find('='); equals != one.npos) {
-      found.emplace(one.substr(0, equals), one.substr(equals + 1));
-    }
-  }
-  return found;
-}
-
-std::vector<std::string> parse_maps(std::string_view text) {
-  std::vector<std::string> found;
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::size_t path = line.find('/');
-    if (path == line.npos) continue;
-    line.remove_prefix(path);
-    if (std::find(found.begin(), found.end(), line) == found.end()) found.emplace_back(line);
-  }
-  return found;
-}
-
-std::vector<std::string> files_named(const ProcessView& process, std::string_view beginning) {
-  std::vector<std::string> found;
-  for (const std::string& path : process.files) {
-    if (std::string_view(path).substr(path.rfind('/') + 1).starts_with(beginning)) found.push_back(path);
-  }
-  return found;
-}
-
-ProcessView view_process(int pid) {
-  ProcessView view;
-  std::error_code error;
-  const std::string directory = fmt::format("/proc/{}", pid);
-  std::string ignored;
-  view.exists = fs::exists(directory, error);
-  if (!view.exists) return view;
-  view.name = slurp(directory + "/comm", ignored);
-  if (!view.name.empty()) view.name.pop_back();
-  view.directory = fs::read_symlink(directory + "/cwd", error).string();
-  view.variables = parse_environ(slurp(directory + "/environ", view.environ_error));
-  view.files = parse_maps(slurp(directory + "/maps", view.maps_error));
-  return view;
-}
-
-namespace {
 
 constexpr const char* kStart =
     "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH to "
@@ -188,6 +137,54 @@ void check_rings(const ProcessView& process, CheckResults& found) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> parse_environ(std::string_view bytes) {
+  std::map<std::string, std::string> found;
+  while (!bytes.empty()) {
+    const std::string_view one = bytes.substr(0, bytes.find('\0'));
+    bytes.remove_prefix(std::min(bytes.size(), one.size() + 1));
+    if (const std::size_t equals = one.find('='); equals != one.npos) {
+      found.emplace(one.substr(0, equals), one.substr(equals + 1));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> parse_maps(std::string_view text) {
+  std::vector<std::string> found;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::size_t path = line.find('/');
+    if (path == line.npos) continue;
+    line.remove_prefix(path);
+    if (std::find(found.begin(), found.end(), line) == found.end()) found.emplace_back(line);
+  }
+  return found;
+}
+
+std::vector<std::string> files_named(const ProcessView& process, std::string_view beginning) {
+  std::vector<std::string> found;
+  for (const std::string& path : process.files) {
+    if (std::string_view(path).substr(path.rfind('/') + 1).starts_with(beginning)) found.push_back(path);
+  }
+  return found;
+}
+
+ProcessView view_process(int pid) {
+  ProcessView view;
+  std::error_code error;
+  const std::string directory = fmt::format("/proc/{}", pid);
+  std::string ignored;
+  view.exists = fs::exists(directory, error);
+  if (!view.exists) return view;
+  view.name = slurp(directory + "/comm", ignored);
+  if (!view.name.empty()) view.name.pop_back();
+  view.directory = fs::read_symlink(directory + "/cwd", error).string();
+  view.variables = parse_environ(slurp(directory + "/environ", view.environ_error));
+  view.files = parse_maps(slurp(directory + "/maps", view.maps_error));
+  return view;
+}
 
 CheckResults check_variables(const ProcessView& process, bool agent_is_mapped) {
   if (!process.environ_error.empty()) {

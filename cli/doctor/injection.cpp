@@ -19,6 +19,7 @@
 #include "common/settings.h"
 
 namespace cli::doctor {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,40 +35,6 @@ constexpr const char* kMachineName = "x86-64";
 #endif
 constexpr const char* kDirectories[] = {".", "../lib/tracetool", kMultiarch, "../lib64/tracetool", "../agent"};
 constexpr const char* kEntries[] = {"InitializeInjection", "InitializeInjectionNvtx2"};
-
-}  // namespace
-
-std::string find_agent(std::string& searched) {
-  std::error_code error;
-  if (const char* given = std::getenv("TRACETOOL_AGENT"); given != nullptr && given[0] != '\0') {
-    searched = fmt::format("TRACETOOL_AGENT={}", given);
-    const fs::path path = fs::absolute(given, error);
-    return fs::is_regular_file(path, error) ? path.lexically_normal().string() : "";
-  }
-  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* directory : kDirectories) {
-    const fs::path path = (own / directory / "libagent.so").lexically_normal();
-    searched += (searched.empty() ? "" : ", ") + path.parent_path().string();
-    if (fs::is_regular_file(path, error)) return path.string();
-  }
-  return {};
-}
-
-std::string wrong_with_agent(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fmt::format("cannot be read: {}", std::strerror(errno));
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  Elf64_Ehdr head{};
-  std::memcpy(&head, bytes.data(), std::min(bytes.size(), sizeof(head)));
-  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_type != ET_DYN) return "is not a shared library";
-  if (head.e_machine != kMachine) return fmt::format("is not built for this machine ({})", kMachineName);
-  for (const char* entry : kEntries) {
-    if (bytes.find(std::string(1, '\0') + entry + '\0') == bytes.npos) return fmt::format("lacks {}", entry);
-  }
-  return {};
-}
-
-namespace {
 
 constexpr const char* kCuda = "CUDA_INJECTION64_PATH";
 constexpr const char* kNvtx = "NVTX_INJECTION64_PATH";
@@ -101,7 +68,54 @@ std::string directory_of(const InjectionOptions& options, const GetVariable& var
   return fs::absolute(directory).lexically_normal().string();
 }
 
+void look_at_filesystem(OutputDirectory& directory) {
+  struct statfs info;
+  if (statfs(directory.existing.c_str(), &info) != 0) return;
+  const auto type = static_cast<std::uint64_t>(info.f_type) & 0xffffffff;
+  directory.filesystem = fmt::format("filesystem {:#x}", type);
+  directory.free_bytes = static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
+  directory.takes_files = info.f_files == 0 || info.f_ffree > 0;
+  if (const trace::Filesystem* known = trace::filesystem_of(type)) {
+    directory.filesystem = known->name;
+    directory.maps_in_place = known->maps_in_place;
+  }
+}
+
+std::string where_it_is(const std::string& path, const OutputDirectory& directory) {
+  return fmt::format("{}, {}, {} free", path, directory.filesystem, bytes_text(directory.free_bytes));
+}
+
 }  // namespace
+
+std::string find_agent(std::string& searched) {
+  std::error_code error;
+  if (const char* given = std::getenv("TRACETOOL_AGENT"); given != nullptr && given[0] != '\0') {
+    searched = fmt::format("TRACETOOL_AGENT={}", given);
+    const fs::path path = fs::absolute(given, error);
+    return fs::is_regular_file(path, error) ? path.lexically_normal().string() : "";
+  }
+  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* directory : kDirectories) {
+    const fs::path path = (own / directory / "libagent.so").lexically_normal();
+    searched += (searched.empty() ? "" : ", ") + path.parent_path().string();
+    if (fs::is_regular_file(path, error)) return path.string();
+  }
+  return {};
+}
+
+std::string wrong_with_agent(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fmt::format("cannot be read: {}", std::strerror(errno));
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  Elf64_Ehdr head{};
+  std::memcpy(&head, bytes.data(), std::min(bytes.size(), sizeof(head)));
+  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_type != ET_DYN) return "is not a shared library";
+  if (head.e_machine != kMachine) return fmt::format("is not built for this machine ({})", kMachineName);
+  for (const char* entry : kEntries) {
+    if (bytes.find(std::string(1, '\0') + entry + '\0') == bytes.npos) return fmt::format("lacks {}", entry);
+  }
+  return {};
+}
 
 Injection plan_injection(const InjectionOptions& options, const GetVariable& variable) {
   Injection plan;
@@ -129,27 +143,6 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
   plan.variables.insert(plan.variables.end(), options.settings.begin(), options.settings.end());
   return plan;
 }
-
-namespace {
-
-void look_at_filesystem(OutputDirectory& directory) {
-  struct statfs info;
-  if (statfs(directory.existing.c_str(), &info) != 0) return;
-  const auto type = static_cast<std::uint64_t>(info.f_type) & 0xffffffff;
-  directory.filesystem = fmt::format("filesystem {:#x}", type);
-  directory.free_bytes = static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
-  directory.takes_files = info.f_files == 0 || info.f_ffree > 0;
-  if (const trace::Filesystem* known = trace::filesystem_of(type)) {
-    directory.filesystem = known->name;
-    directory.maps_in_place = known->maps_in_place;
-  }
-}
-
-std::string where_it_is(const std::string& path, const OutputDirectory& directory) {
-  return fmt::format("{}, {}, {} free", path, directory.filesystem, bytes_text(directory.free_bytes));
-}
-
-}  // namespace
 
 OutputDirectory look_at(const std::string& path) {
   OutputDirectory directory;

@@ -19,6 +19,15 @@ std::unique_ptr<Exporter> pftrace(const FormatOptions& options) {
 }
 std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return kineto::make_exporter(options); }
 
+void hide(Process& process) {
+  process.counts = process.overwritten = process.lost = {};
+  process.lost_unknown_kind = 0;
+  process.recorder.stacks_left_out = process.recorder.operators_without_stack = process.recorder.module_names_missed =
+      0;
+  process.first_ns = process.last_ns = 0;
+  process.notices.clear();
+}
+
 }  // namespace
 
 const std::vector<ExportFormat>& export_formats() {
@@ -76,19 +85,6 @@ const ExportFormat& format_for(const ExportFormat& format, std::string_view outp
 PacketCompression compression_for(PacketCompression wanted, std::string_view output) {
   return output.ends_with(".gz") ? PacketCompression::none : wanted;
 }
-
-namespace {
-
-void hide(Process& process) {
-  process.counts = process.overwritten = process.lost = {};
-  process.lost_unknown_kind = 0;
-  process.recorder.stacks_left_out = process.recorder.operators_without_stack = process.recorder.module_names_missed =
-      0;
-  process.first_ns = process.last_ns = 0;
-  process.notices.clear();
-}
-
-}  // namespace
 
 // Keeps the ids, because strings get them in order of insertion.
 Catalog chosen_catalog(const Catalog& catalog, const std::vector<bool>& shown) {

@@ -8,22 +8,6 @@
 
 namespace cli {
 
-Piece::Piece(const ExportJob& job, std::unique_ptr<ByteSink> sink, std::uint64_t limit_bytes, WhenEmpty when_empty)
-    : sink_(std::move(sink), limit_bytes), exporter_(job.format->make(job.format_options)), when_empty_(when_empty) {
-  if (job.origin_ns) exporter_->origin(*job.origin_ns);
-  exporter_->begin(*job.catalog, sink_);
-  if (job.collectives != nullptr) exporter_->collectives(*job.collectives);
-  exporter_->clocks(job.trace->fits());
-}
-
-void Piece::finish() {
-  if (finished_) return;
-  finished_ = true;
-  summary_ = exporter_->finish();
-  exporter_.reset();  // frees memory for the other pieces of this walk
-  if (!dropped()) sink_.finish();
-}
-
 namespace {
 
 class PrepareWalk : public EventSink {
@@ -54,23 +38,6 @@ Wanted wanted_now(const ExportJob& job, const Pieces& pieces) {
   return wanted;
 }
 
-}  // namespace
-
-LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan) {
-  Progress progress("exporting");
-  const Wanted wanted = wanted_now(job, pieces);
-  if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) {
-    PrepareWalk prepare(job, pieces, progress);
-    job.trace->walk(prepare, wanted);
-  }
-  for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
-  EventWalk events(job, pieces, plan, progress);
-  events.not_read(job.trace->walk(events, wanted));
-  return events.finish();
-}
-
-namespace {
-
 std::vector<ProcessId> chosen_processes(const ExportJob& job) {
   std::vector<ProcessId> chosen;
   for (ProcessId id = 0; id < job.catalog->processes.size(); ++id) {
@@ -100,6 +67,35 @@ void add(LeftOutSummary& to, LeftOutSummary of) {
 }
 
 }  // namespace
+
+Piece::Piece(const ExportJob& job, std::unique_ptr<ByteSink> sink, std::uint64_t limit_bytes, WhenEmpty when_empty)
+    : sink_(std::move(sink), limit_bytes), exporter_(job.format->make(job.format_options)), when_empty_(when_empty) {
+  if (job.origin_ns) exporter_->origin(*job.origin_ns);
+  exporter_->begin(*job.catalog, sink_);
+  if (job.collectives != nullptr) exporter_->collectives(*job.collectives);
+  exporter_->clocks(job.trace->fits());
+}
+
+void Piece::finish() {
+  if (finished_) return;
+  finished_ = true;
+  summary_ = exporter_->finish();
+  exporter_.reset();  // frees memory for the other pieces of this walk
+  if (!dropped()) sink_.finish();
+}
+
+LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan) {
+  Progress progress("exporting");
+  const Wanted wanted = wanted_now(job, pieces);
+  if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) {
+    PrepareWalk prepare(job, pieces, progress);
+    job.trace->walk(prepare, wanted);
+  }
+  for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
+  EventWalk events(job, pieces, plan, progress);
+  events.not_read(job.trace->walk(events, wanted));
+  return events.finish();
+}
 
 void write_processes(const ExportJob& job, const ProcessOutputs& outputs, ExportReport& report) {
   const std::vector<ProcessId> chosen = chosen_processes(job);

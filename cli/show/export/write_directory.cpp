@@ -47,38 +47,6 @@ std::string name_of(const Process& process) {
   return process.phase.empty() ? rank : rank + '-' + plain(process.phase);
 }
 
-}  // namespace
-
-std::string part_name(const std::string& output, std::size_t number, std::size_t count) {
-  const std::size_t at = ending(output);
-  const std::size_t digits = std::to_string(count).size();
-  return fmt::format("{}.segment{:0{}}{}", output.substr(0, at), number, digits, output.substr(at));
-}
-
-bool is_part_name(std::string_view file_name, const std::string& output) {
-  const std::string stem =
-      output.substr(output.find_last_of('/') + 1, ending(output) - (output.find_last_of('/') + 1)) + ".segment";
-  const std::string end = output.substr(ending(output));
-  if (file_name.size() <= stem.size() + end.size() || !file_name.starts_with(stem) || !file_name.ends_with(end))
-    return false;
-  return file_name.substr(stem.size(), file_name.size() - stem.size() - end.size()).find_first_not_of("0123456789") ==
-         file_name.npos;
-}
-
-std::vector<std::string> process_file_names(const Catalog& catalog, std::string_view extension) {
-  std::vector<std::string> names;
-  std::unordered_set<std::string> taken;
-  for (const Process& process : catalog.processes) {
-    const std::string wanted = name_of(process);
-    std::string name = wanted;
-    for (int number = 2; !taken.insert(name).second; ++number) name = fmt::format("{}-{}", wanted, number);
-    names.push_back(name.append(extension));
-  }
-  return names;
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 bool is_trace(const std::string& name) {
@@ -111,6 +79,34 @@ void remove_old(const std::vector<std::string>& paths, ExportReport& report) {
 }
 
 }  // namespace
+
+std::string part_name(const std::string& output, std::size_t number, std::size_t count) {
+  const std::size_t at = ending(output);
+  const std::size_t digits = std::to_string(count).size();
+  return fmt::format("{}.segment{:0{}}{}", output.substr(0, at), number, digits, output.substr(at));
+}
+
+bool is_part_name(std::string_view file_name, const std::string& output) {
+  const std::string stem =
+      output.substr(output.find_last_of('/') + 1, ending(output) - (output.find_last_of('/') + 1)) + ".segment";
+  const std::string end = output.substr(ending(output));
+  if (file_name.size() <= stem.size() + end.size() || !file_name.starts_with(stem) || !file_name.ends_with(end))
+    return false;
+  return file_name.substr(stem.size(), file_name.size() - stem.size() - end.size()).find_first_not_of("0123456789") ==
+         file_name.npos;
+}
+
+std::vector<std::string> process_file_names(const Catalog& catalog, std::string_view extension) {
+  std::vector<std::string> names;
+  std::unordered_set<std::string> taken;
+  for (const Process& process : catalog.processes) {
+    const std::string wanted = name_of(process);
+    std::string name = wanted;
+    for (int number = 2; !taken.insert(name).second; ++number) name = fmt::format("{}-{}", wanted, number);
+    names.push_back(name.append(extension));
+  }
+  return names;
+}
 
 ExportReport write_directory(const ExportJob& job, const std::string& directory) {
   std::vector<std::string> names = process_file_names(*job.catalog, job.format->extension);

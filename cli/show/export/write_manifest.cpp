@@ -48,33 +48,6 @@ void set_checksum(Header& header) {
   std::memcpy(header.checksum, fmt::format("{:06o}", sum).c_str(), 7);  // the terminating zero is before the last blank
 }
 
-}  // namespace
-
-void TarWriter::member(std::string_view name, std::uint64_t size) {
-  pad();
-  Header header;
-  std::memset(header.name, 0, sizeof(header.name));
-  std::memcpy(header.name, name.data(), std::min(name.size(), sizeof(header.name) - 1));
-  set_size(header, size);
-  set_checksum(header);
-  out_.write({reinterpret_cast<const char*>(&header), kBlock});
-  size_ = size;
-}
-
-void TarWriter::write(std::string_view bytes) { out_.write(bytes); }
-
-void TarWriter::pad() {
-  out_.write(std::string((kBlock - size_ % kBlock) % kBlock, '\0'));
-  size_ = 0;
-}
-
-void TarWriter::finish() {
-  pad();
-  out_.write(std::string(2 * kBlock, '\0'));
-}
-
-namespace {
-
 constexpr std::size_t kCopyBytes = 1 << 20;
 
 class ScratchSink : public ByteSink {
@@ -193,6 +166,29 @@ class Archive {
 };
 
 }  // namespace
+
+void TarWriter::member(std::string_view name, std::uint64_t size) {
+  pad();
+  Header header;
+  std::memset(header.name, 0, sizeof(header.name));
+  std::memcpy(header.name, name.data(), std::min(name.size(), sizeof(header.name) - 1));
+  set_size(header, size);
+  set_checksum(header);
+  out_.write({reinterpret_cast<const char*>(&header), kBlock});
+  size_ = size;
+}
+
+void TarWriter::write(std::string_view bytes) { out_.write(bytes); }
+
+void TarWriter::pad() {
+  out_.write(std::string((kBlock - size_ % kBlock) % kBlock, '\0'));
+  size_ = 0;
+}
+
+void TarWriter::finish() {
+  pad();
+  out_.write(std::string(2 * kBlock, '\0'));
+}
 
 ExportReport write_manifest(const ExportJob& job, const std::string& output, const std::string& scratch) {
   const std::unique_ptr<ByteSink> out = open_tar(job, output);

@@ -117,6 +117,26 @@ void write_legend(Html& page, const BarChart& chart) {
   }
 }
 
+// Returns true if the process has a single row. A training process usually has one GPU; for others, the label includes
+// the GPU.
+bool is_alone(const TableReading& gpus, std::size_t row) {
+  const auto same = [&](std::size_t other) {
+    return other < gpus.rows() && gpus.get<std::int64_t>(other, "rank") == gpus.get<std::int64_t>(row, "rank");
+  };
+  return !same(row + 1) && (row == 0 || !same(row - 1));
+}
+
+// Returns the rows sorted by value, largest first.
+ResultTable largest_first(const TableReading& rows, std::string_view key) {
+  std::vector<std::size_t> order(rows.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
+  ResultTable sorted{rows.table().name, rows.table().columns, {}, rows.table().notes};
+  for (const std::size_t row : order) sorted.rows.push_back(rows.table().rows[row]);
+  return sorted;
+}
+
 }  // namespace
 
 void write_swatch(Html& page, Fill fill) {
@@ -172,19 +192,6 @@ std::vector<Bar> grouped(std::vector<Bar> bars) {
   return groups;
 }
 
-namespace {
-
-// Returns true if the process has a single row. A training process usually has one GPU; for others, the label includes
-// the GPU.
-bool is_alone(const TableReading& gpus, std::size_t row) {
-  const auto same = [&](std::size_t other) {
-    return other < gpus.rows() && gpus.get<std::int64_t>(other, "rank") == gpus.get<std::int64_t>(row, "rank");
-  };
-  return !same(row + 1) && (row == 0 || !same(row - 1));
-}
-
-}  // namespace
-
 std::string gpu_label(const TableReading& gpus, std::size_t row) {
   std::string label = gpus.rank(row);
   if (const auto phase = gpus.get<std::string>(row, "phase")) label += " " + *phase;
@@ -216,21 +223,6 @@ std::string grouping_text(std::size_t rows) {
              ? ""
              : fmt::format("Each bar is the mean of {} neighboring GPUs; the table lists every GPU.", each);
 }
-
-namespace {
-
-// Returns the rows sorted by value, largest first.
-ResultTable largest_first(const TableReading& rows, std::string_view key) {
-  std::vector<std::size_t> order(rows.rows());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
-  ResultTable sorted{rows.table().name, rows.table().columns, {}, rows.table().notes};
-  for (const std::size_t row : order) sorted.rows.push_back(rows.table().rows[row]);
-  return sorted;
-}
-
-}  // namespace
 
 void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what) {
   const TableReading rows(facts.tables, what.table);

@@ -47,24 +47,6 @@ double round_step(double largest) {
   return power * 10;
 }
 
-}  // namespace
-
-std::string Axis::tick_text(double value) const { return fmt::format("{:.6g}", value / divisor); }
-
-Axis axis_for(double largest, Unit unit) {
-  Axis axis;
-  const Scale scale = scale_of(largest, unit);
-  axis.divisor = scale.divisor;
-  axis.unit = scale.unit;
-  const double shown = largest > 0 ? largest / scale.divisor : 1.0, step = round_step(shown);
-  const auto steps = static_cast<int>(std::ceil(shown / step - 1e-9));
-  for (int i = 0; i <= std::max(1, steps); ++i) axis.ticks.push_back(i * step * scale.divisor);
-  axis.most = axis.ticks.back();
-  return axis;
-}
-
-namespace {
-
 constexpr double kGutterLetter = 7, kGutterStep = 20;  // pixels; page/charts.css has a class for each step
 constexpr std::size_t kMostGutters = 10;
 
@@ -73,32 +55,6 @@ std::size_t gutter_of(std::size_t letters) {
   return std::min(kMostGutters, static_cast<std::size_t>(
                                     std::ceil((kGutterLetter * static_cast<double>(letters) + 8) / kGutterStep)));
 }
-
-}  // namespace
-
-void open_chart(Html& page, const ChartFrame& frame) {
-  page.open("div", {{"class", "wide"}});
-  page.open("svg", {{"class", fmt::format("chart gutter-{}", gutter_of(frame.label_letters))},
-                    {"height", frame.height},
-                    {"role", "img"}});
-  page.element("title", frame.title);
-  page.element("desc", frame.description);
-}
-
-void close_chart(Html& page) {
-  page.close("svg");
-  page.close("div");
-}
-
-void open_box(Html& page, std::string_view css_class, double from_share, double width_share, double y, double height) {
-  page.open("svg", {{"class", css_class},
-                    {"x", across(from_share)},
-                    {"y", y},
-                    {"width", across(std::max(width_share, 0.0001))},
-                    {"height", height}});
-}
-
-namespace {
 
 constexpr double kFieldTop = 22, kFieldHeight = 22, kApart = 6;
 constexpr int kShades = 5, kDarkShade = 3;  // text is light from this shade on
@@ -142,7 +98,56 @@ void draw_field(Html& page, const HeatMap& map, const HeatField& field, std::siz
   close_box(page);
 }
 
+constexpr double kSpreadTop = 10, kSpreadBottom = 200, kSpreadHeight = 240;
+constexpr std::size_t kSpreadNumbers = 10, kSpreadLetters = 9;
+
+// Marks with is_apart do not affect the scale, unless there are no others.
+double largest(const std::vector<SpreadMark>& marks) {
+  double steady = 0, all = 0;
+  for (const SpreadMark& mark : marks) {
+    all = std::max(all, mark.highest);
+    if (!mark.is_apart) steady = std::max(steady, mark.highest);
+  }
+  return steady > 0 ? steady : all;
+}
+
 }  // namespace
+
+std::string Axis::tick_text(double value) const { return fmt::format("{:.6g}", value / divisor); }
+
+Axis axis_for(double largest, Unit unit) {
+  Axis axis;
+  const Scale scale = scale_of(largest, unit);
+  axis.divisor = scale.divisor;
+  axis.unit = scale.unit;
+  const double shown = largest > 0 ? largest / scale.divisor : 1.0, step = round_step(shown);
+  const auto steps = static_cast<int>(std::ceil(shown / step - 1e-9));
+  for (int i = 0; i <= std::max(1, steps); ++i) axis.ticks.push_back(i * step * scale.divisor);
+  axis.most = axis.ticks.back();
+  return axis;
+}
+
+void open_chart(Html& page, const ChartFrame& frame) {
+  page.open("div", {{"class", "wide"}});
+  page.open("svg", {{"class", fmt::format("chart gutter-{}", gutter_of(frame.label_letters))},
+                    {"height", frame.height},
+                    {"role", "img"}});
+  page.element("title", frame.title);
+  page.element("desc", frame.description);
+}
+
+void close_chart(Html& page) {
+  page.close("svg");
+  page.close("div");
+}
+
+void open_box(Html& page, std::string_view css_class, double from_share, double width_share, double y, double height) {
+  page.open("svg", {{"class", css_class},
+                    {"x", across(from_share)},
+                    {"y", y},
+                    {"width", across(std::max(width_share, 0.0001))},
+                    {"height", height}});
+}
 
 void write_heat_map(Html& page, const HeatMap& map) {
   const Element in_figure(page, "figure");
@@ -171,23 +176,6 @@ void write_heat_map(Html& page, const HeatMap& map) {
   }
   close_chart(page);
 }
-
-namespace {
-
-constexpr double kSpreadTop = 10, kSpreadBottom = 200, kSpreadHeight = 240;
-constexpr std::size_t kSpreadNumbers = 10, kSpreadLetters = 9;
-
-// Marks with is_apart do not affect the scale, unless there are no others.
-double largest(const std::vector<SpreadMark>& marks) {
-  double steady = 0, all = 0;
-  for (const SpreadMark& mark : marks) {
-    all = std::max(all, mark.highest);
-    if (!mark.is_apart) steady = std::max(steady, mark.highest);
-  }
-  return steady > 0 ? steady : all;
-}
-
-}  // namespace
 
 void write_spread(Html& page, const SpreadChart& chart) {
   const Element in_figure(page, "figure");

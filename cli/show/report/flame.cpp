@@ -135,16 +135,7 @@ class FlameObserver : public TablesObserver {
   FlameTree& tree_;
 };
 
-}  // namespace
-
-TablesObserverEntry flame_observer(FlameTree& tree) {
-  return {{.kinds = CallPaths::kinds()},
-          [&tree](const AnalysisContext& context) { return std::make_unique<FlameObserver>(context, tree); }};
-}
-
 // The flame graph of GPU time by the program part that launched it. The root is at the top.
-
-namespace {
 
 constexpr double kFlameRow = 18,
                  kLeastFlameText = 0.03;  // share of the width; narrower boxes have no text until the user zooms in
@@ -221,6 +212,11 @@ void write_flame(const ReportFacts& facts, Html& page) {
 bool has_flame(const ReportFacts& facts) { return facts.flame.total_ns > 0; }
 
 }  // namespace
+
+TablesObserverEntry flame_observer(FlameTree& tree) {
+  return {{.kinds = CallPaths::kinds()},
+          [&tree](const AnalysisContext& context) { return std::make_unique<FlameObserver>(context, tree); }};
+}
 
 SectionEntry flame_section() { return {"flame", "Flame graph of GPU time", {}, write_flame, has_flame}; }
 

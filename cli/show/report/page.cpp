@@ -76,40 +76,6 @@ void write_notes(Html& page, const ReportFacts& facts) {
   for (const std::string& note : facts.notes) page.element("li", note);
 }
 
-}  // namespace
-
-void open_page(Html& page, std::string_view title) {
-  write_page_head(page, title);
-  page.open("body");
-  write_patterns(page);
-}
-
-void close_page(Html& page) {
-  page.open("script");
-  page.markup(kPageScript);
-  page.close("script");
-  page.close("body");
-  page.markup("</html>\n");
-}
-
-std::string page_html(std::string_view title, const ReportFacts& facts) {
-  Html page;
-  open_page(page, title);
-  page.open("header");
-  page.element("h1", title);
-  write_head_facts(page, facts);
-  write_contents(page, facts);
-  page.close("header");
-  page.open("main");
-  write_sections(page, facts);
-  write_notes(page, facts);
-  page.close("main");
-  close_page(page);
-  return page.all();
-}
-
-namespace {
-
 constexpr std::size_t kMostNames = 4;
 constexpr std::int64_t kYear2000_ns = 946'684'800'000'000'000;  // earlier times come from a clock that starts at 0
 
@@ -202,6 +168,36 @@ std::string software_lines(const ReportFacts& facts, const std::vector<const Pro
 }
 
 }  // namespace
+
+void open_page(Html& page, std::string_view title) {
+  write_page_head(page, title);
+  page.open("body");
+  write_patterns(page);
+}
+
+void close_page(Html& page) {
+  page.open("script");
+  page.markup(kPageScript);
+  page.close("script");
+  page.close("body");
+  page.markup("</html>\n");
+}
+
+std::string page_html(std::string_view title, const ReportFacts& facts) {
+  Html page;
+  open_page(page, title);
+  page.open("header");
+  page.element("h1", title);
+  write_head_facts(page, facts);
+  write_contents(page, facts);
+  page.close("header");
+  page.open("main");
+  write_sections(page, facts);
+  write_notes(page, facts);
+  page.close("main");
+  close_page(page);
+  return page.all();
+}
 
 void write_head_facts(Html& page, const ReportFacts& facts) {
   const std::vector<const Process*> processes = shown_processes(facts);

@@ -12,8 +12,6 @@
 
 namespace cli::report {
 
-// Bandwidth of collectives.
-
 namespace {
 
 constexpr std::size_t kMostBandwidths = 20;
@@ -56,15 +54,7 @@ void write_bandwidth(const ReportFacts& facts, Html& page) {
   write_folded_table(page, *find_table(facts, "comm"), facts, "collectives by communicator, operation and size");
 }
 
-}  // namespace
-
-SectionEntry bandwidth_section() {
-  return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_rows("comm")};
-}
-
 // Waits between ranks.
-
-namespace {
 
 // Returns the ranks with the longest waits for them. If not all fit, the last column is the sum of the rest.
 std::vector<std::int64_t> waited_for(const TableReading& waits, const std::set<std::int64_t>& culprits) {
@@ -198,6 +188,12 @@ void write_stragglers(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
+
+// Bandwidth of collectives.
+
+SectionEntry bandwidth_section() {
+  return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_rows("comm")};
+}
 
 SectionEntry stragglers_section() {
   return {"stragglers", "Waiting for ranks", {"stragglers"}, write_stragglers, has_waits};

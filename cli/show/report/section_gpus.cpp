@@ -17,8 +17,6 @@
 
 namespace cli::report {
 
-// The time of each rank by activity.
-
 namespace {
 
 void write_time(const ReportFacts& facts, Html& page) {
@@ -38,15 +36,7 @@ void write_time(const ReportFacts& facts, Html& page) {
   write_folded_table(page, gpus.table(), facts, "time of each GPU");
 }
 
-}  // namespace
-
-bool has_gpu_time(const ReportFacts& facts) { return TableReading(facts.tables, "temporal").sum("span_ns") > 0; }
-
-SectionEntry time_per_rank_section() { return {"time", "Time per rank", {"temporal"}, write_time, has_gpu_time}; }
-
 // Overlap of communication with compute.
-
-namespace {
 
 bool has_communication(const ReportFacts& facts) { return TableReading(facts.tables, "temporal").sum("comm_ns") > 0; }
 
@@ -64,15 +54,7 @@ void write_overlap(const ReportFacts& facts, Html& page) {
     write_folded_table(page, *table, facts, "each communicator of each GPU");
 }
 
-}  // namespace
-
-SectionEntry overlap_section() {
-  return {"overlap", "Overlap", {"temporal", "overlap"}, write_overlap, has_communication};
-}
-
 // Idle time by cause.
-
-namespace {
 
 bool has_idle(const ReportFacts& facts) { return TableReading(facts.tables, "idle").sum("idle_ns") > 0; }
 
@@ -85,13 +67,7 @@ void write_idle(const ReportFacts& facts, Html& page) {
   write_folded_table(page, gpus.table(), facts, "idle time of each GPU");
 }
 
-}  // namespace
-
-SectionEntry idle_section() { return {"idle", "Idle causes", {"temporal", "idle"}, write_idle, has_idle}; }
-
 // The forward, backward and optimizer times of each GPU's mean step.
-
-namespace {
 
 constexpr std::array kPhaseFills{ColumnFill{"forward_ns", Fill::forward}, ColumnFill{"backward_ns", Fill::backward},
                                  ColumnFill{"optimizer_ns", Fill::optimizer},
@@ -145,15 +121,7 @@ void write_phases(const ReportFacts& facts, Html& page) {
   write_folded_table(page, rows.table(), facts, "phases of each step");
 }
 
-}  // namespace
-
-SectionEntry phases_section() {
-  return {"phases", "Forward, backward, optimizer", {"step_phases"}, write_phases, has_phases};
-}
-
 // GPU memory in use, if the trace has it.
-
-namespace {
 
 // True for a GPU with a known peak. Host memory is shown only in the table.
 bool knows_peak(const TableReading& memory, std::size_t row) {
@@ -230,6 +198,22 @@ void write_memory(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
+
+// The time of each rank by activity.
+
+bool has_gpu_time(const ReportFacts& facts) { return TableReading(facts.tables, "temporal").sum("span_ns") > 0; }
+
+SectionEntry time_per_rank_section() { return {"time", "Time per rank", {"temporal"}, write_time, has_gpu_time}; }
+
+SectionEntry overlap_section() {
+  return {"overlap", "Overlap", {"temporal", "overlap"}, write_overlap, has_communication};
+}
+
+SectionEntry idle_section() { return {"idle", "Idle causes", {"temporal", "idle"}, write_idle, has_idle}; }
+
+SectionEntry phases_section() {
+  return {"phases", "Forward, backward, optimizer", {"step_phases"}, write_phases, has_phases};
+}
 
 SectionEntry memory_section() { return {"memory", "Memory", {"memory"}, write_memory, has_memory}; }
 

@@ -14,8 +14,6 @@
 
 namespace cli::report {
 
-// Missing data.
-
 namespace {
 
 Cell told(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
@@ -85,13 +83,7 @@ void write_losses(const ReportFacts& facts, Html& page) {
                      {.command = fmt::format("tracetool info {}", facts.inputs)});
 }
 
-}  // namespace
-
-SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses, has_losses}; }
-
 // Accuracy of the hosts' clocks.
-
-namespace {
 
 std::vector<Column> clock_columns() {
   return {{"host", Unit::text, "Host of the clock"},
@@ -141,6 +133,10 @@ void write_clocks_section(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
+
+// Missing data.
+
+SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses, has_losses}; }
 
 SectionEntry clocks_section() { return {"clocks", "Clock error", {}, write_clocks_section, has_clocks}; }
 

@@ -36,34 +36,6 @@ std::vector<Column> step_time_columns() {
           {"warm_up", Unit::yes_no, "Whether it is a warm-up step on any rank"}};
 }
 
-}  // namespace
-
-ResultTable step_times(const std::vector<ResultTable>& tables) {
-  const TableReading rows(tables, "steps");
-  std::map<std::int64_t, StepOfRanks> steps;
-  for (std::size_t row = 0; row < rows.rows(); ++row) {
-    const auto number = rows.get<std::int64_t>(row, "step"), length_ns = rows.get<std::int64_t>(row, "duration_ns");
-    if (!number || !length_ns) continue;
-    StepOfRanks& step = steps[*number];
-    step.lengths_ns.push_back(*length_ns);
-    step.warm_up = step.warm_up || rows.get<bool>(row, "warm_up").value_or(false);
-    if (*length_ns <= step.longest_ns) continue;
-    step.longest_ns = *length_ns;
-    const auto rank = rows.get<std::int64_t>(row, "rank");
-    step.longest_rank = rank ? Cell(*rank) : Cell();
-  }
-  ResultTable table{"step_times", step_time_columns(), {}, {}};
-  for (auto& [number, step] : steps) {
-    const auto [shortest, longest] = std::minmax_element(step.lengths_ns.begin(), step.lengths_ns.end());
-    const std::int64_t shortest_ns = *shortest, longest_ns = *longest;
-    table.rows.push_back({number, static_cast<std::int64_t>(step.lengths_ns.size()), shortest_ns,
-                          median(step.lengths_ns), longest_ns, step.longest_rank, step.warm_up});
-  }
-  return table;
-}
-
-namespace {
-
 constexpr std::size_t kMostHeatFields = 2400, kMostHeatColumns = 120;
 constexpr double kLeastScale = 0.05;  // differences below 5 % stay pale
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
@@ -207,13 +179,7 @@ void write_steps(const ReportFacts& facts, Html& page) {
   write_folded_table(page, *find_table(facts, "steps"), facts, "each step of each rank");
 }
 
-}  // namespace
-
-SectionEntry steps_section() { return {"steps", "Step times", {"steps"}, write_steps, has_rows("steps")}; }
-
 // A summary in three sentences.
-
-namespace {
 
 // Begins the sentence with a capital letter.
 std::string begun(std::string sentence) {
@@ -227,6 +193,32 @@ void write_summary(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
+
+ResultTable step_times(const std::vector<ResultTable>& tables) {
+  const TableReading rows(tables, "steps");
+  std::map<std::int64_t, StepOfRanks> steps;
+  for (std::size_t row = 0; row < rows.rows(); ++row) {
+    const auto number = rows.get<std::int64_t>(row, "step"), length_ns = rows.get<std::int64_t>(row, "duration_ns");
+    if (!number || !length_ns) continue;
+    StepOfRanks& step = steps[*number];
+    step.lengths_ns.push_back(*length_ns);
+    step.warm_up = step.warm_up || rows.get<bool>(row, "warm_up").value_or(false);
+    if (*length_ns <= step.longest_ns) continue;
+    step.longest_ns = *length_ns;
+    const auto rank = rows.get<std::int64_t>(row, "rank");
+    step.longest_rank = rank ? Cell(*rank) : Cell();
+  }
+  ResultTable table{"step_times", step_time_columns(), {}, {}};
+  for (auto& [number, step] : steps) {
+    const auto [shortest, longest] = std::minmax_element(step.lengths_ns.begin(), step.lengths_ns.end());
+    const std::int64_t shortest_ns = *shortest, longest_ns = *longest;
+    table.rows.push_back({number, static_cast<std::int64_t>(step.lengths_ns.size()), shortest_ns,
+                          median(step.lengths_ns), longest_ns, step.longest_rank, step.warm_up});
+  }
+  return table;
+}
+
+SectionEntry steps_section() { return {"steps", "Step times", {"steps"}, write_steps, has_rows("steps")}; }
 
 SectionEntry summary_section() { return {"summary", "Summary", {"temporal", "steps", "stragglers"}, write_summary}; }
 

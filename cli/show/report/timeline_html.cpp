@@ -236,37 +236,6 @@ std::string what_is_shown(const TimelineData& data) {
   return text;
 }
 
-}  // namespace
-
-std::string timeline_html(const TimelineData& data) {
-  Html html;
-  const std::vector<StaticRow> rows = static_rows(data);
-  html.open("section", {{"id", "timeline"}, {"aria-labelledby", "tl-heading"}});
-  html.element("h2", {{"id", "tl-heading"}},
-               data.time.step ? fmt::format("Timeline of step {}", *data.time.step) : std::string("Timeline"));
-  html.element("p", what_is_shown(data));
-  html.markup(
-      "<noscript><p>JavaScript is off. The chart and the table show the utilization of each GPU; tracetool export writes the single slices.</p></noscript>");
-  write_live_part(html);
-  html.open("div", {{"id", "tl-static"}, {"class", "wide"}});
-  if (rows.empty()) {
-    html.element("p", "No GPU work in this time.");
-  } else {
-    write_static_picture(html, data, rows);
-  }
-  html.close("div");
-  write_legend(html);
-  if (!rows.empty()) write_table(html, data, rows);
-  for (const std::string& note : data.notes) html.element("p", {{"class", "note"}}, note);
-  html.markup("<script type=\"application/json\" id=\"timeline-data\">");
-  html.markup(timeline_json(data));
-  html.markup("</script>");
-  html.close("section");
-  return html.all();
-}
-
-namespace {
-
 // "</script" and "<!--" would end the script element or begin a comment in it.
 std::string script_text(std::string_view text) {
   std::string quoted;
@@ -316,6 +285,33 @@ std::string rank_json(const TimelineRank& rank) {
 }
 
 }  // namespace
+
+std::string timeline_html(const TimelineData& data) {
+  Html html;
+  const std::vector<StaticRow> rows = static_rows(data);
+  html.open("section", {{"id", "timeline"}, {"aria-labelledby", "tl-heading"}});
+  html.element("h2", {{"id", "tl-heading"}},
+               data.time.step ? fmt::format("Timeline of step {}", *data.time.step) : std::string("Timeline"));
+  html.element("p", what_is_shown(data));
+  html.markup(
+      "<noscript><p>JavaScript is off. The chart and the table show the utilization of each GPU; tracetool export writes the single slices.</p></noscript>");
+  write_live_part(html);
+  html.open("div", {{"id", "tl-static"}, {"class", "wide"}});
+  if (rows.empty()) {
+    html.element("p", "No GPU work in this time.");
+  } else {
+    write_static_picture(html, data, rows);
+  }
+  html.close("div");
+  write_legend(html);
+  if (!rows.empty()) write_table(html, data, rows);
+  for (const std::string& note : data.notes) html.element("p", {{"class", "note"}}, note);
+  html.markup("<script type=\"application/json\" id=\"timeline-data\">");
+  html.markup(timeline_json(data));
+  html.markup("</script>");
+  html.close("section");
+  return html.all();
+}
 
 std::string timeline_json(const TimelineData& data) {
   const auto step = [&](const ShownTime& time) {

@@ -85,6 +85,8 @@ double expected_slices(const AnalysisContext& context, const ShownTime& time, co
   return expected;
 }
 
+std::int64_t length_of(const TimelineSlice& slice) { return slice.end_ns - slice.start_ns; }
+
 }  // namespace
 
 std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context) {
@@ -121,12 +123,6 @@ ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t
                   duration_text(time.length_ns()), duration_text(whole_ns)));
   return time;
 }
-
-namespace {
-
-std::int64_t length_of(const TimelineSlice& slice) { return slice.end_ns - slice.start_ns; }
-
-}  // namespace
 
 void TimelineSlices::add(const TimelineSlice& slice) {
   if (!keeps(floor_of(slice), length_of(slice))) return;
