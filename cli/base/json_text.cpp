@@ -140,7 +140,7 @@ std::string_view valid_utf8(std::string_view text, std::string& scratch) {
 }
 
 bool json_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return plain_byte(static_cast<unsigned char>(c)); });
+  return std::ranges::all_of(text, [](char c) { return plain_byte(static_cast<unsigned char>(c)); });
 }
 
 std::string json_quoted(std::string_view text) {

@@ -57,7 +57,7 @@ std::vector<Character> characters_of(std::string_view text) {
 }
 
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 constexpr std::string_view kBetween = "  ";

@@ -43,7 +43,7 @@ std::string visible_text(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const auto stop = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto stop = std::ranges::find_if_not(text, is_plain);
     out.append(text.begin(), stop);
     text.remove_prefix(static_cast<std::size_t>(stop - text.begin()));
     if (text.empty()) break;

@@ -52,24 +52,21 @@ std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options)
   }
   for (const std::string& name : options.only) {
     const auto& all = analyses();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const AnalysisEntry& entry) { return entry.name == name; });
+    const auto found = std::ranges::find(all, name, &AnalysisEntry::name);
     if (found == all.end())
       refuse_analyze(fmt::format("--only {}: no such table{}; tables: {}", name,
                                  did_you_mean(name, names_of_analyses()), fmt::join(names_of_analyses(), ", ")));
-    if (std::find(chosen.begin(), chosen.end(), &*found) == chosen.end()) chosen.push_back(&*found);
+    if (std::ranges::find(chosen, &*found) == chosen.end()) chosen.push_back(&*found);
   }
   return chosen;
 }
 
-bool can(const AnalysisEntry& entry, GroupBy by) {
-  return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end();
-}
+bool can(const AnalysisEntry& entry, GroupBy by) { return std::ranges::find(entry.by, by) != entry.by.end(); }
 
 // Returns true if `name` is the key of the column or its title in text tables.
 bool is_called(const Column& column, std::string name) {
   if (column.key == name) return true;
-  std::replace(name.begin(), name.end(), '_', ' ');
+  std::ranges::replace(name, '_', ' ');
   return column_title(column) == name;
 }
 
@@ -80,12 +77,12 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
                                chosen.front()->name));
   }
   if (options.by != GroupBy::none &&
-      std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
+      std::ranges::none_of(chosen, [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
   if (class_rules != nullptr && !class_rules->has_class(kCommunicationClass) &&
-      std::none_of(chosen.begin(), chosen.end(),
-                   [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
+      std::ranges::none_of(chosen,
+                           [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
     refuse_analyze(fmt::format(
         "--classes {}: no class {} in the file; all tables except classes and critical_path need it; choose one of these two, as in --only classes",
         options.classes, kCommunicationClass));
@@ -95,10 +92,9 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
   const auto has = [&](const AnalysisEntry* entry) {
     const auto columns = entry->columns({can(*entry, options.by) ? options.by : entry->by.front(), true});
     for (const Column& column : columns) keys.push_back(column.key);
-    return std::any_of(columns.begin(), columns.end(),
-                       [&](const Column& column) { return is_called(column, options.sort); });
+    return std::ranges::any_of(columns, [&](const Column& column) { return is_called(column, options.sort); });
   };
-  if (std::none_of(chosen.begin(), chosen.end(), has)) {
+  if (std::ranges::none_of(chosen, has)) {
     refuse_analyze(fmt::format("--sort {}: no such column{}; `tracetool analyze --list` lists them", options.sort,
                                did_you_mean(options.sort, keys)));
   }
@@ -107,12 +103,11 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
 // Sorts numbers in descending order and names in ascending order, with unknown values last. Returns false if there is
 // no such column.
 bool sort_rows(ResultTable& table, const std::string& key) {
-  const auto column =
-      std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return is_called(c, key); });
+  const auto column = std::ranges::find_if(table.columns, [&](const Column& c) { return is_called(c, key); });
   if (column == table.columns.end()) return false;
   const std::size_t at = static_cast<std::size_t>(column - table.columns.begin());
   const auto is_known = [](const Cell& cell) { return !std::holds_alternative<std::monostate>(cell); };
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+  std::ranges::stable_sort(table.rows, [&](const auto& a, const auto& b) {
     if (!is_known(a[at]) || !is_known(b[at])) return is_known(a[at]) && !is_known(b[at]);
     return std::holds_alternative<std::string>(a[at]) ? a[at] < b[at] : b[at] < a[at];
   });
@@ -136,9 +131,8 @@ std::string list_text() {
                                                      : GroupBy::none;
     const auto columns = entry.columns({most, true}), always = entry.columns({entry.by[0], true});
     for (const Column& column : columns) {
-      const bool sometimes =
-          std::none_of(always.begin(), always.end(), [&](const Column& each) { return each.key == column.key; }) &&
-          (column.key == "step" || column.key == "rank");
+      const bool sometimes = std::ranges::find(always, column.key, &Column::key) == always.end() &&
+                             (column.key == "step" || column.key == "rank");
       table.add({"  " + std::string(column.key),
                  std::string(column.meaning) + (sometimes ? fmt::format(" (with --by {})", column.key) : "")});
     }

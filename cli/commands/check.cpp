@@ -36,7 +36,7 @@ void refuse_without_steps(const comparison::RunProfile& run, const std::string& 
   const std::vector<std::int64_t> busy_ns = busy == run.group(comparison::QuantityGroup::step).end()
                                                 ? std::vector<std::int64_t>()
                                                 : busy->second.ns(run.steps.size());
-  if (std::all_of(busy_ns.begin(), busy_ns.end(), [](std::int64_t ns) { return ns == 0; }))
+  if (std::ranges::all_of(busy_ns, [](std::int64_t ns) { return ns == 0; }))
     throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps; {}", run.source, see));
 }
 
@@ -77,7 +77,7 @@ void write_summary(const std::string& path, const std::string& verdict, const co
 std::string regressed_text(const comparison::Judgements& judgements) {
   const auto regressed = [&](comparison::JudgedWhat what) {
     return static_cast<std::uint64_t>(
-        std::count_if(judgements.changes.begin(), judgements.changes.end(), [&](const comparison::JudgedChange& each) {
+        std::ranges::count_if(judgements.changes, [&](const comparison::JudgedChange& each) {
           return each.what == what && each.judgement == comparison::Judgement::regressed;
         }));
   };

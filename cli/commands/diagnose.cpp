@@ -25,11 +25,11 @@ struct DiagnoseOptions {
 std::vector<const rules::RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
   std::vector<const rules::RuleEntry*> chosen;
   for (const rules::RuleEntry& rule : rules::rule_entries()) {
-    if (options.only.empty() || std::find(options.only.begin(), options.only.end(), rule.name) != options.only.end())
+    if (options.only.empty() || std::ranges::find(options.only, rule.name) != options.only.end())
       chosen.push_back(&rule);
   }
   for (const std::string& name : options.only) {
-    if (std::none_of(chosen.begin(), chosen.end(), [&](const rules::RuleEntry* rule) { return rule->name == name; })) {
+    if (std::ranges::none_of(chosen, [&](const rules::RuleEntry* rule) { return rule->name == name; })) {
       std::vector<std::string_view> names;
       for (const rules::RuleEntry& rule : rules::rule_entries()) names.push_back(rule.name);
       throw Error(Exit::usage, fmt::format("--only {}: no such rule{}; `tracetool diagnose --list` lists them", name,

@@ -47,7 +47,7 @@ void name_sides(DiffOptions& options) {
 void check_only(const DiffOptions& options) {
   const auto& names = comparison::diff_table_names();
   for (const std::string& name : options.only) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    if (std::ranges::find(names, name) == names.end())
       throw Error(Exit::usage, fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names),
                                            fmt::join(names, ", ")));
   }
@@ -61,10 +61,8 @@ std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const st
   if (only.empty()) return tables;
   std::vector<ResultTable> chosen;
   for (const std::string& name : only) {
-    const auto found =
-        std::find_if(tables.begin(), tables.end(), [&](const ResultTable& table) { return table.name == name; });
-    if (std::none_of(chosen.begin(), chosen.end(), [&](const ResultTable& table) { return table.name == name; }))
-      chosen.push_back(*found);
+    const auto found = std::ranges::find(tables, name, &ResultTable::name);
+    if (std::ranges::find(chosen, name, &ResultTable::name) == chosen.end()) chosen.push_back(*found);
   }
   return chosen;
 }

@@ -23,7 +23,7 @@ struct DoctorOptions {
 };
 
 bool is_pid(const std::string& target) {
-  const bool digits = std::all_of(target.begin(), target.end(), is_digit);
+  const bool digits = std::ranges::all_of(target, is_digit);
   std::error_code error;
   return digits && target.size() < 10 && !std::filesystem::exists(target, error);
 }

@@ -37,24 +37,6 @@ struct DumpOptions {
   std::shared_ptr<SelectionOptions> selection;
 };
 
-// The events that `dump` prints. Unlike in other commands, flow endpoints are kept only if their kind is selected.
-class ChosenEvents : public EventSink {
- public:
-  ChosenEvents(const Selection& selection, Selector& selector, EventSink& to)
-      : selection_(selection), selector_(selector), to_(to) {}
-  void event(const Event& event, const Facts& facts) override {
-    if (selector_.judge(event) != LeftOut::kept) return;
-    const bool is_end =
-        event.kind == Kind::flow && selection_.kinds && !selection_.kinds->test(static_cast<std::size_t>(Kind::flow));
-    if (!is_end) to_.event(event, facts);
-  }
-
- private:
-  const Selection& selection_;
-  Selector& selector_;
-  EventSink& to_;
-};
-
 // Prints the whole file, in file order.
 void dump_file(const std::string& path) {
   refuse_directory(path);
@@ -86,7 +68,12 @@ void dump_chosen(const DumpOptions& options) {
   survey(*trace, selector, wanted);
   OutputFile out("-");
   DumpEvents dump(trace->catalog(), out);
-  ChosenEvents chosen(selection, selector, dump);
+  // Unlike in other commands, flow endpoints are kept only if their kind is selected.
+  constexpr auto kFlow = static_cast<std::size_t>(Kind::flow);
+  const bool has_ends = !selection.kinds || selection.kinds->test(kFlow);
+  EachEvent chosen([&](const Event& event, const Facts& facts) {
+    if (selector.judge(event) == LeftOut::kept && (has_ends || event.kind != Kind::flow)) dump.event(event, facts);
+  });
   selector.begin_walk();
   trace->walk(chosen, wanted);
   dump.flush();

@@ -24,8 +24,8 @@ std::string track_text(const Track& track) {
 // Replaces control characters between JSON tokens, such as line breaks, with blanks.
 std::string one_line(std::string_view json) {
   std::string line(json);
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  std::ranges::replace_if(
+      line, [](unsigned char c) { return c < ' '; }, ' ');
   return line;
 }
 

@@ -102,7 +102,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   }
   join.reset();
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
-  const bool all = std::find(told.begin(), told.end(), false) == told.end();
+  const bool all = std::ranges::find(told, false) == told.end();
   const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);
   const Steps steps = selector.chosen(facts.steps);
   ExportJob job;

@@ -63,44 +63,18 @@ class InputList {
   std::unordered_map<std::string, std::int64_t> ranked_;
 };
 
-class Both : public EventSink {
- public:
-  Both(EventSink& first, EventSink& second) : first_(first), second_(second) {}
-  void event(const Event& event, const Facts& facts) override {
-    first_.event(event, facts);
-    second_.event(event, facts);
-  }
-
- private:
-  EventSink &first_, &second_;
-};
-
 std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
   Progress progress("finding steps");
   StepFinder finder(trace.catalog(), clocks);
-  if (also == nullptr) {
-    trace.walk(finder);
-  } else {
-    Both both(finder, *also);
-    trace.walk(both);
-  }
+  EachEvent both([&](const Event& event, const Facts& facts) {
+    finder.event(event, facts);
+    also->event(event, facts);
+  });
+  trace.walk(also == nullptr ? static_cast<EventSink&>(finder) : both);
   std::vector<ProcessSteps> found = finder.take();
   number_alike(found, trace.catalog(), clocks);
   return found;
 }
-
-class Survey : public EventSink {
- public:
-  explicit Survey(Selector& selector) : selector_(selector) {}
-  void event(const Event& event, const Facts&) override {
-    selector_.survey(event);
-    progress_.step();
-  }
-
- private:
-  Selector& selector_;
-  Progress progress_{"choosing"};
-};
 
 }  // namespace
 
@@ -221,7 +195,11 @@ FoundFacts find_facts(OrderedTrace& trace, EventSink* also) {
 
 void survey(OrderedTrace& trace, Selector& selector, const Wanted& wanted) {
   if (!selector.needs_survey()) return;
-  Survey sink(selector);
+  Progress progress("choosing");
+  EachEvent sink([&](const Event& event, const Facts&) {
+    selector.survey(event);
+    progress.step();
+  });
   trace.walk(sink, wanted);
 }
 

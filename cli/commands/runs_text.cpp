@@ -38,7 +38,7 @@ std::vector<Run> chosen(const RunList& list, const std::string& root, FoundBy by
                         std::vector<std::string>& notes) {
   if (run == kAllRuns || (run.empty() && by == FoundBy::pattern)) return list.runs;
   if (!run.empty() && run != kLatestRun) {
-    const auto named = std::find_if(list.runs.begin(), list.runs.end(), [&](const Run& r) { return r.name == run; });
+    const auto named = std::ranges::find(list.runs, run, &Run::name);
     return named == list.runs.end() ? std::vector<Run>() : std::vector{*named};
   }
   if (list.runs.size() > 1 && run.empty()) {
@@ -76,8 +76,7 @@ std::vector<std::string> skipped_text(const std::vector<SkippedFile>& skipped) {
   };
   std::vector<Group> groups;
   for (const SkippedFile& file : skipped) {
-    const auto known =
-        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.first->reason == file.reason; });
+    const auto known = std::ranges::find_if(groups, [&](const Group& g) { return g.first->reason == file.reason; });
     if (known == groups.end())
       groups.push_back({&file, 1});
     else

@@ -27,7 +27,7 @@ std::vector<std::string> recordings_below(const std::string& directory, std::err
   for (; !error && at != end; at.increment(error)) {
     if (at->path().extension() == ".ring") found.push_back(at->path().string());
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -83,8 +83,7 @@ std::vector<std::pair<std::string, Run>> by_run(const std::vector<ReadRecording>
     for (const ReadRecording* each : run) first = std::min(first, each->process.recorder.created_ns);
     return first;
   };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const auto& a, const auto& b) { return began(a.second) < began(b.second); });
+  std::ranges::stable_sort(sorted, [&](const auto& a, const auto& b) { return began(a.second) < began(b.second); });
   return sorted;
 }
 
@@ -165,7 +164,7 @@ CheckResults check_directory(const std::string& directory, const std::string& ru
     }
   }
   const bool is_live =
-      std::any_of(all.begin(), all.end(), [](const auto& each) { return each.process.state == RecordingState::live; });
+      std::ranges::any_of(all, [](const auto& each) { return each.process.state == RecordingState::live; });
   CheckResults place = check_used_directory(directory, largest(files), is_live);
   found.insert(found.begin(), place.begin(), place.end());
   check_runs(all, run, found);

@@ -96,7 +96,7 @@ void check_other_tools(const ProcessView& process, CheckResults& found) {
   std::vector<std::string_view> named;
   for (const std::string& file : process.files) {
     const std::string_view tool = trace::tool_of(file);
-    if (tool.empty() || std::find(named.begin(), named.end(), tool) != named.end()) continue;
+    if (tool.empty() || std::ranges::find(named, tool) != named.end()) continue;
     named.push_back(tool);
     found.push_back(
         warn("tools", fmt::format("{} is loaded in this process: {}", tool, file),
@@ -158,7 +158,7 @@ std::vector<std::string> parse_maps(std::string_view text) {
     const std::size_t path = line.find('/');
     if (path == line.npos) continue;
     line.remove_prefix(path);
-    if (std::find(found.begin(), found.end(), line) == found.end()) found.emplace_back(line);
+    if (std::ranges::find(found, line) == found.end()) found.emplace_back(line);
   }
   return found;
 }

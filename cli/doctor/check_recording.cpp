@@ -20,26 +20,6 @@ constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // a shorter run consist
 constexpr double kDearAgent_pct = 3;                    // the cost guard's limit
 constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 
-class Counted : public EventSink {
- public:
-  Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
-  void event(const Event& event, const Facts& facts) override {
-    if (event.kind == Kind::kernel) into_.nccl_kernels += is_comm_name(catalog_.strings[event.name]);
-    if (const OperatorFacts* const called = facts.get<OperatorFacts>()) {
-      into_.with_inputs += called->inputs != 0;
-      into_.with_stack += called->stack != 0;
-    }
-    if (event.kind != Kind::overhead) return;
-    OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];
-    ++sum.count;
-    sum.ns += std::max<std::int64_t>(event.duration_ns, 0);
-  }
-
- private:
-  const Catalog& catalog_;
-  ReadRecording& into_;
-};
-
 std::uint64_t count(const Process& p, Kind kind) { return p.counts[static_cast<std::size_t>(kind)]; }
 
 std::uint64_t gpu_work(const Process& p) {
@@ -237,7 +217,17 @@ ReadRecording read_recording(const std::string& path) {
   Catalog catalog;
   // Read this first: a copy may be replaced by a newer one, whose heartbeat is later.
   recording.copied_ns = static_cast<std::int64_t>(ring::RingFile(path).header().copied_real_ns);
-  Counted counted(catalog, recording);
+  EachEvent counted([&](const Event& event, const Facts& facts) {
+    if (event.kind == Kind::kernel) recording.nccl_kernels += is_comm_name(catalog.strings[event.name]);
+    if (const OperatorFacts* const called = facts.get<OperatorFacts>()) {
+      recording.with_inputs += called->inputs != 0;
+      recording.with_stack += called->stack != 0;
+    }
+    if (event.kind != Kind::overhead) return;
+    OwnCost& sum = recording.overhead[std::string(catalog.strings[event.name])];
+    ++sum.count;
+    sum.ns += std::max<std::int64_t>(event.duration_ns, 0);
+  });
   open_trace(path)->read(catalog, counted);
   recording.process = catalog.processes.at(0);
   return recording;

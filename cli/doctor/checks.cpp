@@ -53,7 +53,7 @@ CheckResults grouped(const CheckResults& results) {
   CheckResults out;
   std::vector<std::vector<std::string>> who;
   for (const CheckResult& result : results) {
-    const auto known = std::find_if(out.begin(), out.end(), [&](const CheckResult& f) { return same(f, result); });
+    const auto known = std::ranges::find_if(out, [&](const CheckResult& f) { return same(f, result); });
     if (known == out.end()) {
       out.push_back(result);
       who.push_back({result.who});
@@ -92,9 +92,8 @@ void write_findings(const CheckResults& results, ByteSink& sink) {
 void throw_if_failed(const CheckResults& results) {
   const auto failed = std::ranges::count(results, Level::fail, &CheckResult::level);
   if (failed == 0) return;
-  const bool unreadable = std::any_of(results.begin(), results.end(), [](const CheckResult& f) {
-    return f.level == Level::fail && f.exit == Exit::bad_content;
-  });
+  const bool unreadable = std::ranges::any_of(
+      results, [](const CheckResult& f) { return f.level == Level::fail && f.exit == Exit::bad_content; });
   throw Error(unreadable ? Exit::bad_content : Exit::gate_failed,
               fmt::format("{} of {} checks failed; follow the advice after ->", failed, results.size()));
 }

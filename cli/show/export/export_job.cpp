@@ -72,8 +72,7 @@ std::string_view ending_of(const ExportFormat& format) {
 const ExportFormat* format_by_name(std::string_view output) {
   if (output.ends_with(".gz")) output.remove_suffix(3);
   const auto& formats = export_formats();
-  const auto found =
-      std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return output.ends_with(ending_of(f)); });
+  const auto found = std::ranges::find_if(formats, [&](const auto& f) { return output.ends_with(ending_of(f)); });
   return found == formats.end() ? nullptr : &*found;
 }
 

@@ -10,26 +10,18 @@ namespace cli {
 
 namespace {
 
-class PrepareWalk : public EventSink {
- public:
-  PrepareWalk(const ExportJob& job, const Pieces& pieces, Progress& progress)
-      : job_(job), pieces_(pieces), progress_(progress), router_(*job.catalog, pieces.layout) {
-    job_.selector->begin_walk();
-  }
-  void event(const Event& event, const Facts& facts) override {
-    progress_.step();
-    while (router_.border(event.start_ns) != nullptr) router_.cross();
-    Piece* piece = pieces_.at(router_.output(router_.process(event)));
-    if (piece == nullptr && router_.by_process()) return;
-    if (job_.selector->judge(event) == LeftOut::kept && piece != nullptr) piece->exporter().prepare(event, facts);
-  }
-
- private:
-  const ExportJob& job_;
-  const Pieces& pieces_;
-  Progress& progress_;
-  Router router_;
-};
+void prepare(const ExportJob& job, const Pieces& pieces, const Wanted& wanted, Progress& progress) {
+  Router router(*job.catalog, pieces.layout);
+  job.selector->begin_walk();
+  EachEvent sink([&](const Event& event, const Facts& facts) {
+    progress.step();
+    while (router.border(event.start_ns) != nullptr) router.cross();
+    Piece* piece = pieces.at(router.output(router.process(event)));
+    if (piece == nullptr && router.by_process()) return;
+    if (job.selector->judge(event) == LeftOut::kept && piece != nullptr) piece->exporter().prepare(event, facts);
+  });
+  job.trace->walk(sink, wanted);
+}
 
 // Reads only the processes that this walk writes, so that one file per process takes time in proportion to the events.
 Wanted wanted_now(const ExportJob& job, const Pieces& pieces) {
@@ -87,10 +79,7 @@ void Piece::finish() {
 LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan) {
   Progress progress("exporting");
   const Wanted wanted = wanted_now(job, pieces);
-  if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) {
-    PrepareWalk prepare(job, pieces, progress);
-    job.trace->walk(prepare, wanted);
-  }
+  if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) prepare(job, pieces, wanted, progress);
   for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
   EventWalk events(job, pieces, plan, progress);
   events.not_read(job.trace->walk(events, wanted));

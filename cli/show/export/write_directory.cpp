@@ -32,9 +32,8 @@ std::size_t ending(const std::string& path) {
 // Replaces characters that are not portable in file names.
 std::string plain(std::string_view text) {
   std::string name(text);
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c > '~' || c == '/' || c == '\\' || c == ' '; },
-      '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return c < ' ' || c > '~' || c == '/' || c == '\\' || c == ' '; }, '_');
   return name.substr(0, 60);
 }
 

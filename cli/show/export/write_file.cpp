@@ -147,7 +147,7 @@ void note_older(const std::string& output, ExportReport& report) {
       older.push_back((directory / name).string());
   }
   if (older.empty()) return;
-  std::sort(older.begin(), older.end());
+  std::ranges::sort(older);
   const std::string more = older.size() == 1 ? "" : fmt::format(" and {} more of its name", older.size() - 1);
   report.notes.push_back(fmt::format(
       "{}{} from an earlier export remain and are not part of this one; delete the files that you do not need",

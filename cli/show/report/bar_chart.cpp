@@ -32,13 +32,13 @@ std::string bar_text(const BarChart& chart, const Bar& bar) {
 
 // Returns the value of the first part that is not 0; 0 if there is none.
 double bar_value(const Bar& bar) {
-  const auto first = std::find_if(bar.values.begin(), bar.values.end(), [](double value) { return value > 0; });
+  const auto first = std::ranges::find_if(bar.values, [](double value) { return value > 0; });
   return first == bar.values.end() ? 0.0 : *first;
 }
 
 bool has_ascending_ranks(const std::vector<Bar>& bars) {
   const auto is_no_later = [](const Bar& a, const Bar& b) { return a.rank >= b.rank; };
-  return bars.front().rank >= 0 && std::adjacent_find(bars.begin(), bars.end(), is_no_later) == bars.end();
+  return bars.front().rank >= 0 && std::ranges::adjacent_find(bars, is_no_later) == bars.end();
 }
 
 // Returns the label of a group of neighbours: "ranks 0-7" by rank, else "rank 0 GPU 0 to 2", "rank 0 GPU 7 to rank 1
@@ -101,7 +101,7 @@ void draw_bar(Html& page, const BarChart& chart, const Axis& axis, const Bar& ba
 
 // Parts without a bar appear only in the table.
 bool is_drawn(const BarChart& chart, std::size_t part) {
-  return std::any_of(chart.bars.begin(), chart.bars.end(), [&](const Bar& bar) { return bar.values[part] > 0; });
+  return std::ranges::any_of(chart.bars, [&](const Bar& bar) { return bar.values[part] > 0; });
 }
 
 void write_legend(Html& page, const BarChart& chart) {
@@ -130,8 +130,8 @@ bool is_alone(const TableReading& gpus, std::size_t row) {
 ResultTable largest_first(const TableReading& rows, std::string_view key) {
   std::vector<std::size_t> order(rows.rows());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
   ResultTable sorted{rows.table().name, rows.table().columns, {}, rows.table().notes};
   for (const std::size_t row : order) sorted.rows.push_back(rows.table().rows[row]);
   return sorted;
@@ -237,8 +237,7 @@ void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what) {
   const auto fill_of = [&](std::size_t row) { return what.fill ? what.fill(top, row) : Fill::compute; };
   for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {
     const Fill fill = fill_of(row);
-    const bool is_new =
-        std::none_of(chart.parts.begin(), chart.parts.end(), [&](const BarPart& part) { return part.fill == fill; });
+    const bool is_new = std::ranges::find(chart.parts, fill, &BarPart::fill) == chart.parts.end();
     if (is_new) chart.parts.emplace_back(fill);
   }
   for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {

@@ -30,8 +30,7 @@ std::string_view table_title(std::string_view name) {
        {"operators", "Operators"},
        {"collectives", "Collectives"},
        {"sequence", "Sequence of kernels"}}};
-  const auto found =
-      std::find_if(kTitles.begin(), kTitles.end(), [&](const auto& title) { return title.first == name; });
+  const auto found = std::ranges::find_if(kTitles, [&](const auto& title) { return title.first == name; });
   return found == kTitles.end() ? name : found->second;
 }
 
@@ -57,9 +56,7 @@ void write_before_and_after(Html& page, const ResultTable& parts) {
   Bar before{"A", std::vector<double>(chart.parts.size())}, after{"B", std::vector<double>(chart.parts.size())};
   for (std::size_t row = 0; row < rows.rows(); ++row) {
     const Fill fill = part_fill(rows.get<std::string>(row, "name").value_or(""));
-    const auto part =
-        std::find_if(chart.parts.begin(), chart.parts.end(), [&](const BarPart& each) { return each.fill == fill; }) -
-        chart.parts.begin();
+    const auto part = std::ranges::find(chart.parts, fill, &BarPart::fill) - chart.parts.begin();
     before.values[static_cast<std::size_t>(part)] +=
         static_cast<double>(std::max<std::int64_t>(0, rows.number(row, "old_ns")));
     after.values[static_cast<std::size_t>(part)] +=
@@ -78,7 +75,7 @@ void write_changes(Html& page, const ResultTable& table) {
       order.emplace_back(-std::abs(*ns), row);
   }
   if (order.empty()) return;
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   const auto most = static_cast<double>(-order.front().first);
   order.resize(std::min(order.size(), kMostChangeBars));
   const Element in_figure(page, "figure");

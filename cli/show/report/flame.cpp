@@ -50,7 +50,7 @@ class FlameSink : public ByteSink {
   void give(FlameTree& tree) {
     tree.total_ns = total_ns_;
     for (Node& node : nodes_) {
-      std::sort(node.children.begin(), node.children.end(), [&](std::uint32_t a, std::uint32_t b) {
+      std::ranges::sort(node.children, [&](std::uint32_t a, std::uint32_t b) {
         return std::pair(-nodes_[a].ns, nodes_[a].name) < std::pair(-nodes_[b].ns, nodes_[b].name);
       });
     }
@@ -100,7 +100,7 @@ class FlameSink : public ByteSink {
   }
 
   void add_longest(FlameTree& tree) {
-    std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(lines_, [](const auto& a, const auto& b) { return a.first > b.first; });
     tree.longest = {"flame",
                     {{"gpu_ns", Unit::ns, "Time of the kernels, copies or memsets launched there"},
                      {"gpu_share_pct", Unit::percent, "Share in all GPU work"},

@@ -127,7 +127,7 @@ std::string ranks_text(const std::vector<const Process*>& processes) {
     world = std::max(world, process->world_size);
   }
   if (ranks.empty()) return "";
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   const std::string list = number_list(ranks);
   return world > 0 ? fmt::format("{} of {}", list, world) : list;
@@ -162,7 +162,7 @@ std::string software_lines(const ReportFacts& facts, const std::vector<const Pro
     if (const std::string text = software_text(*process); !text.empty()) ++known[text];
   }
   std::string lines = facts.recorder.substr(0, facts.recorder.find_last_not_of('\n') + 1);
-  std::replace(lines.begin(), lines.end(), '\n', ';');
+  std::ranges::replace(lines, '\n', ';');
   for (const auto& [text, count] : known) lines += (lines.empty() ? "" : "; ") + text;
   return lines;
 }

@@ -30,7 +30,7 @@ void write_bandwidth(const ReportFacts& facts, Html& page) {
   for (std::size_t row = 0; row < comm.rows(); ++row) {
     if (comm.get<double>(row, "busbw_gb_per_s")) order.emplace_back(-comm.number(row, "time_ns"), row);
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   order.resize(std::min(order.size(), kMostBandwidths));
   BarChart chart;
   chart.title = "Bus bandwidth of collectives";
@@ -65,9 +65,9 @@ std::vector<std::int64_t> waited_for(const TableReading& waits, const std::set<s
   for (const auto& [rank, ns] : sums) ranks.push_back(rank);
   if (ranks.size() <= kMostTextColumns) return ranks;
   const auto place = [&](std::int64_t rank) { return std::pair(!culprits.contains(rank), -sums[rank]); };
-  std::sort(ranks.begin(), ranks.end(), [&](std::int64_t a, std::int64_t b) { return place(a) < place(b); });
+  std::ranges::sort(ranks, [&](std::int64_t a, std::int64_t b) { return place(a) < place(b); });
   ranks.resize(kMostTextColumns - 1);
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 
@@ -91,7 +91,7 @@ std::vector<Bar> waits_of_ranks(const TableReading& waits, const std::vector<std
     std::vector<double>& values =
         rows.try_emplace({waits.get<std::int64_t>(row, "rank").value_or(-1), phase ? " " + *phase : ""}, column_count)
             .first->second;
-    const auto at = std::find(columns.begin(), columns.end(), waits.get<std::int64_t>(row, "for_rank").value_or(-1));
+    const auto at = std::ranges::find(columns, waits.get<std::int64_t>(row, "for_rank").value_or(-1));
     values[std::min<std::size_t>(static_cast<std::size_t>(at - columns.begin()), column_count - 1)] +=
         static_cast<double>(waits.number(row, "wait_ns"));
   }
@@ -108,7 +108,7 @@ std::string field_text(double value, const Axis& axis) {
 
 HeatRow row_of(const Bar& bar, const std::vector<std::string>& columns, const Axis& axis, bool is_sum) {
   HeatRow row{bar.label, {}, is_sum};
-  const double most = *std::max_element(bar.values.begin(), bar.values.end());
+  const double most = *std::ranges::max_element(bar.values);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (bar.values[i] <= 0) {
       row.fields.emplace_back();
@@ -150,7 +150,7 @@ void write_wait_matrix(Html& page, const ReportFacts& facts) {
   }
   double most = 0;
   const std::vector<Bar> shown = grouped(bars);
-  for (const Bar& bar : shown) most = std::max(most, *std::max_element(bar.values.begin(), bar.values.end()));
+  for (const Bar& bar : shown) most = std::max(most, *std::ranges::max_element(bar.values));
   const Axis axis = axis_for(most, Unit::ns);
   map.columns_are = fmt::format("Time waited, {}. Rows: waiting ranks; columns: ranks that started last.", axis.unit);
   for (const Bar& bar : shown) {

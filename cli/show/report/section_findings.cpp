@@ -70,7 +70,7 @@ std::optional<double> mean_use_of_peak(const ReportFacts& facts) {
 // Without a serious finding, the next step is to look at the kernels.
 void write_next_step(const ReportFacts& facts, Html& page) {
   const auto& findings = facts.diagnosis.findings;
-  if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const rules::Finding& finding) {
+  if (!has_gpu_time(facts) || std::ranges::any_of(findings, [](const rules::Finding& finding) {
         return finding.severity == rules::Severity::high;
       }))
     return;

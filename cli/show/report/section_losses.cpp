@@ -100,14 +100,14 @@ std::vector<Column> clock_columns() {
 
 // Returns the fits that a chosen rank uses; if all ranks are chosen, also those of unknown ranks.
 std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
-  if (std::find(facts.chosen.begin(), facts.chosen.end(), false) == facts.chosen.end()) return facts.fits;
+  if (std::ranges::find(facts.chosen, false) == facts.chosen.end()) return facts.fits;
   std::set<std::int64_t> ranks;
   for (ProcessId id = 0; id < facts.catalog.processes.size(); ++id) {
     if (facts.chosen[id]) ranks.insert(facts.catalog.processes[id].rank);
   }
   std::vector<ClockFit> fits;
-  std::copy_if(facts.fits.begin(), facts.fits.end(), std::back_inserter(fits), [&](const ClockFit& fit) {
-    return std::any_of(fit.ranks.begin(), fit.ranks.end(), [&](std::int64_t rank) { return ranks.contains(rank); });
+  std::ranges::copy_if(facts.fits, std::back_inserter(fits), [&](const ClockFit& fit) {
+    return std::ranges::any_of(fit.ranks, [&](std::int64_t rank) { return ranks.contains(rank); });
   });
   return fits;
 }
@@ -115,7 +115,7 @@ std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
 // A single clock needs no alignment unless it was set.
 bool has_clocks(const ReportFacts& facts) {
   return !facts.clocks.empty() ||
-         std::any_of(facts.fits.begin(), facts.fits.end(), [](const ClockFit& fit) { return !fit.later.empty(); });
+         std::ranges::any_of(facts.fits, [](const ClockFit& fit) { return !fit.later.empty(); });
 }
 
 void write_clocks_section(const ReportFacts& facts, Html& page) {

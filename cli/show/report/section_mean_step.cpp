@@ -95,7 +95,7 @@ class MeanStepMaker {
       order.emplace_back(-ns, rank);
       waited_ns += ns;
     }
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     static constexpr Fill kFills[] = {Fill::late_most, Fill::late_next, Fill::late_third};
     std::int64_t named_ns = 0;
     for (std::size_t i = 0; i < std::min(kLateRanks, order.size()); ++i) {

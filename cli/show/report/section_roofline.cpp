@@ -62,10 +62,9 @@ RoofChart roof_chart(const TableReading& rows) {
     if (ridge && roof && *ridge > 0 && *roof > 0)
       chart.roofs.emplace(*ridge, *intensity < *ridge ? *roof * *ridge / *intensity : *roof);
   }
-  std::stable_sort(chart.points.begin(), chart.points.end(),
-                   [](const RoofPoint& a, const RoofPoint& b) { return a.time_ns > b.time_ns; });
+  std::ranges::stable_sort(chart.points, [](const RoofPoint& a, const RoofPoint& b) { return a.time_ns > b.time_ns; });
   chart.points.resize(std::min(chart.points.size(), kMostRoofDots));
-  std::reverse(chart.points.begin(), chart.points.end());
+  std::ranges::reverse(chart.points);
   return chart;
 }
 

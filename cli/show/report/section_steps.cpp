@@ -76,7 +76,7 @@ std::vector<Bar> deviations_of(const TableReading& rows, const std::map<std::int
     for (std::size_t i = 0; i < columns; ++i)
       bars[bar].values[i] = counts[bar][i] == 0 ? kNoValue : bars[bar].values[i] / static_cast<double>(counts[bar][i]);
   }
-  std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.rank < b.rank; });
+  std::ranges::stable_sort(bars, [](const Bar& a, const Bar& b) { return a.rank < b.rank; });
   return bars;
 }
 

@@ -89,8 +89,7 @@ void write_folded_table(Html& page, const ResultTable& table, const ReportFacts&
 }
 
 const ResultTable* find_table(const ReportFacts& facts, std::string_view name) {
-  const auto found = std::find_if(facts.tables.begin(), facts.tables.end(),
-                                  [&](const ResultTable& table) { return table.name == name; });
+  const auto found = std::ranges::find(facts.tables, name, &ResultTable::name);
   return found == facts.tables.end() || found->rows.empty() ? nullptr : &*found;
 }
 

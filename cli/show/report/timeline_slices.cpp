@@ -30,8 +30,7 @@ std::optional<std::int64_t> typical_step(const AnalysisContext& context, Process
   std::vector<std::int64_t> lengths;
   for (const Step& step : steps) lengths.push_back(step.length_ns());
   const std::int64_t middle = median(lengths);
-  const auto typical =
-      std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.length_ns() == middle; });
+  const auto typical = std::ranges::find_if(steps, [&](const Step& step) { return step.length_ns() == middle; });
   return typical != steps.end() ? std::optional(typical->number) : std::nullopt;
 }
 

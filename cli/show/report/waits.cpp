@@ -113,7 +113,7 @@ class Waits : public TablesObserver {
   // If waits on a device overlap, the time counts for the wait that began first.
   void expose() {
     for (auto& [device, times] : exposed_) times.finish();
-    std::sort(waits_.begin(), waits_.end(), [](const OneWait& a, const OneWait& b) {
+    std::ranges::sort(waits_, [](const OneWait& a, const OneWait& b) {
       return std::tie(a.device, a.from_ns, a.to_ns) < std::tie(b.device, b.from_ns, b.to_ns);
     });
     const OneWait* before = nullptr;
