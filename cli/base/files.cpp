@@ -66,8 +66,7 @@ void TempFile::read(std::uint64_t offset, std::size_t size, std::string& out) co
 }
 
 void TempFile::fail(const char* what, int error) const {
-  throw Error(Exit::cannot_open,
-              fmt::format("{}: {}: {}; {}", directory_, what, std::strerror(error), make_room(error)));
+  throw Error(Exit::cannot_open, "{}: {}: {}; {}", directory_, what, std::strerror(error), make_room(error));
 }
 
 std::string scratch_directory(const std::string& output_path) {
@@ -146,8 +145,8 @@ int TemporaryName::make_file() {
 
 void TemporaryName::put_in_place() {
   if (std::rename(node_->path.c_str(), target_.c_str()) != 0) {
-    throw Error(Exit::cannot_open, fmt::format("{}: cannot move the output there: {}; choose another output with -o",
-                                               target_, std::strerror(errno)));
+    throw Error(Exit::cannot_open, "{}: cannot move the output there: {}; choose another output with -o", target_,
+                std::strerror(errno));
   }
   node_->is_used = false;
 }
@@ -166,8 +165,8 @@ NewDirectory::NewDirectory(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) return;
   remove_empty();
-  throw Error(Exit::cannot_open, fmt::format("{}: cannot create this directory: {}; choose another with -o", path,
-                                             error == EEXIST ? "it is a file" : std::strerror(error)));
+  throw Error(Exit::cannot_open, "{}: cannot create this directory: {}; choose another with -o", path,
+              error == EEXIST ? "it is a file" : std::strerror(error));
 }
 
 NewDirectory::~NewDirectory() { remove_empty(); }

@@ -91,7 +91,7 @@ void GzipSink::deflate() {
     stream.next_out = state_->output.data();
     stream.avail_out = static_cast<std::uint32_t>(state_->output.size());
     const int result = isal_deflate(&stream);
-    if (result != COMP_OK) throw Error(Exit::cannot_open, fmt::format("gzip: the compressor failed ({})", result));
+    if (result != COMP_OK) throw Error(Exit::cannot_open, "gzip: the compressor failed ({})", result);
     const std::size_t made = state_->output.size() - stream.avail_out;
     below_->write({reinterpret_cast<const char*>(state_->output.data()), made});
   } while (stream.avail_out == 0);
@@ -150,8 +150,8 @@ void OutputFile::finish() {
 }
 
 void OutputFile::fail(const char* what, int error) const {
-  throw Error(Exit::cannot_open, fmt::format("{}: {}: {} (after {} bytes); {}", target_, what, std::strerror(error),
-                                             bytes_, what_to_do(error)));
+  throw Error(Exit::cannot_open, "{}: {}: {} (after {} bytes); {}", target_, what, std::strerror(error), bytes_,
+              what_to_do(error));
 }
 
 std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later) {

@@ -20,7 +20,7 @@ ZstdCompressor::ZstdCompressor(int level) : context_(ZSTD_createCCtx(), ZSTD_fre
 void ZstdCompressor::compress(std::string_view raw, std::string& out) {
   out.resize(ZSTD_compressBound(raw.size()));
   const std::size_t size = ZSTD_compress2(context_.get(), out.data(), out.size(), raw.data(), raw.size());
-  if (ZSTD_isError(size)) throw Error(Exit::cannot_open, fmt::format("zstd: {}", ZSTD_getErrorName(size)));
+  if (ZSTD_isError(size)) throw Error(Exit::cannot_open, "zstd: {}", ZSTD_getErrorName(size));
   out.resize(size);
 }
 

@@ -27,9 +27,8 @@ struct CheckOptions {
 void refuse_without_steps(const comparison::RunProfile& run, const std::string& path) {
   const std::string see = fmt::format("`tracetool analyze {} --only steps` lists the steps", shell_word(path));
   if (run.whole || run.steps.empty()) {
-    throw Error(Exit::bad_content,
-                fmt::format("{}: no training steps{}; {}", run.source,
-                            run.whole ? " were found in the selection" : " are complete on all its ranks", see));
+    throw Error(Exit::bad_content, "{}: no training steps{}; {}", run.source,
+                run.whole ? " were found in the selection" : " are complete on all its ranks", see);
   }
   const auto busy =
       run.group(comparison::QuantityGroup::step).find(comparison::Quantity{std::string(comparison::kBusy)});
@@ -37,17 +36,16 @@ void refuse_without_steps(const comparison::RunProfile& run, const std::string& 
                                                 ? std::vector<std::int64_t>()
                                                 : busy->second.ns(run.steps.size());
   if (std::ranges::all_of(busy_ns, [](std::int64_t ns) { return ns == 0; }))
-    throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps; {}", run.source, see));
+    throw Error(Exit::bad_content, "{}: no GPU work in its steps; {}", run.source, see);
 }
 
 void refuse_other_ranks(const comparison::RunProfile& a, const comparison::RunProfile& b) {
   if (a.ranks == b.ranks) return;
   const bool are_known = (a.ranks.empty() || a.ranks.front() >= 0) && (b.ranks.empty() || b.ranks.front() >= 0);
-  throw Error(
-      Exit::bad_content,
-      fmt::format("ranks differ: {} in {}, {} in {}; {}", rank_list(a.ranks), a.source, rank_list(b.ranks), b.source,
-                  are_known ? "choose ranks that both have, as in --ranks 0"
-                            : "`tracetool merge --rank N=FILE -o run.ttrace` sets the rank of a file"));
+  throw Error(Exit::bad_content, "ranks differ: {} in {}, {} in {}; {}", rank_list(a.ranks), a.source,
+              rank_list(b.ranks), b.source,
+              are_known ? "choose ranks that both have, as in --ranks 0"
+                        : "`tracetool merge --rank N=FILE -o run.ttrace` sets the rank of a file");
 }
 
 // Returns the command for the same comparison in full.
@@ -146,13 +144,11 @@ void run_check(const CheckOptions& options) {
   }
   out.finish();
   const std::string next = diff_command(options);
-  if (regressed) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: {}", verdict, next));
+  if (regressed) throw Error(Exit::gate_failed, "check failed: {}; next: {}", verdict, next);
   if (judgements.verdict == comparison::Judgement::passed || options.allow_unjudged) return;
-  throw Error(
-      Exit::not_judged,
-      fmt::format(
-          "not judged: {}; record more steps, raise --max-regress, or accept it with --allow-unjudged; next: {}",
-          verdict, next));
+  throw Error(Exit::not_judged,
+              "not judged: {}; record more steps, raise --max-regress, or accept it with --allow-unjudged; next: {}",
+              verdict, next);
 }
 
 std::function<void()> set_up_check(CLI::App& app) {

@@ -32,8 +32,8 @@ std::vector<const rules::RuleEntry*> chosen_rules(const DiagnoseOptions& options
     if (std::ranges::none_of(chosen, [&](const rules::RuleEntry* rule) { return rule->name == name; })) {
       std::vector<std::string_view> names;
       for (const rules::RuleEntry& rule : rules::rule_entries()) names.push_back(rule.name);
-      throw Error(Exit::usage, fmt::format("--only {}: no such rule{}; `tracetool diagnose --list` lists them", name,
-                                           did_you_mean(name, names)));
+      throw Error(Exit::usage, "--only {}: no such rule{}; `tracetool diagnose --list` lists them", name,
+                  did_you_mean(name, names));
     }
   }
   return chosen;

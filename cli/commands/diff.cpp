@@ -28,9 +28,8 @@ bool has_choice(const ComparedRun& run) { return run.selection.any() || !run.inp
 
 void name_sides(DiffOptions& options) {
   if (options.paths.size() > 2) {
-    throw Error(Exit::usage,
-                fmt::format("expected two traces, A and B, but {} are given; give a directory, or quote the glob",
-                            options.paths.size()));
+    throw Error(Exit::usage, "expected two traces, A and B, but {} are given; give a directory, or quote the glob",
+                options.paths.size());
   }
   if (options.paths.empty())
     throw Error(Exit::usage, "missing traces; give two, as in `tracetool diff before/ after/`");
@@ -39,21 +38,19 @@ void name_sides(DiffOptions& options) {
   if (options.paths.size() == 2 || has_choice(*options.a) || has_choice(*options.b)) return;
   throw Error(
       Exit::usage,
-      fmt::format(
-          "{} is the only trace; give a second one, or two selections of this one, as in --a-steps 0-9 --b-steps 10-19",
-          options.paths.front()));
+      "{} is the only trace; give a second one, or two selections of this one, as in --a-steps 0-9 --b-steps 10-19",
+      options.paths.front());
 }
 
 void check_only(const DiffOptions& options) {
   const auto& names = comparison::diff_table_names();
   for (const std::string& name : options.only) {
     if (std::ranges::find(names, name) == names.end())
-      throw Error(Exit::usage, fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names),
-                                           fmt::join(names, ", ")));
+      throw Error(Exit::usage, "--only {}: no such table{}; tables: {}", name, did_you_mean(name, names),
+                  fmt::join(names, ", "));
   }
   if (!find_table_format(options.format)->holds_several && options.only.size() != 1) {
-    throw Error(Exit::usage,
-                fmt::format("--format {}: this format has one table; choose it, as in --only kernels", options.format));
+    throw Error(Exit::usage, "--format {}: this format has one table; choose it, as in --only kernels", options.format);
   }
 }
 
@@ -70,12 +67,12 @@ std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const st
 void refuse_nothing(const comparison::RunProfile& run, std::string_view side) {
   if (run.steps.empty()) {
     throw Error(Exit::bad_content,
-                fmt::format("{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0",
-                            side, run.source, side == "A" ? "a" : "b"));
+                "{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0", side,
+                run.source, side == "A" ? "a" : "b");
   }
   if (run.gpus == 0)
-    throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps; `tracetool info` prints its content",
-                                               side, run.source));
+    throw Error(Exit::bad_content, "{} ({}): no GPU work and no steps; `tracetool info` prints its content", side,
+                run.source);
 }
 
 // For text output without an explicit limit.

@@ -31,9 +31,10 @@ bool is_pid(const std::string& target) {
 void refuse_file(const std::string& target) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(target, error)) return;
-  throw Error(Exit::usage, fmt::format("{} is a file; doctor checks a process or a directory of recordings; "
-                                       "`tracetool info {}` summarizes the file",
-                                       target, shell_word(target)));
+  throw Error(Exit::usage,
+              "{} is a file; doctor checks a process or a directory of recordings; "
+              "`tracetool info {}` summarizes the file",
+              target, shell_word(target));
 }
 
 std::string default_directory() {
@@ -90,8 +91,7 @@ Command doctor_command() {
   return {
       "doctor", "Check whether recording works and explain failures",
       "Prints one line per check: OK, WARN or FAIL, the result, and after -> the fix. For a process, it checks variables and\n"
-      "libraries; for a directory, ranks, losses and the cost of recording. Exit status: 0, "
-      "4 if a\n"
+      "libraries; for a directory, ranks, losses and the cost of recording. Exit status: 0, 4 if a\n"
       "check failed, or 3 if a recording in the directory cannot be read.\n"
       "\n"
       "  tracetool doctor                      # this machine, this shell\n"

@@ -27,9 +27,9 @@ void refuse_directory(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) return;
   throw Error(Exit::usage,
-              fmt::format("{} is a directory; dump prints one file, like {}, or selected events of a run (--run, "
-                          "--ranks, ...); `tracetool info {}` summarizes all of them",
-                          path, expand_paths({path}).front(), shell_word(path)));
+              "{} is a directory; dump prints one file, like {}, or selected events of a run (--run, "
+              "--ranks, ...); `tracetool info {}` summarizes all of them",
+              path, expand_paths({path}).front(), shell_word(path));
 }
 
 struct DumpOptions {

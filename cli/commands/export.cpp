@@ -159,8 +159,7 @@ ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>
 
 Command export_command() {
   return {"export", "Write the trace in the format of a viewer",
-          "Reads a merged file or recordings. Every event is written, or counted as excluded or lost with "
-          "the\n"
+          "Reads a merged file or recordings. Every event is written, or counted as excluded or lost with the\n"
           "reason. Recordings are merged first.\n"
           "\n"
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"

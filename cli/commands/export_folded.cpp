@@ -35,10 +35,10 @@ class FoldedObserver : public TablesObserver {
 
 void check_folded(const ExportOptions& options) {
   const auto refuse = [](const char* option) {
-    throw Error(Exit::usage, fmt::format("{} cannot be combined with --folded", option));
+    throw Error(Exit::usage, "{} cannot be combined with --folded", option);
   };
   if (options.format != nullptr)
-    throw Error(Exit::usage, fmt::format("--folded: --{} is given too; choose one format", options.format->flag));
+    throw Error(Exit::usage, "--folded: --{} is given too; choose one format", options.format->flag);
   if (options.manifest) refuse("--manifest");
   if (options.max_bytes) refuse("--max-size");
   if (options.json) refuse("--json");

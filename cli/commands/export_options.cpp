@@ -105,10 +105,8 @@ const ExportFormat& wanted_format(const ExportOptions& options) {
   if (named != nullptr) return *named;
   std::string flags;
   for (const ExportFormat& format : export_formats()) flags += fmt::format("--{}, ", format.flag);
-  refuse(
-      fmt::format("missing format; give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz "
-                  "or .tar",
-                  flags));
+  refuse(fmt::format(
+      "missing format; give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz or .tar", flags));
 }
 
 Form form_of(const ExportOptions& options, const ExportFormat& format) {
@@ -150,9 +148,7 @@ void check_max_size(const ExportOptions& options, const ExportTarget& target) {
   constexpr std::uint64_t kLeast = 10'000, kMost = std::uint64_t{1} << 50;
   const std::uint64_t bytes = options.max_bytes.value_or(0);
   if (bytes != 0 && target.form != Form::file) {
-    refuse(
-        "--max-size: formats with a file per rank cannot be split; export less with "
-        "--steps or --time");
+    refuse("--max-size: formats with a file per rank cannot be split; export less with --steps or --time");
   }
   if (bytes == 0 || (bytes >= kLeast && bytes <= kMost)) return;
   refuse("--max-size: expected 10kB to 1PiB, or 0 for unlimited");

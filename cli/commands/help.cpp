@@ -35,8 +35,7 @@ void write_page(const std::filesystem::path& path, const std::string& text) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   if (error)
-    throw Error(Exit::cannot_open,
-                fmt::format("{}: cannot create the directory: {}", path.parent_path().string(), error.message()));
+    throw Error(Exit::cannot_open, "{}: cannot create the directory: {}", path.parent_path().string(), error.message());
   OutputFile out(path.string());
   out.write(text);
   out.finish();

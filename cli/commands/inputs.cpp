@@ -38,15 +38,14 @@ class InputList {
   // Links to one file may have different ranks; the same path may not.
   void add_ranked(TraceInput input) {
     if (std::error_code error; std::filesystem::is_directory(input.path, error)) {
-      throw Error(Exit::usage, fmt::format("--rank {}={}: this is a directory; give a file, as in --rank "
-                                           "3=traces/worker.ring",
-                                           *input.rank, input.path));
+      throw Error(Exit::usage, "--rank {}={}: this is a directory; give a file, as in --rank 3=traces/worker.ring",
+                  *input.rank, input.path);
     }
     const auto [ranked, is_first] =
         ranked_.try_emplace(std::filesystem::path(input.path).lexically_normal().string(), *input.rank);
     if (!is_first && ranked->second != *input.rank) {
-      throw Error(Exit::usage, fmt::format("{} is given two ranks, --rank {} and --rank {}; give one", input.path,
-                                           ranked->second, *input.rank));
+      throw Error(Exit::usage, "{} is given two ranks, --rank {} and --rank {}; give one", input.path, ranked->second,
+                  *input.rank);
     }
     if (!is_first) return;
     const auto [place, is_new] = places_.try_emplace(real_path(input.path), traces.size());
@@ -92,8 +91,7 @@ TraceInput parse_rank(const std::string& text) {
   const auto parsed = std::from_chars(text.data(), end, rank);
   if (equals == std::string::npos || parsed.ptr != end || parsed.ec != std::errc() || rank < 0 ||
       equals + 1 == text.size()) {
-    throw Error(Exit::usage,
-                fmt::format("--rank {}: expected N=FILE with N >= 0, as in --rank 3=traces/worker.ring", text));
+    throw Error(Exit::usage, "--rank {}: expected N=FILE with N >= 0, as in --rank 3=traces/worker.ring", text);
   }
   return {text.substr(equals + 1), rank};
 }
@@ -144,7 +142,7 @@ void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::st
   if (!std::filesystem::is_regular_file(output, error)) return;
   for (const TraceInput& input : inputs) {
     if (!same_file(input.path, output)) continue;
-    throw Error(Exit::usage, fmt::format("{} is also an input; choose another output with -o", output));
+    throw Error(Exit::usage, "{} is also an input; choose another output with -o", output);
   }
 }
 
@@ -169,7 +167,7 @@ std::string default_output(const InputOptions& options, const std::vector<TraceI
                            const std::string& extension) {
   const std::string path = output_name(options.paths.empty() ? inputs.at(0).path : options.paths[0], extension);
   if (!std::filesystem::exists(path)) return path;
-  throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
+  throw Error(Exit::usage, "{} exists; use -o to replace it or to choose another output", path);
 }
 
 FoundFacts find_facts(OrderedTrace& trace, EventSink* also) {

@@ -30,7 +30,7 @@ void run_merge(const MergeCommandOptions& options) {
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
     if (real_path(options.report) == real_path(output)) {
-      throw Error(Exit::usage, fmt::format("--report {}: is also the output; name another file", options.report));
+      throw Error(Exit::usage, "--report {}: is also the output; name another file", options.report);
     }
   }
   const std::size_t found = inputs.size();
@@ -55,8 +55,8 @@ void run_merge(const MergeCommandOptions& options) {
   print_line("{}: {}, {}, {}", output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
   if (!left_out.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; it contains the others",
-                                               left_out.size(), found, output));
+    throw Error(Exit::bad_content, "{} of {} inputs were skipped in {}; it contains the others", left_out.size(), found,
+                output);
   }
   if (output == "-") return;
   if (options.partial) {

@@ -28,13 +28,12 @@ void find_agent_for(doctor::InjectionOptions& options) {
   std::string searched;
   options.agent = doctor::find_agent(searched);
   if (options.agent.empty()) {
-    throw Error(Exit::cannot_open, fmt::format("libagent.so was not found ({}); put it next to tracetool, or set "
-                                               "TRACETOOL_AGENT to its path",
-                                               searched));
+    throw Error(Exit::cannot_open,
+                "libagent.so was not found ({}); put it next to tracetool, or set TRACETOOL_AGENT to its path",
+                searched);
   }
   if (const std::string wrong = doctor::wrong_with_agent(options.agent); !wrong.empty()) {
-    throw Error(Exit::cannot_open,
-                fmt::format("{} {}; use the libagent.so that came with this tracetool", options.agent, wrong));
+    throw Error(Exit::cannot_open, "{} {}; use the libagent.so that came with this tracetool", options.agent, wrong);
   }
 }
 
@@ -52,8 +51,8 @@ void check_setting(const trace::Setting& setting, const std::string& value) {
   trace::Settings scratch;
   if (setting.set(scratch, value.c_str())) return;
   const std::string_view word = trace::wrong_word(setting, value.c_str());
-  throw Error(Exit::usage, fmt::format("{} {}{}{} is not allowed; allowed: {}", flag_of(setting), value,
-                                       word.empty() ? "" : ": ", word, setting.allowed));
+  throw Error(Exit::usage, "{} {}{}{} is not allowed; allowed: {}", flag_of(setting), value, word.empty() ? "" : ": ",
+              word, setting.allowed);
 }
 
 doctor::InjectionOptions complete(const RecordOptions& options) {
@@ -82,7 +81,7 @@ void set_variables(const doctor::Injection& plan) {
     if (name == "TRACETOOL_DIR") {
       const doctor::OutputDirectory directory = doctor::look_at(value);
       if (!directory.writable)
-        throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a directory with -o", value));
+        throw Error(Exit::cannot_open, "{} cannot be written; choose a directory with -o", value);
     }
     setenv(name.c_str(), value.c_str(), 1);
   }
@@ -114,9 +113,10 @@ void run_record(const RecordOptions& options) {
 void check_command(const std::vector<std::string>& command, std::vector<std::string> unknown) {
   unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the "--" itself
   if (!unknown.empty()) {
-    throw Error(Exit::usage, fmt::format("record has no option {}; put the program's options after the program, "
-                                         "as in tracetool record -- python train.py --lr 3",
-                                         unknown[0]));
+    throw Error(Exit::usage,
+                "record has no option {}; put the program's options after the program, "
+                "as in tracetool record -- python train.py --lr 3",
+                unknown[0]);
   }
   if (command.empty()) {
     throw Error(Exit::usage, "missing command after --; example: tracetool record -- python train.py");

@@ -24,10 +24,8 @@ std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& ca
     if (process.rank >= 0) there.insert(process.rank);
   }
   if (const auto missing = ranges.first_missing(there)) {
-    throw Error(Exit::usage,
-                fmt::format("--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
-                            there.empty() ? "which has unknown ranks"
-                                          : "which has " + rank_list({there.begin(), there.end()})));
+    throw Error(Exit::usage, "--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
+                there.empty() ? "which has unknown ranks" : "which has " + rank_list({there.begin(), there.end()}));
   }
   std::vector<std::int64_t> ranks;
   for (const std::int64_t rank : there) {

@@ -87,8 +87,8 @@ void execute(const std::vector<std::string>& command) {
 }
 
 [[noreturn]] void refuse(const std::string& program, int error) {
-  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; give a program in $PATH or a path after --", program,
-                                             std::strerror(error)));
+  throw Error(Exit::cannot_open, "cannot run {}: {}; give a program in $PATH or a path after --", program,
+              std::strerror(error));
 }
 
 [[noreturn]] void be_child(const std::vector<std::string>& command, const BlockedSignals& blocked, pid_t parent,

@@ -97,9 +97,9 @@ std::vector<std::string> skipped_text(const std::vector<SkippedFile>& skipped) {
 void refuse_without_trace(const std::string& root, const std::vector<SkippedFile>& skipped) {
   const SkippedFile& first = skipped.front();
   throw Error(Exit::cannot_open,
-              fmt::format("{}: no trace among {} file{}: {}: {}; give files of libagent.so (*.ring), merge (*.ttrace) "
-                          "or torch.profiler",
-                          root, skipped.size(), skipped.size() == 1 ? "" : "s", first.path, first.reason));
+              "{}: no trace among {} file{}: {}: {}; give files of libagent.so (*.ring), merge (*.ttrace) "
+              "or torch.profiler",
+              root, skipped.size(), skipped.size() == 1 ? "" : "s", first.path, first.reason);
 }
 
 ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& run) {
@@ -115,9 +115,8 @@ ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& r
     search.files.push_back(file);
   }
   if (searches.empty() && !run.empty() && run != kAllRuns) {
-    throw Error(Exit::usage, fmt::format("--run {}: this chooses a run of a directory, but files are given; give "
-                                         "the directory",
-                                         run));
+    throw Error(Exit::usage, "--run {}: this chooses a run of a directory, but files are given; give the directory",
+                run);
   }
   std::size_t found = 0;
   std::vector<Run> others;
@@ -132,7 +131,7 @@ ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& r
     std::move(list.runs.begin(), list.runs.end(), std::back_inserter(others));
   }
   if (found == 0 && !searches.empty()) {
-    throw Error(Exit::usage, fmt::format("--run {}: no such run; runs: {}", run, names(others)));
+    throw Error(Exit::usage, "--run {}: no such run; runs: {}", run, names(others));
   }
   return result;
 }

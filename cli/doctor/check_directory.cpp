@@ -69,8 +69,7 @@ CheckResults check_ranks(const std::string& id, const Run& run) {
   if (missing.empty()) return {ok("ranks", fmt::format("{}, all {} ranks", what, expected))};
   return {warn(
       "ranks", fmt::format("{}: {} of {} ranks are missing: {}", what, missing.size(), expected, some(missing)),
-      "check the directories of the other hosts; a rank on this host may not have used the GPU yet, or failed to record: run `tracetool "
-      "doctor PID` for it")};
+      "check the directories of the other hosts; a rank on this host may not have used the GPU yet, or failed to record: run `tracetool doctor PID` for it")};
 }
 
 // Returns the runs by start time, the newest last.
@@ -113,7 +112,7 @@ void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted
     check_run(id, recordings, found);
   }
   if (any) return;
-  throw Error(Exit::usage, fmt::format("--run {}: no recording of this run; `tracetool runs` lists the runs", wanted));
+  throw Error(Exit::usage, "--run {}: no recording of this run; `tracetool runs` lists the runs", wanted);
 }
 
 std::uint64_t largest(const std::vector<std::string>& files) {

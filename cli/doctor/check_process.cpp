@@ -60,11 +60,10 @@ CheckResult check_path(const std::string& path) {
         kStart);
   }
   if (!fs::exists(path, error)) {
-    return fail("variables",
-                fmt::format("CUDA_INJECTION64_PATH={}: no such file (as seen from here; a container "
-                            "has its own files)",
-                            path),
-                "copy libagent.so there, or correct the path");
+    return fail(
+        "variables",
+        fmt::format("CUDA_INJECTION64_PATH={}: no such file (as seen from here; a container has its own files)", path),
+        "copy libagent.so there, or correct the path");
   }
   if (const std::string wrong = wrong_with_agent(path); !wrong.empty() && is_agent(path)) {
     return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} {}", path, wrong),

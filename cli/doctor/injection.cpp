@@ -132,8 +132,7 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
     plan.variables.emplace_back(kNvtx, options.agent);
   } else {
     plan.warning = fmt::format(
-        "{} is already set, so NVTX ranges and NCCL calls are not recorded; unset {}, "
-        "or overwrite it with --force",
+        "{} is already set, so NVTX ranges and NCCL calls are not recorded; unset {}, or overwrite it with --force",
         nvtx, kNvtx);
   }
   if (options.preload) {

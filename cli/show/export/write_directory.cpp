@@ -60,9 +60,9 @@ void refuse_others(const std::string& directory, const std::vector<std::string>&
     const std::string name = entry.path().filename().string();
     if (names.count(name) != 0 || !is_trace(name)) continue;
     throw Error(Exit::usage,
-                fmt::format("{} contains {}, which is not part of this export, but readers load all files there: "
-                            "choose an empty directory with -o, or remove it",
-                            directory, name));
+                "{} contains {}, which is not part of this export, but readers load all files there: "
+                "choose an empty directory with -o, or remove it",
+                directory, name);
   }
 }
 
@@ -72,8 +72,8 @@ void remove_old(const std::vector<std::string>& paths, ExportReport& report) {
     std::error_code error;
     if (fs::remove(path, error)) report.notes.push_back(path + ": deleted, because it is from an earlier export");
     if (!error) continue;
-    throw Error(Exit::cannot_open,
-                fmt::format("{}: from an earlier export, but cannot be deleted: {}; delete it", path, error.message()));
+    throw Error(Exit::cannot_open, "{}: from an earlier export, but cannot be deleted: {}; delete it", path,
+                error.message());
   }
 }
 

@@ -128,8 +128,7 @@ void write_wait_matrix(Html& page, const ReportFacts& facts) {
   HeatMap map;
   map.title = "Time that each rank waited for each other rank";
   map.description =
-      "Rows are ranks that waited; columns are ranks that started a collective last. A field shows the time waited; darker is longer. The last row is "
-      "the sum. Empty fields: no wait.";
+      "Rows are ranks that waited; columns are ranks that started a collective last. A field shows the time waited; darker is longer. The last row is the sum. Empty fields: no wait.";
   std::vector<std::string> names;  // texts of the columns
   for (const std::int64_t rank : ranks) {
     if (culprits.contains(rank)) map.culprits.insert(map.columns.size());

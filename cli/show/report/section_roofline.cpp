@@ -141,8 +141,7 @@ void draw_roofline(Html& page, const TableReading& rows, const RoofChart& chart)
   open_chart(
       page,
       {"Rate of operators by arithmetic intensity",
-       "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: "
-       "memory bandwidth to the left of the bend, compute to the right.",
+       "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: memory bandwidth to the left of the bend, compute to the right.",
        kRoofHeight, kRoofLetters});
   draw_axes(page, axes);
   for (const auto& [ridge, peak] : chart.roofs) draw_roof(page, axes, ridge, peak);

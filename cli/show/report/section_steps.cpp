@@ -166,8 +166,7 @@ void write_step_chart(Html& page, const ResultTable& steps) {
   write_spread(
       page,
       {"Duration of each training step",
-       "Steps from left to right. A dot is the median over the ranks; a bar goes from the shortest to the longest rank. Warm-up steps have hollow "
-       "dots. A triangle marks a step above the chart.",
+       "Steps from left to right. A dot is the median over the ranks; a bar goes from the shortest to the longest rank. Warm-up steps have hollow dots. A triangle marks a step above the chart.",
        "duration", "step", Unit::ns, marks_of(TableReading(steps))});
 }
 

@@ -51,8 +51,7 @@ void check_ranks(const AnalysisContext& context, const std::vector<ProcessId>& c
   for (const ProcessId id : chosen) there.push_back(context.catalog.processes[id].rank);
   for (const std::int64_t rank : ranks) {
     if (std::ranges::find(there, rank) == there.end())
-      throw Error(Exit::usage,
-                  fmt::format("--timeline-ranks: there is no rank {}; there are {}", rank, rank_list(there)));
+      throw Error(Exit::usage, "--timeline-ranks: there is no rank {}; there are {}", rank, rank_list(there));
   }
 }
 

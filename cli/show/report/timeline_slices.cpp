@@ -44,14 +44,11 @@ std::optional<std::int64_t> first_typical_step(const AnalysisContext& context,
 
 [[noreturn]] void throw_no_step(const std::map<std::int64_t, ShownTime>& steps, std::int64_t number) {
   if (steps.empty())
-    throw Error(
-        Exit::usage,
-        fmt::format("--step {}: no steps were found; without --step the report shows the first part of the trace",
-                    number));
+    throw Error(Exit::usage,
+                "--step {}: no steps were found; without --step the report shows the first part of the trace", number);
   std::vector<std::int64_t> numbers;
   for (const auto& [there, time] : steps) numbers.push_back(there);
-  throw Error(Exit::usage,
-              fmt::format("--step {}: there is no step {}; there are {}", number, number, number_list(numbers)));
+  throw Error(Exit::usage, "--step {}: there is no step {}; there are {}", number, number, number_list(numbers));
 }
 
 // Returns the analyzed time of the chosen processes.
