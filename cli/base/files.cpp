@@ -144,10 +144,9 @@ int TemporaryName::make_file() {
 }
 
 void TemporaryName::put_in_place() {
-  if (std::rename(node_->path.c_str(), target_.c_str()) != 0) {
+  if (std::rename(node_->path.c_str(), target_.c_str()) != 0)
     throw Error(Exit::cannot_open, "{}: cannot move the output there: {}; choose another output with -o", target_,
                 std::strerror(errno));
-  }
   node_->is_used = false;
 }
 

@@ -1,7 +1,6 @@
 #include "cli/base/output_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -154,9 +153,9 @@ void OutputFile::fail(const char* what, int error) const {
               what_to_do(error));
 }
 
-std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later) {
+std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later, bool compress) {
   auto file = std::make_unique<OutputFile>(path, later);
-  if (!path.ends_with(".gz")) return file;
+  if (!compress && !path.ends_with(".gz")) return file;
   return std::make_unique<GzipSink>(std::move(file));
 }
 

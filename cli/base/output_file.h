@@ -67,7 +67,7 @@ class OutputFile : public ByteSink {
   std::uint64_t bytes_ = 0;
 };
 
-// Returns an OutputFile, with a GzipSink on top if the name ends in ".gz".
-std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later = nullptr);
+// Returns an OutputFile, with a GzipSink on top if the name ends in ".gz" or `compress` is set.
+std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later = nullptr, bool compress = false);
 
 }  // namespace cli

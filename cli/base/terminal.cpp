@@ -1,6 +1,5 @@
 #include "cli/base/terminal.h"
 
-#include <fmt/format.h>
 #include <locale.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

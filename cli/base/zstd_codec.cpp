@@ -1,6 +1,5 @@
 #include "cli/base/zstd_codec.h"
 
-#include <fmt/format.h>
 #include <zstd.h>
 
 #include <new>

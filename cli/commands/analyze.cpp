@@ -1,6 +1,5 @@
 #include "cli/answers/tables/analyze.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -72,10 +71,9 @@ bool is_called(const Column& column, std::string name) {
 
 void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen,
                  const NameRules* class_rules) {
-  if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
+  if (!find_table_format(options.format)->holds_several && chosen.size() > 1)
     refuse_analyze(fmt::format("--format {}: this format has one table; choose it, as in --only {}", options.format,
                                chosen.front()->name));
-  }
   if (options.by != GroupBy::none &&
       std::ranges::none_of(chosen, [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
@@ -94,10 +92,9 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
     for (const Column& column : columns) keys.push_back(column.key);
     return std::ranges::any_of(columns, [&](const Column& column) { return is_called(column, options.sort); });
   };
-  if (std::ranges::none_of(chosen, has)) {
+  if (std::ranges::none_of(chosen, has))
     refuse_analyze(fmt::format("--sort {}: no such column{}; `tracetool analyze --list` lists them", options.sort,
                                did_you_mean(options.sort, keys)));
-  }
 }
 
 // Sorts numbers in descending order and names in ascending order, with unknown values last. Returns false if there is

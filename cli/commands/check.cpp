@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -26,10 +25,9 @@ struct CheckOptions {
 
 void refuse_without_steps(const comparison::RunProfile& run, const std::string& path) {
   const std::string see = fmt::format("`tracetool analyze {} --only steps` lists the steps", shell_word(path));
-  if (run.whole || run.steps.empty()) {
+  if (run.whole || run.steps.empty())
     throw Error(Exit::bad_content, "{}: no training steps{}; {}", run.source,
                 run.whole ? " were found in the selection" : " are complete on all its ranks", see);
-  }
   const auto busy =
       run.group(comparison::QuantityGroup::step).find(comparison::Quantity{std::string(comparison::kBusy)});
   const std::vector<std::int64_t> busy_ns = busy == run.group(comparison::QuantityGroup::step).end()

@@ -1,7 +1,5 @@
 #include "cli/commands/clock_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <set>

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -27,10 +26,9 @@ struct DiffOptions {
 bool has_choice(const ComparedRun& run) { return run.selection.any() || !run.inputs.run.empty(); }
 
 void name_sides(DiffOptions& options) {
-  if (options.paths.size() > 2) {
+  if (options.paths.size() > 2)
     throw Error(Exit::usage, "expected two traces, A and B, but {} are given; give a directory, or quote the glob",
                 options.paths.size());
-  }
   if (options.paths.empty())
     throw Error(Exit::usage, "missing traces; give two, as in `tracetool diff before/ after/`");
   options.a->inputs.paths = {options.paths.front()};
@@ -49,9 +47,8 @@ void check_only(const DiffOptions& options) {
       throw Error(Exit::usage, "--only {}: no such table{}; tables: {}", name, did_you_mean(name, names),
                   fmt::join(names, ", "));
   }
-  if (!find_table_format(options.format)->holds_several && options.only.size() != 1) {
+  if (!find_table_format(options.format)->holds_several && options.only.size() != 1)
     throw Error(Exit::usage, "--format {}: this format has one table; choose it, as in --only kernels", options.format);
-  }
 }
 
 std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const std::vector<std::string>& only) {
@@ -65,11 +62,10 @@ std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const st
 }
 
 void refuse_nothing(const comparison::RunProfile& run, std::string_view side) {
-  if (run.steps.empty()) {
+  if (run.steps.empty())
     throw Error(Exit::bad_content,
                 "{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0", side,
                 run.source, side == "A" ? "a" : "b");
-  }
   if (run.gpus == 0)
     throw Error(Exit::bad_content, "{} ({}): no GPU work and no steps; `tracetool info` prints its content", side,
                 run.source);

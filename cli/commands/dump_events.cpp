@@ -1,7 +1,5 @@
 #include "cli/commands/dump_events.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 

@@ -110,10 +110,9 @@ const ExportFormat& wanted_format(const ExportOptions& options) {
 }
 
 Form form_of(const ExportOptions& options, const ExportFormat& format) {
-  if (wants_manifest(options) && !format.in_manifest) {
+  if (wants_manifest(options) && !format.in_manifest)
     refuse(fmt::format("--manifest: it holds only files for Perfetto; --{} writes {} instead", format.flag,
                        format.per_rank ? "a directory of files" : "one file"));
-  }
   return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::directory : Form::file;
 }
 
@@ -147,9 +146,8 @@ void check_output(const ExportTarget& target, const std::vector<TraceInput>& inp
 void check_max_size(const ExportOptions& options, const ExportTarget& target) {
   constexpr std::uint64_t kLeast = 10'000, kMost = std::uint64_t{1} << 50;
   const std::uint64_t bytes = options.max_bytes.value_or(0);
-  if (bytes != 0 && target.form != Form::file) {
+  if (bytes != 0 && target.form != Form::file)
     refuse("--max-size: formats with a file per rank cannot be split; export less with --steps or --time");
-  }
   if (bytes == 0 || (bytes >= kLeast && bytes <= kMost)) return;
   refuse("--max-size: expected 10kB to 1PiB, or 0 for unlimited");
 }
@@ -175,13 +173,11 @@ void check_options(const ExportOptions& options, const ExportTarget& target) {
   check_max_size(options, target);
   check_native(options, target);
   const bool native_tar = target.form == Form::manifest && target.format->is_native;
-  if (native_tar && target.path.ends_with(".gz")) {
+  if (native_tar && target.path.ends_with(".gz"))
     refuse(fmt::format("{}: the files in the TAR are already compressed; use the ending .tar", target.path));
-  }
   if (options.json && target.path == "-") refuse("--json: the export goes to stdout; write it to a file with -o");
-  if (options.gzip && (native_tar || target.form == Form::directory)) {
+  if (options.gzip && (native_tar || target.form == Form::directory))
     refuse("--gzip: only for one file, like - (stdout), or a TAR of JSON; use the ending .gz for others");
-  }
 }
 
 }  // namespace

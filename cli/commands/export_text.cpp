@@ -1,7 +1,5 @@
 #include "cli/commands/export_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -42,11 +40,10 @@ void say_left_out(const ExportReport& report) {
 
 void say_files(const ExportReport& report, const ExportSaid& said) {
   if (report.files.size() == 1 && report.files[0].path == said.output) return;
-  if (report.whole_bytes > 0) {
+  if (report.whole_bytes > 0)
     print_line("{}: {}, more than --max-size {}: split into {} segments, {} of {} cuts between steps", said.output,
                size_text(report.whole_bytes, said), size_in_words(said.max_bytes), report.files.size(),
                report.cuts_at_steps, report.files.size() - 1);
-  }
   constexpr std::size_t kNamed = 16;
   for (std::size_t i = 0; i < std::min(kNamed, report.files.size()); ++i) {
     const WrittenFile& file = report.files[i];
@@ -93,9 +90,8 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   }
   say_left_out(report);
   say(report.split_flows, "flows from one segment to another: not written");
-  if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text) {
+  if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text)
     print_line("  for one smaller file with all flows: export --pftrace");
-  }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
   say(summary.one_ended_flows - report.split_flow_ends,
       fmt::format("flow endpoints are not written, because their other endpoint is not {}", where));

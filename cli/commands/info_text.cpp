@@ -1,7 +1,5 @@
 #include "cli/commands/info_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -100,12 +98,10 @@ std::string summary(const Catalog& catalog) {
 
 std::string losses(const Process& process) {
   std::string out;
-  if (process.format == SourceFormat::ring && !process.cut.empty()) {
+  if (process.format == SourceFormat::ring && !process.cut.empty())
     add_line(out, "{}: {}", name_of(process), process.cut);
-  }
-  if (overwrote(process)) {
+  if (overwrote(process))
     add_line(out, "{}: {} (increase TRACETOOL_BUFFER to keep more)", name_of(process), overwritten_text(process));
-  }
   if (left_unrecorded(process) && process.format == SourceFormat::ring) {  // for other files, the notes report it
     add_line(out, "{}: {}", name_of(process), unrecorded_text(process));
   }
@@ -211,9 +207,8 @@ std::string text_of(const LaunchSummary& s) {
       fmt::format("kernels: {} launch configuration{}", s.configurations, s.configurations == 1 ? "" : "s");
   if (s.cooperative > 0) text += fmt::format(", {} cooperative", s.cooperative);
   if (s.clustered > 0) text += fmt::format(", {} in clusters of up to {} blocks", s.clustered, s.most_cluster_blocks);
-  if (s.most_local_bytes_per_thread > 0) {
+  if (s.most_local_bytes_per_thread > 0)
     text += fmt::format(", local memory of up to {} bytes per thread", s.most_local_bytes_per_thread);
-  }
   if (s.priorities.size() < 2) return text + '\n';
   const char* before = "; streams of priority ";
   for (const std::int64_t priority : s.priorities) text += std::exchange(before, ", ") + std::to_string(priority);

@@ -1,7 +1,5 @@
 #include "cli/commands/inputs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -37,16 +35,14 @@ class InputList {
 
   // Links to one file may have different ranks; the same path may not.
   void add_ranked(TraceInput input) {
-    if (std::error_code error; std::filesystem::is_directory(input.path, error)) {
+    if (std::error_code error; std::filesystem::is_directory(input.path, error))
       throw Error(Exit::usage, "--rank {}={}: this is a directory; give a file, as in --rank 3=traces/worker.ring",
                   *input.rank, input.path);
-    }
     const auto [ranked, is_first] =
         ranked_.try_emplace(std::filesystem::path(input.path).lexically_normal().string(), *input.rank);
-    if (!is_first && ranked->second != *input.rank) {
+    if (!is_first && ranked->second != *input.rank)
       throw Error(Exit::usage, "{} is given two ranks, --rank {} and --rank {}; give one", input.path, ranked->second,
                   *input.rank);
-    }
     if (!is_first) return;
     const auto [place, is_new] = places_.try_emplace(real_path(input.path), traces.size());
     if (is_new || traces[place->second].rank) {
@@ -106,9 +102,8 @@ std::string inputs_text(const InputOptions& inputs) {
 }
 
 std::vector<TraceInput> find_inputs(const InputOptions& options) {
-  if (options.paths.empty() && options.ranks.empty()) {
+  if (options.paths.empty() && options.ranks.empty())
     throw Error(Exit::usage, "missing traces; give files, a directory or a glob, as in `tracetool info traces/`");
-  }
   InputList list;
   ChosenFiles chosen = choose_run(find_files(options.paths), options.run);
   for (std::string& path : chosen.paths) list.add(std::move(path));

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -29,9 +28,8 @@ void run_merge(const MergeCommandOptions& options) {
   refuse_input_as_output(inputs, output);
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
-    if (real_path(options.report) == real_path(output)) {
+    if (real_path(options.report) == real_path(output))
       throw Error(Exit::usage, "--report {}: is also the output; name another file", options.report);
-    }
   }
   const std::size_t found = inputs.size();
   const std::vector<std::string> left_out = leave_out_unfit(inputs);
@@ -54,10 +52,9 @@ void run_merge(const MergeCommandOptions& options) {
   }
   print_line("{}: {}, {}, {}", output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
-  if (!left_out.empty()) {
+  if (!left_out.empty())
     throw Error(Exit::bad_content, "{} of {} inputs were skipped in {}; it contains the others", left_out.size(), found,
                 output);
-  }
   if (output == "-") return;
   if (options.partial) {
     const std::string parts = std::filesystem::path(output).replace_filename("*.ttrace").string();

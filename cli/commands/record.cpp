@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -27,22 +26,19 @@ struct RecordOptions {
 void find_agent_for(doctor::InjectionOptions& options) {
   std::string searched;
   options.agent = doctor::find_agent(searched);
-  if (options.agent.empty()) {
+  if (options.agent.empty())
     throw Error(Exit::cannot_open,
                 "libagent.so was not found ({}); put it next to tracetool, or set TRACETOOL_AGENT to its path",
                 searched);
-  }
-  if (const std::string wrong = doctor::wrong_with_agent(options.agent); !wrong.empty()) {
+  if (const std::string wrong = doctor::wrong_with_agent(options.agent); !wrong.empty())
     throw Error(Exit::cannot_open, "{} {}; use the libagent.so that came with this tracetool", options.agent, wrong);
-  }
 }
 
 // Returns the option of a setting: --flush-ms for TRACETOOL_FLUSH_MS.
 std::string flag_of(const trace::Setting& setting) {
   std::string flag = "--";
-  for (const char c : std::string_view(setting.name).substr(std::string_view("TRACETOOL_").size())) {
+  for (const char c : std::string_view(setting.name).substr(std::string_view("TRACETOOL_").size()))
     flag += c == '_' ? '-' : static_cast<char>(c - 'A' + 'a');
-  }
   return flag;
 }
 
@@ -112,15 +108,13 @@ void run_record(const RecordOptions& options) {
 // Words before the program (run_program.h) are options of `record` or errors.
 void check_command(const std::vector<std::string>& command, std::vector<std::string> unknown) {
   unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the "--" itself
-  if (!unknown.empty()) {
+  if (!unknown.empty())
     throw Error(Exit::usage,
                 "record has no option {}; put the program's options after the program, "
                 "as in tracetool record -- python train.py --lr 3",
                 unknown[0]);
-  }
-  if (command.empty()) {
+  if (command.empty())
     throw Error(Exit::usage, "missing command after --; example: tracetool record -- python train.py");
-  }
 }
 
 std::function<void()> set_up_record(CLI::App& app) {

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <set>
 
@@ -23,10 +22,9 @@ std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& ca
   for (const Process& process : catalog.processes) {
     if (process.rank >= 0) there.insert(process.rank);
   }
-  if (const auto missing = ranges.first_missing(there)) {
+  if (const auto missing = ranges.first_missing(there))
     throw Error(Exit::usage, "--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
                 there.empty() ? "which has unknown ranks" : "which has " + rank_list({there.begin(), there.end()}));
-  }
   std::vector<std::int64_t> ranks;
   for (const std::int64_t rank : there) {
     if (ranges.holds(rank)) ranks.push_back(rank);

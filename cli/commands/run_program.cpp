@@ -1,7 +1,6 @@
 #include "cli/commands/run_program.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -1,7 +1,5 @@
 #include "cli/timeline/merge/runs.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -85,11 +83,10 @@ RunRow row_of(const Run& run, const std::vector<Process>& processes) {
 
 void run_runs(const RunsOptions& options) {
   std::error_code error;
-  if (!std::filesystem::is_directory(options.directory, error)) {
+  if (!std::filesystem::is_directory(options.directory, error))
     throw Error(Exit::cannot_open,
                 "{}: not a directory; give a directory of recordings, or use `tracetool info` for a file",
                 options.directory);
-  }
   const RunList list = list_runs(find_files({options.directory}));
   if (list.runs.empty()) refuse_without_trace(options.directory, list.skipped);
   print_notes(skipped_text(list.skipped));

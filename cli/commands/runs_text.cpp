@@ -1,7 +1,5 @@
 #include "cli/commands/runs_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -27,9 +25,8 @@ struct Search {
 
 std::string names(const std::vector<Run>& runs) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(runs.size(), kNamedRuns); ++i) {
+  for (std::size_t i = 0; i < std::min(runs.size(), kNamedRuns); ++i)
     text += (i == 0 ? "" : ", ") + runs[runs.size() - 1 - i].name;
-  }
   return runs.size() > kNamedRuns ? fmt::format("{}, and {} older ones", text, runs.size() - kNamedRuns) : text;
 }
 
@@ -41,12 +38,11 @@ std::vector<Run> chosen(const RunList& list, const std::string& root, FoundBy by
     const auto named = std::ranges::find(list.runs, run, &Run::name);
     return named == list.runs.end() ? std::vector<Run>() : std::vector{*named};
   }
-  if (list.runs.size() > 1 && run.empty()) {
+  if (list.runs.size() > 1 && run.empty())
     notes.push_back(
         fmt::format("{}: {} runs; using the newest, {}; choose another with --run NAME, or all with --run all; "
                     "`tracetool runs {}` lists them",
                     root, list.runs.size(), run_text(list.runs.back()), shell_word(root)));
-  }
   return {list.runs.back()};
 }
 
@@ -114,10 +110,9 @@ ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& r
     search.by = file.by;
     search.files.push_back(file);
   }
-  if (searches.empty() && !run.empty() && run != kAllRuns) {
+  if (searches.empty() && !run.empty() && run != kAllRuns)
     throw Error(Exit::usage, "--run {}: this chooses a run of a directory, but files are given; give the directory",
                 run);
-  }
   std::size_t found = 0;
   std::vector<Run> others;
   for (const auto& [root, search] : searches) {
@@ -130,18 +125,15 @@ ChosenFiles choose_run(const std::vector<FoundFile>& files, const std::string& r
     }
     std::move(list.runs.begin(), list.runs.end(), std::back_inserter(others));
   }
-  if (found == 0 && !searches.empty()) {
-    throw Error(Exit::usage, "--run {}: no such run; runs: {}", run, names(others));
-  }
+  if (found == 0 && !searches.empty()) throw Error(Exit::usage, "--run {}: no such run; runs: {}", run, names(others));
   return result;
 }
 
 std::string runs_text(const std::vector<RunRow>& rows) {
   Table table({"run", "start", "ranks", "span", "overwritten", "lost", "size", "state"});
-  for (const RunRow& row : rows) {
+  for (const RunRow& row : rows)
     table.add({row.name, row.start_ns == 0 ? "?" : time_text(row.start_ns), ranks_text(row), duration_text(row.span_ns),
                fmt::format("{}", row.overwritten), fmt::format("{}", row.lost), bytes_text(row.bytes), row.state});
-  }
   std::string text = table.text();
   for (const RunRow& row : rows) {
     if (row.removed_runs > 0) add_line(text, "{} {}", row.name, removed_runs_text(row.removed_runs));

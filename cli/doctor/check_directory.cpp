@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -33,9 +32,8 @@ std::vector<std::string> recordings_below(const std::string& directory, std::err
 
 std::string some(const std::vector<std::int64_t>& ranks) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(ranks.size(), kNamedRanks); ++i) {
+  for (std::size_t i = 0; i < std::min(ranks.size(), kNamedRanks); ++i)
     text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  }
   return ranks.size() > kNamedRanks ? text + ", ..." : text;
 }
 
@@ -99,10 +97,9 @@ void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted
   const auto runs = by_run(all);
   if (runs.empty()) return;
   if (wanted == kLatestRun) {
-    if (runs.size() > 1) {
+    if (runs.size() > 1)
       found.push_back(
           ok("runs", fmt::format("{} runs; checking the newest, choose another with --run NAME", runs.size())));
-    }
     return check_run(runs.back().first, runs.back().second, found);
   }
   bool any = false;
@@ -136,15 +133,13 @@ CheckResults check_empty(const std::string& directory) {
 
 CheckResults check_directory(const std::string& directory, const std::string& run) {
   std::error_code error;
-  if (!fs::exists(directory, error)) {
+  if (!fs::exists(directory, error))
     return {fail("directory", fmt::format("{} does not exist: nothing was recorded there", directory),
                  "start the program with `tracetool record -- CMD`; if it already runs, use `tracetool doctor PID`")};
-  }
   const std::vector<std::string> files = recordings_below(directory, error);
-  if (error && files.empty()) {
+  if (error && files.empty())
     return {fail("directory", fmt::format("{} cannot be listed: {}", directory, error.message()),
                  "run tracetool as the user who recorded, or change the permissions")};
-  }
   if (files.empty()) return check_empty(directory);
   CheckResults found;
   std::vector<ReadRecording> all;

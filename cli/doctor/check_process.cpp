@@ -53,22 +53,19 @@ bool is_agent(const std::string& path) {
 
 CheckResult check_path(const std::string& path) {
   std::error_code error;
-  if (path[0] != '/') {
+  if (path[0] != '/')
     return fail(
         "variables",
         fmt::format("CUDA_INJECTION64_PATH={} is not absolute; children in other directories cannot find it", path),
         kStart);
-  }
-  if (!fs::exists(path, error)) {
+  if (!fs::exists(path, error))
     return fail(
         "variables",
         fmt::format("CUDA_INJECTION64_PATH={}: no such file (as seen from here; a container has its own files)", path),
         "copy libagent.so there, or correct the path");
-  }
-  if (const std::string wrong = wrong_with_agent(path); !wrong.empty() && is_agent(path)) {
+  if (const std::string wrong = wrong_with_agent(path); !wrong.empty() && is_agent(path))
     return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} {}", path, wrong),
                 "use the libagent.so of this machine");
-  }
   if (!is_agent(path)) {
     const std::string_view tool = trace::tool_of(path);
     return fail("variables",
@@ -142,9 +139,8 @@ std::map<std::string, std::string> parse_environ(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view one = bytes.substr(0, bytes.find('\0'));
     bytes.remove_prefix(std::min(bytes.size(), one.size() + 1));
-    if (const std::size_t equals = one.find('='); equals != one.npos) {
+    if (const std::size_t equals = one.find('='); equals != one.npos)
       found.emplace(one.substr(0, equals), one.substr(equals + 1));
-    }
   }
   return found;
 }
@@ -186,25 +182,22 @@ ProcessView view_process(int pid) {
 }
 
 CheckResults check_variables(const ProcessView& process, bool agent_is_mapped) {
-  if (!process.environ_error.empty()) {
+  if (!process.environ_error.empty())
     return {warn("variables", fmt::format("cannot be read: {}", process.environ_error),
                  "run doctor as its user, or as root")};
-  }
   const std::string off = value(process, "TRACETOOL_DISABLE"), path = value(process, "CUDA_INJECTION64_PATH");
-  if (!off.empty() && off != "0") {
+  if (!off.empty() && off != "0")
     return {fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off),
                  "start the program without this variable")};
-  }
   if (!path.empty()) return {check_path(path)};
   if (agent_is_mapped) return {ok("variables", "CUDA_INJECTION64_PATH was set by the preloaded agent")};
   return {fail("variables", "CUDA_INJECTION64_PATH is not set, so CUDA does not load the agent", kStart)};
 }
 
 CheckResults check_mapped(const ProcessView& process) {
-  if (!process.maps_error.empty()) {
+  if (!process.maps_error.empty())
     return {warn("agent", fmt::format("its libraries cannot be seen: {}", process.maps_error),
                  "run doctor as its user, or as root")};
-  }
   const std::vector<std::string> agents = files_named(process, "libagent"), driver = files_named(process, "libcuda.so");
   CheckResults found;
   if (driver.empty()) {
@@ -231,9 +224,8 @@ CheckResults check_mapped(const ProcessView& process) {
 }
 
 CheckResults check_process(const ProcessView& process, int pid) {
-  if (!process.exists) {
+  if (!process.exists)
     return {fail("process", fmt::format("no process {}", pid), "check its recordings with `tracetool doctor DIR`")};
-  }
   const std::string place = process.directory.empty() ? "" : " in " + process.directory;
   CheckResults found{ok("process", fmt::format("{} {}{}", pid, process.name, place))};
   const bool agent_is_mapped = !files_named(process, "libagent").empty();

@@ -1,7 +1,5 @@
 #include "cli/doctor/checks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 

@@ -1,7 +1,6 @@
 #include "cli/doctor/injection.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -135,9 +134,8 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
         "{} is already set, so NVTX ranges and NCCL calls are not recorded; unset {}, or overwrite it with --force",
         nvtx, kNvtx);
   }
-  if (options.preload) {
+  if (options.preload)
     plan.variables.emplace_back("LD_PRELOAD", preload_with(value_of(variable, "LD_PRELOAD"), options.agent));
-  }
   plan.variables.emplace_back("TRACETOOL_DIR", directory_of(options, variable));
   plan.variables.insert(plan.variables.end(), options.settings.begin(), options.settings.end());
   return plan;
@@ -170,14 +168,12 @@ std::uint64_t ring_bytes_wanted() {
 
 CheckResults check_output_directory(const std::string& path, std::uint64_t ring_bytes) {
   const OutputDirectory directory = look_at(path);
-  if (!directory.is_directory) {
+  if (!directory.is_directory)
     return {fail("directory", fmt::format("{} is not a directory", directory.existing),
                  "choose a directory with TRACETOOL_DIR or -o")};
-  }
-  if (!directory.writable) {
+  if (!directory.writable)
     return {fail("directory", fmt::format("you have no permission to write {}", directory.existing),
                  "set TRACETOOL_DIR (or record -o) to a directory that you can write to")};
-  }
   CheckResults found;
   const std::string where = where_it_is(path, directory);
   if (directory.free_bytes < ring_bytes) {

@@ -38,8 +38,8 @@ using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Ext
 struct ResultTable {
   std::string_view name;
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;  // one cell per column
-  std::vector<std::string> notes;       // facts that a reader of the numbers needs; a sentence each
+  std::vector<std::vector<Cell>> rows = {};  // one cell per column
+  std::vector<std::string> notes = {};       // facts that a reader of the numbers needs; a sentence each
 };
 
 // Reads the rows of a finished table by column keys, for code that combines several tables. A missing table has no

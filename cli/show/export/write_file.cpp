@@ -1,7 +1,5 @@
 #include "cli/show/export/write_file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
@@ -70,12 +68,6 @@ std::vector<CutPlan::Cut> CutPlan::cuts(std::uint64_t total_bytes) const {
 
 namespace {
 
-std::unique_ptr<ByteSink> open_sink(const ExportJob& job, const std::string& path, Placement* later = nullptr) {
-  std::unique_ptr<ByteSink> sink = open_output(path, later);
-  const bool named = path.ends_with(".gz");
-  return job.gzip && !named ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
-}
-
 // Steps of different ranks begin at nearly the same time, so the first rank with steps represents all.
 std::vector<std::int64_t> step_starts(const ExportJob& job) {
   std::vector<std::int64_t> starts;
@@ -109,9 +101,9 @@ void write_parts(const ExportJob& job, const std::string& output, const std::vec
   for (std::size_t first = 0; first < count; first += kPiecesAtOnce) {
     Pieces pieces{layout, first};
     const std::size_t end = std::min(first + kPiecesAtOnce, count);
-    for (std::size_t i = first; i < end; ++i) {
-      pieces.alive.push_back(std::make_unique<Piece>(job, open_sink(job, part_name(output, i + 1, count), &together)));
-    }
+    for (std::size_t i = first; i < end; ++i)
+      pieces.alive.push_back(
+          std::make_unique<Piece>(job, open_output(part_name(output, i + 1, count), &together, job.gzip)));
     write_pieces(job, pieces);
     for (std::size_t i = first; i < end; ++i) {
       report.summary += pieces.alive[i - first]->summary();
@@ -159,7 +151,7 @@ void note_older(const std::string& output, ExportReport& report) {
 ExportReport write_file(const ExportJob& job, const std::string& output, std::uint64_t limit_bytes) {
   const std::uint64_t most = output == "-" ? 0 : limit_bytes;
   Pieces whole;
-  whole.alive.push_back(std::make_unique<Piece>(job, open_sink(job, output), most));
+  whole.alive.push_back(std::make_unique<Piece>(job, open_output(output, nullptr, job.gzip), most));
   CutPlan plan(most, step_starts(job));
   ExportReport report;
   report.left_out = write_pieces(job, whole, most == 0 ? nullptr : &plan);
@@ -174,10 +166,9 @@ ExportReport write_file(const ExportJob& job, const std::string& output, std::ui
     report.files.push_back(written(output, piece));
   }
   if (output != "-") note_older(output, report);
-  if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes) {
+  if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes)
     report.notes.push_back(fmt::format("stdout is never split: it gets {} bytes, more than --max-size {}",
                                        report.whole_bytes, limit_bytes));
-  }
   return report;
 }
 

@@ -23,10 +23,9 @@ std::string value_text(double value, Unit unit) {
 
 std::string bar_text(const BarChart& chart, const Bar& bar) {
   std::string text = bar.label + ":";
-  for (std::size_t i = 0; i < chart.parts.size(); ++i) {
+  for (std::size_t i = 0; i < chart.parts.size(); ++i)
     text += fmt::format("{} {}{}", i == 0 ? "" : ",", chart.parts[i].label.empty() ? "" : chart.parts[i].label + " ",
                         value_text(bar.values[i], chart.unit));
-  }
   return text;
 }
 

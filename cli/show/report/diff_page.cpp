@@ -1,7 +1,5 @@
 #include "cli/show/report/diff_page.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

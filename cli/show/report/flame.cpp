@@ -1,7 +1,5 @@
 #include "cli/show/report/flame.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -104,9 +102,7 @@ class FlameSink : public ByteSink {
     tree.longest = {"flame",
                     {{"gpu_ns", Unit::ns, "Time of the kernels, copies or memsets launched there"},
                      {"gpu_share_pct", Unit::percent, "Share in all GPU work"},
-                     {"stack", Unit::text, "Names from the outermost to the kernel"}},
-                    {},
-                    {}};
+                     {"stack", Unit::text, "Names from the outermost to the kernel"}}};
     for (auto& [ns, path] : lines_) tree.longest.rows.push_back({ns, percent(ns, total_ns_), std::move(path)});
   }
 

@@ -1,9 +1,6 @@
 #include "cli/show/report/html.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 
 #include "cli/base/text.h"
 

@@ -1,7 +1,5 @@
 #include "cli/show/report/page.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,5 +1,4 @@
 // Bandwidth of collectives, and waits between ranks.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,4 @@
 // Findings of diagnose, each with links to the times in the timeline at which it occurs.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,4 @@
 // Sections with a bar for each GPU: its time by activity, communication, idle time, phases and memory.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -80,7 +79,7 @@ bool has_phases(const ReportFacts& facts) {
 
 // Returns one row per GPU, without the steps in `warm_ups`.
 ResultTable mean_phases(const TableReading& rows, const std::set<std::int64_t>& warm_ups) {
-  ResultTable table{"mean_phases", {kRankColumn, kPhaseColumn, kDeviceColumn}, {}, {}};
+  ResultTable table{"mean_phases", {kRankColumn, kPhaseColumn, kDeviceColumn}};
   for (const ColumnFill& part : kPhaseFills) table.columns.push_back({part.key, Unit::ns, "Mean over the steps"});
   struct Sums {
     std::array<std::int64_t, std::size(kPhaseFills)> ns{};

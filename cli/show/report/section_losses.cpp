@@ -1,5 +1,4 @@
 // Data missing from the recordings, and the accuracy of the hosts' clocks.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -48,7 +47,7 @@ std::string losses_text(std::uint64_t overwritten, std::uint64_t lost, std::uint
 }
 
 struct LossSums {
-  ResultTable table{"losses", loss_columns(), {}, {}};
+  ResultTable table{"losses", loss_columns()};
   std::uint64_t overwritten = 0, lost = 0, incomplete = 0, cut = 0;
 };
 
@@ -121,7 +120,7 @@ bool has_clocks(const ReportFacts& facts) {
 void write_clocks_section(const ReportFacts& facts, Html& page) {
   if (!facts.clocks.empty()) write_paragraph(page, facts.clocks);
   if (facts.fits.empty()) return;
-  ResultTable table{"clocks", clock_columns(), {}, {}};
+  ResultTable table{"clocks", clock_columns()};
   for (const ClockFit& fit : chosen_fits(facts)) {
     auto& cells = table.rows.emplace_back();
     append(cells, fit.host, rank_list(fit.ranks), fit.offset_ns, fit.drift_ppm, static_cast<std::int64_t>(fit.samples),

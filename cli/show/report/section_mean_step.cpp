@@ -1,5 +1,4 @@
 // The mean step as one bar with a list of its numbers.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,4 @@
 // The roofline chart: speed of operators over their arithmetic intensity, with the limits of the GPU.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

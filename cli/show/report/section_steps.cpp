@@ -1,5 +1,4 @@
 // The lengths of steps, and a summary of the run.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -207,7 +206,7 @@ ResultTable step_times(const std::vector<ResultTable>& tables) {
     const auto rank = rows.get<std::int64_t>(row, "rank");
     step.longest_rank = rank ? Cell(*rank) : Cell();
   }
-  ResultTable table{"step_times", step_time_columns(), {}, {}};
+  ResultTable table{"step_times", step_time_columns()};
   for (auto& [number, step] : steps) {
     const auto [shortest, longest] = std::minmax_element(step.lengths_ns.begin(), step.lengths_ns.end());
     const std::int64_t shortest_ns = *shortest, longest_ns = *longest;

@@ -1,7 +1,5 @@
 #include "cli/show/report/table_html.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <vector>

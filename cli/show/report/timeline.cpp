@@ -62,31 +62,26 @@ std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const s
   std::ranges::copy_if(chosen, std::back_inserter(shown), [&](ProcessId id) {
     return ranks.empty() || std::ranges::find(ranks, context.catalog.processes[id].rank) != ranks.end();
   });
-  if (!ranks.empty() && shown.size() > kShownRanks) {
+  if (!ranks.empty() && shown.size() > kShownRanks)
     notes.push_back(fmt::format(
         "the timeline shows slices of {} of the {} ranks in --timeline-ranks; of the others it shows GPU utilization",
         kShownRanks, shown.size()));
-  }
   shown.resize(std::min(shown.size(), kShownRanks));
   return shown;
 }
 
 SliceColor color_of(const TimelineSlice& slice, std::string_view name) {
+  if (is_gpu_work(slice.kind)) {
+    if (slice.work_class == WorkClass::comm) return SliceColor::comm;
+    if (slice.work_class == WorkClass::memory) return SliceColor::memory;
+    return slice.kind == Kind::kernel && is_gemm_name(name) ? SliceColor::matmul : SliceColor::compute;
+  }
+  if (is_api_call(slice.kind)) return SliceColor::call;
   switch (slice.kind) {
-    case Kind::kernel:
-    case Kind::graph:
-    case Kind::memcpy:
-    case Kind::memset:
-      if (slice.work_class == WorkClass::comm) return SliceColor::comm;
-      if (slice.work_class == WorkClass::memory) return SliceColor::memory;
-      return slice.kind == Kind::kernel && is_gemm_name(name) ? SliceColor::matmul : SliceColor::compute;
     case Kind::nccl:
       return SliceColor::comm;
     case Kind::sync:
       return SliceColor::sync;
-    case Kind::runtime:
-    case Kind::driver:
-      return SliceColor::call;
     case Kind::cpu_op:
       return SliceColor::cpu_op;
     case Kind::nvtx:

@@ -1,5 +1,4 @@
 // The timeline section: its data as JSON, and the markup around it.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>

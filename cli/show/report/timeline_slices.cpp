@@ -1,7 +1,5 @@
 #include "cli/show/report/timeline_slices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 

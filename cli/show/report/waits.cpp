@@ -76,9 +76,7 @@ class Waits : public TablesObserver {
     tables_.by_step = {"step_waits",
                        {kStepColumn,
                         {"for_rank", Unit::number, "Rank that was waited for"},
-                        {"exposed_ns", Unit::ns, "Exposed time of all ranks' waits for it"}},
-                       {},
-                       {}};
+                        {"exposed_ns", Unit::ns, "Exposed time of all ranks' waits for it"}}};
     for (const auto& [where, exposed_ns] : by_step_)
       tables_.by_step.rows.push_back({where.first, where.second, exposed_ns});
   }
@@ -168,9 +166,7 @@ class Waits : public TablesObserver {
                                {"collectives", Unit::count, "Number of collectives in which it started last"},
                                {"wait_ns", Unit::ns,
                                 "Time from the start of the waiting rank to that of the last rank, summed over them"},
-                               {"exposed_ns", Unit::ns, "Part of wait_ns without compute"}}),
-                       {},
-                       {}};
+                               {"exposed_ns", Unit::ns, "Part of wait_ns without compute"}})};
     for (const auto& [where, sum] : by_rank_) {
       std::vector<Cell> cells;
       append_process(cells, context_.catalog.processes[where.first], context_.keys);
