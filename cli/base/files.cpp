@@ -33,22 +33,18 @@ const char* make_room(int error) {
 
 }  // namespace
 
-TempFile::TempFile(std::string directory) : directory_(std::move(directory)) {}
-
 TempFile::~TempFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-void TempFile::open() {
-  std::string name = directory_ + "/tracetool.XXXXXX";
-  fd_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd_ < 0) fail("cannot create a temporary file", errno);
-  ::unlink(name.c_str());
-}
-
 std::uint64_t TempFile::append(std::string_view bytes) {
   const std::lock_guard lock(mutex_);
-  if (fd_ < 0) open();
+  if (fd_ < 0) {
+    std::string name = directory_ + "/tracetool.XXXXXX";
+    fd_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd_ < 0) fail("cannot create a temporary file", errno);
+    ::unlink(name.c_str());
+  }
   const std::uint64_t at = bytes_;
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(bytes_));

@@ -170,8 +170,6 @@ Progress::Progress(std::string_view what)
       terminal_(::isatty(STDERR_FILENO) != 0 && !is_quiet()),
       next_(std::chrono::steady_clock::now() + kQuiet) {}
 
-Progress::~Progress() { done(); }
-
 void Progress::done() {
   if (shown_) fmt::print(stderr, "{}", kWipeLine);
   shown_ = false;
@@ -181,10 +179,6 @@ void Progress::add(std::uint64_t steps) {
   if (!terminal_) return;
   const std::lock_guard lock(mutex_);
   steps_ += steps;
-  show();
-}
-
-void Progress::show() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + kPeriod;

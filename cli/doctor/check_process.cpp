@@ -78,8 +78,7 @@ CheckResult check_path(const std::string& path) {
 
 void check_cupti_copies(const ProcessView& process, CheckResults& found) {
   const std::vector<std::string> copies = files_named(process, "libcupti.so");
-  std::string all;
-  for (const std::string& copy : copies) all += (all.empty() ? "" : ", ") + copy;
+  const std::string all = fmt::format("{}", fmt::join(copies, ", "));
   if (copies.size() > 1) {
     found.push_back(warn("cupti", fmt::format("{} copies of libcupti are loaded: {}", copies.size(), all),
                          "set TRACETOOL_CUPTI to the program's own copy, so that only one is loaded"));
@@ -200,13 +199,11 @@ CheckResults check_mapped(const ProcessView& process) {
                  "run doctor as its user, or as root")};
   const std::vector<std::string> agents = files_named(process, "libagent"), driver = files_named(process, "libcuda.so");
   CheckResults found;
-  if (driver.empty()) {
-    found.push_back(
-        warn("cuda", "the CUDA driver is not loaded: nothing to record yet",
-             "check another process if this is a launcher or a DataLoader worker: they do not use the GPU"));
-  } else {
-    found.push_back(ok("cuda", driver[0]));
-  }
+  found.push_back(
+      driver.empty()
+          ? warn("cuda", "the CUDA driver is not loaded: nothing to record yet",
+                 "check another process if this is a launcher or a DataLoader worker: they do not use the GPU")
+          : ok("cuda", driver[0]));
   if (!agents.empty()) {
     found.push_back(ok("agent", agents[0]));
   } else if (driver.empty()) {

@@ -174,26 +174,22 @@ CheckResults check_output_directory(const std::string& path, std::uint64_t ring_
   if (!directory.writable)
     return {fail("directory", fmt::format("you have no permission to write {}", directory.existing),
                  "set TRACETOOL_DIR (or record -o) to a directory that you can write to")};
-  CheckResults found;
   const std::string where = where_it_is(path, directory);
-  if (directory.free_bytes < ring_bytes) {
-    found.push_back(fail("directory", fmt::format("{}: a ring needs {}", where, bytes_text(ring_bytes)),
-                         "free disk space, or reduce TRACETOOL_BUFFER"));
-  } else if (!directory.takes_files) {
-    found.push_back(fail("directory", fmt::format("{}, but no free inode: no file can be created", where),
-                         "delete files, or set TRACETOOL_DIR to another disk"));
-  } else if (file_size_limit() < ring_bytes) {
-    found.push_back(fail("directory",
-                         fmt::format("files are limited to {} (ulimit -f), but a ring needs {}",
-                                     bytes_text(file_size_limit()), bytes_text(ring_bytes)),
-                         "raise the limit, or reduce TRACETOOL_BUFFER"));
-  } else if (!directory.maps_in_place) {
-    found.push_back(warn("directory", fmt::format("{}: this file system cannot map a ring", where),
-                         "set TRACETOOL_DIR to local storage (ext4, xfs, tmpfs)"));
-  } else {
-    found.push_back(ok("directory", fmt::format("{}; a ring needs {}", where, bytes_text(ring_bytes))));
-  }
-  return found;
+  if (directory.free_bytes < ring_bytes)
+    return {fail("directory", fmt::format("{}: a ring needs {}", where, bytes_text(ring_bytes)),
+                 "free disk space, or reduce TRACETOOL_BUFFER")};
+  if (!directory.takes_files)
+    return {fail("directory", fmt::format("{}, but no free inode: no file can be created", where),
+                 "delete files, or set TRACETOOL_DIR to another disk")};
+  if (file_size_limit() < ring_bytes)
+    return {fail("directory",
+                 fmt::format("files are limited to {} (ulimit -f), but a ring needs {}", bytes_text(file_size_limit()),
+                             bytes_text(ring_bytes)),
+                 "raise the limit, or reduce TRACETOOL_BUFFER")};
+  if (!directory.maps_in_place)
+    return {warn("directory", fmt::format("{}: this file system cannot map a ring", where),
+                 "set TRACETOOL_DIR to local storage (ext4, xfs, tmpfs)")};
+  return {ok("directory", fmt::format("{}; a ring needs {}", where, bytes_text(ring_bytes)))};
 }
 
 CheckResults check_used_directory(const std::string& path, std::uint64_t ring_bytes, bool is_live) {

@@ -27,14 +27,10 @@ void CutPlan::note(std::int64_t start_ns, std::uint64_t bytes) {
   last_ns_ = start_ns;
   if (step_ < step_starts_.size() && step_starts_[step_] <= start_ns) {
     while (step_ + 1 < step_starts_.size() && step_starts_[step_ + 1] <= start_ns) ++step_;
-    add(step_starts_[step_++], bytes, true);
+    candidates_.push_back({step_starts_[step_++], bytes, true});
   } else if (bytes - (candidates_.empty() ? 0 : candidates_.back().bytes) >= limit_bytes_ / 256) {
-    add(start_ns, bytes, false);
+    candidates_.push_back({start_ns, bytes, false});
   }
-}
-
-void CutPlan::add(std::int64_t at_ns, std::uint64_t bytes, bool at_step) {
-  candidates_.push_back({at_ns, bytes, at_step});
 }
 
 // Returns the best of the candidates from index `from` on, for a segment that begins at `begin_bytes`.

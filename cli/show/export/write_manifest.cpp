@@ -161,8 +161,6 @@ void TarWriter::member(std::string_view name, std::uint64_t size) {
   size_ = size;
 }
 
-void TarWriter::write(std::string_view bytes) { out_.write(bytes); }
-
 void TarWriter::pad() {
   out_.write(std::string((kBlock - size_ % kBlock) % kBlock, '\0'));
   size_ = 0;

@@ -13,6 +13,8 @@ namespace cli::report {
 
 namespace {
 
+// Bandwidth of collectives.
+
 constexpr std::size_t kMostBandwidths = 20;
 
 std::string bandwidth_label(const TableReading& comm, std::size_t row) {
@@ -186,8 +188,6 @@ void write_stragglers(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
-
-// Bandwidth of collectives.
 
 SectionEntry bandwidth_section() {
   return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_rows("comm")};

@@ -18,6 +18,8 @@ namespace cli::report {
 
 namespace {
 
+// The time of each rank by activity.
+
 void write_time(const ReportFacts& facts, Html& page) {
   const TableReading gpus(facts.tables, "temporal");
   BarChart chart{"Time of each GPU",
@@ -197,8 +199,6 @@ void write_memory(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
-
-// The time of each rank by activity.
 
 bool has_gpu_time(const ReportFacts& facts) { return TableReading(facts.tables, "temporal").sum("span_ns") > 0; }
 

@@ -15,6 +15,8 @@ namespace cli::report {
 
 namespace {
 
+// Missing data.
+
 Cell told(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 Cell counted(std::uint64_t number) { return Cell(static_cast<std::int64_t>(number)); }
 
@@ -132,8 +134,6 @@ void write_clocks_section(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
-
-// Missing data.
 
 SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses, has_losses}; }
 
