@@ -159,4 +159,10 @@ std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later,
   return std::make_unique<GzipSink>(std::move(file));
 }
 
+void write_output(const std::string& path, std::string_view text) {
+  OutputFile out(path);
+  out.write(text);
+  out.finish();
+}
+
 }  // namespace cli

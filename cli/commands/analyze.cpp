@@ -139,14 +139,8 @@ std::string list_text() {
   return out;
 }
 
-void write_out(const std::string& text, const std::string& path) {
-  OutputFile out(path);
-  out.write(text);
-  out.finish();
-}
-
 void run_analyze(AnalyzeOptions options) {
-  if (options.list) return write_out(list_text(), "-");
+  if (options.list) return write_output("-", list_text());
   AnalysisRequest request;
   const bool summary = wants_summary(options);
   request.analyses = summary ? summary_analyses() : chosen_analyses(options);
@@ -165,7 +159,7 @@ void run_analyze(AnalyzeOptions options) {
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found, request);
   print_notes(result.notes);
   make_text_for(options.output);
-  if (summary) return write_out(summary_text(result.tables, inputs_text(*options.inputs)), options.output);
+  if (summary) return write_output(options.output, summary_text(result.tables, inputs_text(*options.inputs)));
   bool sorted = options.sort.empty();
   for (ResultTable& table : result.tables) {
     sorted = (!options.sort.empty() && sort_rows(table, options.sort)) || sorted;
@@ -173,7 +167,7 @@ void run_analyze(AnalyzeOptions options) {
   }
   if (!sorted)
     print_line("tracetool: --sort {}: no printed table has this column; the tables are not sorted", options.sort);
-  write_out(find_table_format(options.format)->write(result.tables), options.output);
+  write_output(options.output, find_table_format(options.format)->write(result.tables));
 }
 
 std::function<void()> set_up_analyze(CLI::App& app) {

@@ -63,10 +63,8 @@ std::string diff_command(const CheckOptions& options) {
 }
 
 void write_summary(const std::string& path, const std::string& verdict, const comparison::Judgements& judgements) {
-  OutputFile out(path);
-  out.write(fmt::format("### tracetool check\n\n{}\n\n{}", markdown_text(verdict),
-                        find_table_format("md")->write(comparison::judged_tables(judgements))));
-  out.finish();
+  write_output(path, fmt::format("### tracetool check\n\n{}\n\n{}", markdown_text(verdict),
+                                 find_table_format("md")->write(comparison::judged_tables(judgements))));
 }
 
 // Returns what regressed: "the step and 1 class"; kernels if no class did.
@@ -133,14 +131,9 @@ void run_check(const CheckOptions& options) {
   const bool regressed = judgements.verdict == comparison::Judgement::regressed;
   const std::string verdict = verdict_of(options, comparison, judgements);
   if (!options.summary.empty()) write_summary(options.summary, verdict, judgements);
-  OutputFile out("-");
-  if (options.json) {
-    out.write(find_table_format("json")->write(comparison::judged_tables(judgements)));
-  } else {
-    out.write(regressed ? find_table_format("text")->write({comparison::regressed_table(judgements)})
-                        : visible_text(verdict) + "\n");
-  }
-  out.finish();
+  write_output("-", options.json ? find_table_format("json")->write(comparison::judged_tables(judgements))
+                    : regressed  ? find_table_format("text")->write({comparison::regressed_table(judgements)})
+                                 : visible_text(verdict) + "\n");
   const std::string next = diff_command(options);
   if (regressed) throw Error(Exit::gate_failed, "check failed: {}; next: {}", verdict, next);
   if (judgements.verdict == comparison::Judgement::passed || options.allow_unjudged) return;

@@ -46,11 +46,7 @@ std::string rules_text() {
 }
 
 void run_diagnose(const DiagnoseOptions& options) {
-  if (options.list) {
-    OutputFile out("-");
-    out.write(rules_text());
-    return out.finish();
-  }
+  if (options.list) return write_output("-", rules_text());
   rules::DiagnosisRequest request;
   request.rules = chosen_rules(options);
   request.selection = selection_of(*options.selection);

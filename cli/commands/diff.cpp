@@ -131,25 +131,21 @@ void run_diff(DiffOptions options) {
     const std::string page =
         report::diff_page_html({fmt::format("tracetool diff of {}", inputs), inputs,
                                 comparison::diff_verdict(a, b, comparison), std::move(tables), parts});
-    OutputFile out(options.html);
-    out.write(page);
-    out.finish();
+    write_output(options.html, page);
     print_line("{}: {} bytes", options.html == "-" ? "stdout" : options.html, page.size());
     if (options.html != "-") print_line("next: open {} in a browser", shell_word(options.html));
     return;
   }
   make_text_for(options.output);
-  OutputFile out(options.output);
   if (for_people) {
     tables.erase(tables.begin());  // the table of runs, which the verdict describes
     if (!options.all) limit_rows(tables);
     const std::string verdict = comparison::diff_verdict(a, b, comparison);
-    out.write((options.format == "md" ? markdown_paragraphs(verdict) : verdict) +
-              comparison::diff_text(tables, format));
+    write_output(options.output, (options.format == "md" ? markdown_paragraphs(verdict) : verdict) +
+                                     comparison::diff_text(tables, format));
   } else {
-    out.write(format.write(tables));
+    write_output(options.output, format.write(tables));
   }
-  out.finish();
 }
 
 std::function<void()> set_up_diff(CLI::App& app) {

@@ -18,11 +18,9 @@ namespace {
 void run_help(const CLI::App& all, const std::string& name) {
   const auto named = all.get_subcommands([&](const CLI::App* sub) { return !name.empty() && sub->get_name() == name; });
   if (named.empty() && !name.empty()) refuse_command(name);
-  OutputFile out("-");
   // App::help() of the program would print the help of the parsed command, which is this one.
-  out.write(named.empty() ? all.get_formatter()->make_help(&all, all.get_name(), CLI::AppFormatMode::Normal)
-                          : named.front()->help(all.get_name()));
-  out.finish();
+  write_output("-", named.empty() ? all.get_formatter()->make_help(&all, all.get_name(), CLI::AppFormatMode::Normal)
+                                  : named.front()->help(all.get_name()));
 }
 
 std::function<void()> set_up_help(CLI::App& app) {
@@ -36,9 +34,7 @@ void write_page(const std::filesystem::path& path, const std::string& text) {
   std::filesystem::create_directories(path.parent_path(), error);
   if (error)
     throw Error(Exit::cannot_open, "{}: cannot create the directory: {}", path.parent_path().string(), error.message());
-  OutputFile out(path.string());
-  out.write(text);
-  out.finish();
+  write_output(path.string(), text);
 }
 
 // Writes all pages and scripts to their directories below share/.

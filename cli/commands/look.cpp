@@ -68,9 +68,7 @@ void run_look(const InputOptions& options, std::size_t memory_mib) {
   text += '\n';
   add_line(text, "next: tracetool diagnose {}", diagnosed.inputs);
   add_line(text, "next: tracetool report {}", diagnosed.inputs);
-  OutputFile out("-");
-  out.write(text);
-  out.finish();
+  write_output("-", text);
 }
 
 std::function<void()> set_up_look(CLI::App& app) {

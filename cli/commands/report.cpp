@@ -37,9 +37,7 @@ void run_report(const ReportOptions& options) {
   const std::string output = options.output.empty() ? default_output(*options.inputs, inputs, ".html") : options.output;
   refuse_input_as_output(inputs, output);
   const report::Report report = report_of(options, inputs, output);
-  OutputFile out(output);
-  out.write(report.html);
-  out.finish();
+  write_output(output, report.html);
   print_notes(report.notes);
   const bool is_file = output != "-";
   print_line("{}: {}, {} bytes", is_file ? output : "stdout", count_text(report.findings, "finding"),

@@ -118,9 +118,7 @@ ResultTable table_of(const MeanStep& mean) {
   ResultTable table{"mean_step",
                     {{"part", Unit::text, "GPU activity, or cause of idle time"},
                      {"mean_ns", Unit::ns, "Mean over steps and GPUs"},
-                     {"share_pct", Unit::percent, "Share of the step"}},
-                    {},
-                    {}};
+                     {"share_pct", Unit::percent, "Share of the step"}}};
   for (const MeanPart& part : mean.parts)
     table.rows.push_back({part.name, part.sum_ns / mean.rows, percent(part.sum_ns, mean.span_ns)});
   return table;
