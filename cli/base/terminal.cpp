@@ -9,7 +9,6 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
 
 #include "cli/base/text.h"
 

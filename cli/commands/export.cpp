@@ -3,8 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <string>
 
 #include "cli/base/files.h"
 #include "cli/base/output_file.h"

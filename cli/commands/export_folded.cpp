@@ -1,7 +1,5 @@
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "cli/answers/tables/analyze.h"
 #include "cli/answers/tables/call_paths.h"

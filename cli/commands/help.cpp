@@ -3,8 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"

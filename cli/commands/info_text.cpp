@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "cli/base/json_text.h"
 #include "cli/base/terminal.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <unordered_map>
-#include <utility>
 
 #include "cli/answers/derived/lost_slices.h"
 #include "cli/base/error.h"

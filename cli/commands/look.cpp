@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
 #include "cli/answers/rules/write_findings.h"
 #include "cli/answers/tables/summary.h"

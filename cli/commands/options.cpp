@@ -1,7 +1,5 @@
 #include "cli/commands/options.h"
 
-#include <string_view>
-
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 

@@ -1,5 +1,4 @@
 
-#include <set>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"

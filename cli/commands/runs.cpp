@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <set>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"

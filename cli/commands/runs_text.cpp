@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "cli/base/error.h"
 #include "cli/base/json_text.h"

@@ -1,7 +1,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 
 #include "cli/base/terminal.h"

@@ -11,7 +11,6 @@
 #include <iterator>
 #include <map>
 #include <unordered_map>
-#include <utility>
 
 #include "cli/trace/short_name.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
-#include <utility>
 
 #include "cli/base/text.h"
 #include "cli/show/export/pieces.h"

@@ -1,7 +1,6 @@
 #include "cli/show/report/diff_page.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "cli/answers/tables/device_gaps.h"

@@ -75,7 +75,7 @@ struct TimelineColor {
   std::string_view palette() const { return fill ? colour_of(*fill) : own; }
 };
 
-// In the order of SliceColor.
+// Has the order of SliceColor.
 const std::array<TimelineColor, 10>& timeline_colors();
 
 }  // namespace cli::report

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <memory>
-#include <utility>
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
-#include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/summary.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"

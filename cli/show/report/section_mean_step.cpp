@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/summary.h"

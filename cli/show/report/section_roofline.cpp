@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <utility>
 
 #include "cli/base/text.h"
 #include "cli/show/report/chart.h"

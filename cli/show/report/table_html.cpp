@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <vector>
 
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/text.h"

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <span>
-#include <tuple>
 
 #include "cli/base/error.h"
 #include "cli/formats/export/exporter.h"

@@ -1,8 +1,6 @@
 // The timeline section: its data as JSON, and the markup around it.
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "cli/base/json_text.h"
 #include "cli/base/text.h"

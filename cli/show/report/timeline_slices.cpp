@@ -1,7 +1,6 @@
 #include "cli/show/report/timeline_slices.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"

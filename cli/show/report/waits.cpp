@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/timeline/gpu/gpu_intervals.h"
