@@ -14,10 +14,6 @@ namespace {
 std::unique_ptr<Exporter> chrome_json(const FormatOptions&) {
   return chrome::with_async_slices(chrome::make_chrome_json());
 }
-std::unique_ptr<Exporter> pftrace(const FormatOptions& options) {
-  return chrome::with_async_slices(make_pftrace(options));
-}
-std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return kineto::make_exporter(options); }
 
 void hide(Process& process) {
   process.counts = process.overwritten = process.lost = {};
@@ -50,14 +46,14 @@ const std::vector<ExportFormat>& export_formats() {
        .help = "Perfetto's native format, for ui.perfetto.dev and trace_processor",
        .viewers = "ui.perfetto.dev or trace_processor",
        .extension = ".pftrace",
-       .make = pftrace,
+       .make = [](const FormatOptions& options) { return chrome::with_async_slices(make_pftrace(options)); },
        .in_manifest = true,
        .is_native = true},
       {.flag = "kineto",
        .help = "One Kineto file per rank, for HTA, TensorBoard and TraceLens",
        .viewers = "HTA, TensorBoard or TraceLens",
        .extension = ".pt.trace.json.gz",
-       .make = kineto_json,
+       .make = kineto::make_exporter,
        .per_rank = true,
        .computed = "ProfilerStep#N for the steps found, and Python calls from the operators' stacks",
        .joins_ranks = false},
