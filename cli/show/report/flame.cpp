@@ -1,5 +1,3 @@
-#include "cli/show/report/flame.h"
-
 #include <algorithm>
 #include <charconv>
 #include <memory>

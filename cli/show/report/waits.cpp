@@ -1,9 +1,8 @@
-#include "cli/show/report/waits.h"
-
 #include <algorithm>
 #include <map>
 
 #include "cli/answers/tables/cells.h"
+#include "cli/show/report/section.h"
 #include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/trace/event_times.h"
 
