@@ -69,7 +69,7 @@ FileServer::FileServer(std::uint16_t port) : token_(random_token()) {
   auto* any = reinterpret_cast<sockaddr*>(&address);
   if (listener_ < 0 || ::bind(listener_, any, size) != 0 || ::listen(listener_, kMostWaiting) != 0 ||
       ::getsockname(listener_, any, &size) != 0) {
-    throw Error(Exit::cannot_open, fmt::format("127.0.0.1:{}: {}", port, std::strerror(errno)));
+    throw Error(Exit::cannot_open, "127.0.0.1:{}: {}", port, std::strerror(errno));
   }
   port_ = ntohs(address.sin_port);
 }
@@ -79,7 +79,7 @@ void FileServer::open(ServedFile file) {
   file_fd_ = ::open(file_.path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status {};
   if (file_fd_ < 0 || ::fstat(file_fd_, &status) != 0)
-    throw Error(Exit::cannot_open, fmt::format("{}: {}", file_.path, std::strerror(errno)));
+    throw Error(Exit::cannot_open, "{}: {}", file_.path, std::strerror(errno));
   bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 

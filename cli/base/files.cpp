@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,22 +33,18 @@ const char* make_room(int error) {
 
 }  // namespace
 
-TempFile::TempFile(std::string directory) : directory_(std::move(directory)) {}
-
 TempFile::~TempFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-void TempFile::open() {
-  std::string name = directory_ + "/tracetool.XXXXXX";
-  fd_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd_ < 0) fail("cannot create a temporary file", errno);
-  ::unlink(name.c_str());
-}
-
 std::uint64_t TempFile::append(std::string_view bytes) {
   const std::lock_guard lock(mutex_);
-  if (fd_ < 0) open();
+  if (fd_ < 0) {
+    std::string name = directory_ + "/tracetool.XXXXXX";
+    fd_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd_ < 0) fail("cannot create a temporary file", errno);
+    ::unlink(name.c_str());
+  }
   const std::uint64_t at = bytes_;
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(bytes_));
@@ -67,8 +62,7 @@ void TempFile::read(std::uint64_t offset, std::size_t size, std::string& out) co
 }
 
 void TempFile::fail(const char* what, int error) const {
-  throw Error(Exit::cannot_open,
-              fmt::format("{}: {}: {}; {}", directory_, what, std::strerror(error), make_room(error)));
+  throw Error(Exit::cannot_open, "{}: {}: {}; {}", directory_, what, std::strerror(error), make_room(error));
 }
 
 std::string scratch_directory(const std::string& output_path) {
@@ -146,10 +140,9 @@ int TemporaryName::make_file() {
 }
 
 void TemporaryName::put_in_place() {
-  if (std::rename(node_->path.c_str(), target_.c_str()) != 0) {
-    throw Error(Exit::cannot_open, fmt::format("{}: cannot move the output there: {}; choose another output with -o",
-                                               target_, std::strerror(errno)));
-  }
+  if (std::rename(node_->path.c_str(), target_.c_str()) != 0)
+    throw Error(Exit::cannot_open, "{}: cannot move the output there: {}; choose another output with -o", target_,
+                std::strerror(errno));
   node_->is_used = false;
 }
 
@@ -167,8 +160,8 @@ NewDirectory::NewDirectory(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) return;
   remove_empty();
-  throw Error(Exit::cannot_open, fmt::format("{}: cannot create this directory: {}; choose another with -o", path,
-                                             error == EEXIST ? "it is a file" : std::strerror(error)));
+  throw Error(Exit::cannot_open, "{}: cannot create this directory: {}; choose another with -o", path,
+              error == EEXIST ? "it is a file" : std::strerror(error));
 }
 
 NewDirectory::~NewDirectory() { remove_empty(); }

@@ -13,7 +13,7 @@ namespace cli {
 // A scratch file without a name. It disappears with the process, however the process ends.
 class TempFile {
  public:
-  explicit TempFile(std::string directory);  // does not open the file yet
+  explicit TempFile(std::string directory) : directory_(std::move(directory)) {}  // does not open the file yet
   ~TempFile();
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;
@@ -28,7 +28,6 @@ class TempFile {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  void open();
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string directory_;

@@ -43,21 +43,11 @@ void escaped_code(JsonText& out, std::uint32_t code) {
 }
 
 void escaped(JsonText& out, unsigned char byte) {
-  switch (byte) {
-    case '"':
-      return out.raw("\\\"");
-    case '\\':
-      return out.raw("\\\\");
-    case '\n':
-      return out.raw("\\n");
-    case '\r':
-      return out.raw("\\r");
-    case '\t':
-      return out.raw("\\t");
-    default:
-      break;
-  }
-  escaped_code(out, byte);
+  constexpr std::string_view kNamed = "\"\\\n\r\t", kLetters = "\"\\nrt";
+  const std::size_t named = kNamed.find(static_cast<char>(byte));
+  if (named == kNamed.npos) return escaped_code(out, byte);
+  const char text[] = {'\\', kLetters[named]};
+  out.raw({text, sizeof text});
 }
 
 // Writes the character at `p`, which needs escaping or replacement; returns its length in bytes.
@@ -150,7 +140,7 @@ std::string_view valid_utf8(std::string_view text, std::string& scratch) {
 }
 
 bool json_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return plain_byte(static_cast<unsigned char>(c)); });
+  return std::ranges::all_of(text, [](char c) { return plain_byte(static_cast<unsigned char>(c)); });
 }
 
 std::string json_quoted(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "cli/base/output_file.h"
@@ -117,6 +118,35 @@ class JsonWriter {
     begin(key);
     out_.raw("null");
   }
+  // Writes members: a key and its text or number, the next key, ...
+  template <typename Value, typename... More>
+  void members(std::string_view key, const Value& value, const More&... more) {
+    if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+      text(key, value);
+    } else {
+      number(key, value);
+    }
+    if constexpr (sizeof...(more) > 0) members(more...);
+  }
+  // Writes an object with these members.
+  template <typename... Members>
+  void object(std::string_view key, const Members&... all) {
+    open('{', key);
+    members(all...);
+    close('}');
+  }
+  // Writes an array. `write` writes one item.
+  template <typename List, typename Write>
+  void array(std::string_view key, const List& list, Write&& write) {
+    open('[', key);
+    for (const auto& item : list) write(item);
+    close(']');
+  }
+  // Writes an array of texts or numbers.
+  template <typename List>
+  void array(std::string_view key, const List& list) {
+    array(key, list, [this](const auto& item) { members({}, item); });
+  }
 
  private:
   void begin(std::string_view key) {
@@ -130,5 +160,17 @@ class JsonWriter {
   JsonText& out_;
   bool first_ = true;
 };
+
+// Writes one JSON object and a line break. `write` writes its members.
+template <typename Write>
+void write_json(ByteSink& sink, Write&& write) {
+  JsonText out(sink);
+  JsonWriter json(out);
+  json.open('{');
+  write(json);
+  json.close('}');
+  out.raw("\n");
+  out.flush();
+}
 
 }  // namespace cli

@@ -1,13 +1,11 @@
 #include "cli/base/output_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -22,6 +20,39 @@ constexpr std::uint32_t kLevel = 1;
 constexpr std::size_t kLevelBytes = ISAL_DEF_LVL1_DEFAULT;
 constexpr std::size_t kOutputBytes = 256 << 10;
 constexpr std::size_t kMaxInput = 1u << 30;  // the library counts in 32 bits
+
+const char* what_to_do(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "the disk is full; free some space, or choose another output with -o";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose an output that you can write to with -o";
+    case ENOENT:
+      return "create that directory first, or choose another output with -o";
+    case EISDIR:
+      return "that is a directory; give a file with -o";
+    case EFBIG:
+      return "the file system or a limit (ulimit -f) allows no larger file; choose another output with -o";
+    case EMFILE:
+    case ENFILE:
+      return "raise the open file limit (ulimit -n)";
+    case EPIPE:
+      return "the program that reads the output has ended";
+    default:
+      return "choose another output with -o";
+  }
+}
+
+// Returns the target of a symbolic link, so that it is replaced instead of the link.
+std::string resolve_link(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto resolved = std::filesystem::weakly_canonical(path, error);
+  return error ? path : resolved.string();
+}
 
 }  // namespace
 
@@ -59,7 +90,7 @@ void GzipSink::deflate() {
     stream.next_out = state_->output.data();
     stream.avail_out = static_cast<std::uint32_t>(state_->output.size());
     const int result = isal_deflate(&stream);
-    if (result != COMP_OK) throw Error(Exit::cannot_open, fmt::format("gzip: the compressor failed ({})", result));
+    if (result != COMP_OK) throw Error(Exit::cannot_open, "gzip: the compressor failed ({})", result);
     const std::size_t made = state_->output.size() - stream.avail_out;
     below_->write({reinterpret_cast<const char*>(state_->output.data()), made});
   } while (stream.avail_out == 0);
@@ -71,43 +102,6 @@ void GzipSink::finish() {
   deflate();
   below_->finish();
 }
-
-namespace {
-
-const char* what_to_do(int error) {
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-      return "the disk is full; free some space, or choose another output with -o";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "choose an output that you can write to with -o";
-    case ENOENT:
-      return "create that directory first, or choose another output with -o";
-    case EISDIR:
-      return "that is a directory; give a file with -o";
-    case EFBIG:
-      return "the file system or a limit (ulimit -f) allows no larger file; choose another output with -o";
-    case EMFILE:
-    case ENFILE:
-      return "raise the open file limit (ulimit -n)";
-    case EPIPE:
-      return "the program that reads the output has ended";
-    default:
-      return "choose another output with -o";
-  }
-}
-
-// Returns the target of a symbolic link, so that it is replaced instead of the link.
-std::string resolve_link(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const auto resolved = std::filesystem::weakly_canonical(path, error);
-  return error ? path : resolved.string();
-}
-
-}  // namespace
 
 OutputFile::OutputFile(const std::string& path, Placement* later)
     : target_(path == "-" ? "stdout" : resolve_link(path)), later_(later), is_stdout_(path == "-") {
@@ -155,14 +149,20 @@ void OutputFile::finish() {
 }
 
 void OutputFile::fail(const char* what, int error) const {
-  throw Error(Exit::cannot_open, fmt::format("{}: {}: {} (after {} bytes); {}", target_, what, std::strerror(error),
-                                             bytes_, what_to_do(error)));
+  throw Error(Exit::cannot_open, "{}: {}: {} (after {} bytes); {}", target_, what, std::strerror(error), bytes_,
+              what_to_do(error));
 }
 
-std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later) {
+std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later, bool compress) {
   auto file = std::make_unique<OutputFile>(path, later);
-  if (!path.ends_with(".gz")) return file;
+  if (!compress && !path.ends_with(".gz")) return file;
   return std::make_unique<GzipSink>(std::move(file));
+}
+
+void write_output(const std::string& path, std::string_view text) {
+  OutputFile out(path);
+  out.write(text);
+  out.finish();
 }
 
 }  // namespace cli

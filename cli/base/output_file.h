@@ -67,7 +67,10 @@ class OutputFile : public ByteSink {
   std::uint64_t bytes_ = 0;
 };
 
-// Returns an OutputFile, with a GzipSink on top if the name ends in ".gz".
-std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later = nullptr);
+// Returns an OutputFile, with a GzipSink on top if the name ends in ".gz" or `compress` is set.
+std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later = nullptr, bool compress = false);
+
+// Writes a whole file, or stdout if `path` is "-". Throws Error (cannot_open).
+void write_output(const std::string& path, std::string_view text);
 
 }  // namespace cli

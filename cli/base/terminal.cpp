@@ -1,6 +1,5 @@
 #include "cli/base/terminal.h"
 
-#include <fmt/format.h>
 #include <locale.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,9 +9,6 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cli/base/text.h"
 
@@ -59,8 +55,37 @@ std::vector<Character> characters_of(std::string_view text) {
 }
 
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
+
+constexpr std::string_view kBetween = "  ";
+constexpr std::size_t kLeastText = 20;
+
+// Cells of a numeric column are numbers, unknown or empty.
+bool is_number(const std::string& cell) {
+  const std::size_t first = cell.find_first_not_of("-<");  // as in -1.5 and <0.01
+  return cell == "?" || cell == "-" ||
+         (first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
+}
+
+// Narrows the widest text columns until a line has at most `most` columns or each text column has kLeastText. 0 means
+// no limit.
+void fit(std::vector<std::size_t>& width, const std::vector<bool>& is_number, std::size_t most) {
+  std::size_t whole = kBetween.size() * (width.size() - 1);
+  for (const std::size_t each : width) whole += each;
+  while (most != 0 && whole > most) {
+    std::size_t widest = width.size();
+    for (std::size_t i = 0; i < width.size(); ++i) {
+      if (!is_number[i] && width[i] > kLeastText && (widest == width.size() || width[i] > width[widest])) widest = i;
+    }
+    if (widest == width.size()) return;
+    --width[widest];
+    --whole;
+  }
+}
+
+constexpr std::chrono::milliseconds kQuiet(1000), kPeriod(200);
+constexpr const char* kWipeLine = "\r\x1b[K";
 
 }  // namespace
 
@@ -113,36 +138,6 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return fmt::format("{}{}{}", text.substr(0, head), kGap, text.substr(tail));
 }
 
-namespace {
-
-constexpr std::string_view kBetween = "  ";
-constexpr std::size_t kLeastText = 20;
-
-// Cells of a numeric column are numbers, unknown or empty.
-bool is_number(const std::string& cell) {
-  const std::size_t first = cell.find_first_not_of("-<");  // as in -1.5 and <0.01
-  return cell == "?" || cell == "-" ||
-         (first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
-}
-
-// Narrows the widest text columns until a line has at most `most` columns or each text column has kLeastText. 0 means
-// no limit.
-void fit(std::vector<std::size_t>& width, const std::vector<bool>& is_number, std::size_t most) {
-  std::size_t whole = kBetween.size() * (width.size() - 1);
-  for (const std::size_t each : width) whole += each;
-  while (most != 0 && whole > most) {
-    std::size_t widest = width.size();
-    for (std::size_t i = 0; i < width.size(); ++i) {
-      if (!is_number[i] && width[i] > kLeastText && (widest == width.size() || width[i] > width[widest])) widest = i;
-    }
-    if (widest == width.size()) return;
-    --width[widest];
-    --whole;
-  }
-}
-
-}  // namespace
-
 void Table::add(std::vector<std::string> row) {
   for (std::string& cell : row) cell = visible_text(cell);
   rows_.push_back(std::move(row));
@@ -169,19 +164,10 @@ std::string Table::text() const {
   return out;
 }
 
-namespace {
-
-constexpr std::chrono::milliseconds kQuiet(1000), kPeriod(200);
-constexpr const char* kWipeLine = "\r\x1b[K";
-
-}  // namespace
-
 Progress::Progress(std::string_view what)
     : what_(visible_text(what)),
       terminal_(::isatty(STDERR_FILENO) != 0 && !is_quiet()),
       next_(std::chrono::steady_clock::now() + kQuiet) {}
-
-Progress::~Progress() { done(); }
 
 void Progress::done() {
   if (shown_) fmt::print(stderr, "{}", kWipeLine);
@@ -192,10 +178,6 @@ void Progress::add(std::uint64_t steps) {
   if (!terminal_) return;
   const std::lock_guard lock(mutex_);
   steps_ += steps;
-  show();
-}
-
-void Progress::show() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
   next_ = now + kPeriod;

@@ -51,7 +51,7 @@ class Table {
 class Progress {
  public:
   explicit Progress(std::string_view what);  // `what` is, for example, "reading"
-  ~Progress();
+  ~Progress() { done(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
@@ -66,8 +66,6 @@ class Progress {
   static constexpr std::uint64_t kSteps = 1 << 14;
 
  private:
-  void show();
-
   const std::string what_;
   bool terminal_;
   std::uint64_t own_steps_ = 0;

@@ -1,7 +1,6 @@
 #include "cli/base/text.h"
 
 #include <fmt/compile.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -24,13 +23,27 @@ void add_byte(std::string& out, unsigned char byte) {
   out += named != kNamed.npos ? std::string{'\\', kLetters[named]} : fmt::format("\\x{:02x}", byte);
 }
 
+// Four significant digits of ns / unit_ns, rounded. Integers, because exports write many of these.
+std::string four_digits(std::int64_t ns, std::int64_t unit_ns) {
+  constexpr std::int64_t kFiveDigits = 10'000;
+  std::int64_t step_ns = unit_ns / 1'000;
+  const auto rounded = [&] { return (ns + step_ns / 2) / step_ns; };
+  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{:03}"), rounded() / 1'000, rounded() % 1'000);
+  step_ns *= 10;
+  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{:02}"), rounded() / 100, rounded() % 100);
+  step_ns *= 10;
+  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{}"), rounded() / 10, rounded() % 10);
+  step_ns *= 10;
+  return fmt::format(FMT_COMPILE("{}"), rounded());
+}
+
 }  // namespace
 
 std::string visible_text(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const auto stop = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto stop = std::ranges::find_if_not(text, is_plain);
     out.append(text.begin(), stop);
     text.remove_prefix(static_cast<std::size_t>(stop - text.begin()));
     if (text.empty()) break;
@@ -73,24 +86,6 @@ std::string shell_word(std::string_view word) {
   }
   return out + "'";
 }
-
-namespace {
-
-// Four significant digits of ns / unit_ns, rounded. Integers, because exports write many of these.
-std::string four_digits(std::int64_t ns, std::int64_t unit_ns) {
-  constexpr std::int64_t kFiveDigits = 10'000;
-  std::int64_t step_ns = unit_ns / 1'000;
-  const auto rounded = [&] { return (ns + step_ns / 2) / step_ns; };
-  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{:03}"), rounded() / 1'000, rounded() % 1'000);
-  step_ns *= 10;
-  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{:02}"), rounded() / 100, rounded() % 100);
-  step_ns *= 10;
-  if (rounded() < kFiveDigits) return fmt::format(FMT_COMPILE("{}.{}"), rounded() / 10, rounded() % 10);
-  step_ns *= 10;
-  return fmt::format(FMT_COMPILE("{}"), rounded());
-}
-
-}  // namespace
 
 std::string duration_text(std::int64_t ns) {
   if (ns < 0)

@@ -1,6 +1,5 @@
 #include "cli/base/zstd_codec.h"
 
-#include <fmt/format.h>
 #include <zstd.h>
 
 #include <new>
@@ -9,44 +8,30 @@
 
 namespace cli {
 
-struct ZstdCompressor::Context {
-  ZSTD_CCtx* zstd = ZSTD_createCCtx();
-  ~Context() { ZSTD_freeCCtx(zstd); }
-};
-
-struct ZstdDecompressor::Context {
-  ZSTD_DCtx* zstd = ZSTD_createDCtx();
-  ~Context() { ZSTD_freeDCtx(zstd); }
-};
-
 std::size_t largest_frame(std::size_t raw_bytes) { return ZSTD_compressBound(raw_bytes); }
 
-ZstdCompressor::ZstdCompressor(int level) : context_(std::make_unique<Context>()) {
-  if (context_->zstd == nullptr) throw std::bad_alloc();
-  ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_compressionLevel, level);
-  ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_checksumFlag, 1);
+ZstdCompressor::ZstdCompressor(int level) : context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {
+  if (context_ == nullptr) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
 }
-
-ZstdCompressor::~ZstdCompressor() = default;
 
 void ZstdCompressor::compress(std::string_view raw, std::string& out) {
   out.resize(ZSTD_compressBound(raw.size()));
-  const std::size_t size = ZSTD_compress2(context_->zstd, out.data(), out.size(), raw.data(), raw.size());
-  if (ZSTD_isError(size)) throw Error(Exit::cannot_open, fmt::format("zstd: {}", ZSTD_getErrorName(size)));
+  const std::size_t size = ZSTD_compress2(context_.get(), out.data(), out.size(), raw.data(), raw.size());
+  if (ZSTD_isError(size)) throw Error(Exit::cannot_open, "zstd: {}", ZSTD_getErrorName(size));
   out.resize(size);
 }
 
-ZstdDecompressor::ZstdDecompressor() : context_(std::make_unique<Context>()) {
-  if (context_->zstd == nullptr) throw std::bad_alloc();
+ZstdDecompressor::ZstdDecompressor() : context_(ZSTD_createDCtx(), ZSTD_freeDCtx) {
+  if (context_ == nullptr) throw std::bad_alloc();
 }
-
-ZstdDecompressor::~ZstdDecompressor() = default;
 
 bool ZstdDecompressor::decompress(std::string_view frame, std::size_t raw_bytes, std::string& out) {
   if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != raw_bytes) return false;
   if (ZSTD_findFrameCompressedSize(frame.data(), frame.size()) != frame.size()) return false;
   out.resize(raw_bytes);
-  return ZSTD_decompressDCtx(context_->zstd, out.data(), raw_bytes, frame.data(), frame.size()) == raw_bytes;
+  return ZSTD_decompressDCtx(context_.get(), out.data(), raw_bytes, frame.data(), frame.size()) == raw_bytes;
 }
 
 }  // namespace cli

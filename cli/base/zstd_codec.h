@@ -5,6 +5,9 @@
 #include <string>
 #include <string_view>
 
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
 namespace cli {
 
 // Returns the maximum size of a frame of `raw_bytes`.
@@ -13,26 +16,22 @@ std::size_t largest_frame(std::size_t raw_bytes);
 class ZstdCompressor {
  public:
   explicit ZstdCompressor(int level);
-  ~ZstdCompressor();
   // Replaces the contents of `out`.
   void compress(std::string_view raw, std::string& out);
 
  private:
-  struct Context;
-  std::unique_ptr<Context> context_;
+  std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> context_;
 };
 
 class ZstdDecompressor {
  public:
   ZstdDecompressor();
-  ~ZstdDecompressor();
   // Replaces `out` by exactly `raw_bytes`. Returns false if the frame is corrupt or has another length; never allocates
   // more.
   [[nodiscard]] bool decompress(std::string_view frame, std::size_t raw_bytes, std::string& out);
 
  private:
-  struct Context;
-  std::unique_ptr<Context> context_;
+  std::unique_ptr<ZSTD_DCtx_s, std::size_t (*)(ZSTD_DCtx_s*)> context_;
 };
 
 }  // namespace cli

@@ -1,13 +1,8 @@
 #include "cli/answers/tables/analyze.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <numeric>
-#include <string>
 
 #include "cli/answers/tables/summary.h"
 #include "cli/answers/tables/write_tables.h"
@@ -16,7 +11,6 @@
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/timeline/gpu/name_rules.h"
 
@@ -57,40 +51,36 @@ std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options)
   }
   for (const std::string& name : options.only) {
     const auto& all = analyses();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const AnalysisEntry& entry) { return entry.name == name; });
+    const auto found = std::ranges::find(all, name, &AnalysisEntry::name);
     if (found == all.end())
       refuse_analyze(fmt::format("--only {}: no such table{}; tables: {}", name,
                                  did_you_mean(name, names_of_analyses()), fmt::join(names_of_analyses(), ", ")));
-    if (std::find(chosen.begin(), chosen.end(), &*found) == chosen.end()) chosen.push_back(&*found);
+    if (std::ranges::find(chosen, &*found) == chosen.end()) chosen.push_back(&*found);
   }
   return chosen;
 }
 
-bool can(const AnalysisEntry& entry, GroupBy by) {
-  return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end();
-}
+bool can(const AnalysisEntry& entry, GroupBy by) { return std::ranges::find(entry.by, by) != entry.by.end(); }
 
 // Returns true if `name` is the key of the column or its title in text tables.
 bool is_called(const Column& column, std::string name) {
   if (column.key == name) return true;
-  std::replace(name.begin(), name.end(), '_', ' ');
+  std::ranges::replace(name, '_', ' ');
   return column_title(column) == name;
 }
 
 void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen,
                  const NameRules* class_rules) {
-  if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
+  if (!find_table_format(options.format)->holds_several && chosen.size() > 1)
     refuse_analyze(fmt::format("--format {}: this format has one table; choose it, as in --only {}", options.format,
                                chosen.front()->name));
-  }
   if (options.by != GroupBy::none &&
-      std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
+      std::ranges::none_of(chosen, [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
   if (class_rules != nullptr && !class_rules->has_class(kCommunicationClass) &&
-      std::none_of(chosen.begin(), chosen.end(),
-                   [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
+      std::ranges::none_of(chosen,
+                           [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
     refuse_analyze(fmt::format(
         "--classes {}: no class {} in the file; all tables except classes and critical_path need it; choose one of these two, as in --only classes",
         options.classes, kCommunicationClass));
@@ -100,24 +90,21 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
   const auto has = [&](const AnalysisEntry* entry) {
     const auto columns = entry->columns({can(*entry, options.by) ? options.by : entry->by.front(), true});
     for (const Column& column : columns) keys.push_back(column.key);
-    return std::any_of(columns.begin(), columns.end(),
-                       [&](const Column& column) { return is_called(column, options.sort); });
+    return std::ranges::any_of(columns, [&](const Column& column) { return is_called(column, options.sort); });
   };
-  if (std::none_of(chosen.begin(), chosen.end(), has)) {
+  if (std::ranges::none_of(chosen, has))
     refuse_analyze(fmt::format("--sort {}: no such column{}; `tracetool analyze --list` lists them", options.sort,
                                did_you_mean(options.sort, keys)));
-  }
 }
 
 // Sorts numbers in descending order and names in ascending order, with unknown values last. Returns false if there is
 // no such column.
 bool sort_rows(ResultTable& table, const std::string& key) {
-  const auto column =
-      std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return is_called(c, key); });
+  const auto column = std::ranges::find_if(table.columns, [&](const Column& c) { return is_called(c, key); });
   if (column == table.columns.end()) return false;
   const std::size_t at = static_cast<std::size_t>(column - table.columns.begin());
   const auto is_known = [](const Cell& cell) { return !std::holds_alternative<std::monostate>(cell); };
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+  std::ranges::stable_sort(table.rows, [&](const auto& a, const auto& b) {
     if (!is_known(a[at]) || !is_known(b[at])) return is_known(a[at]) && !is_known(b[at]);
     return std::holds_alternative<std::string>(a[at]) ? a[at] < b[at] : b[at] < a[at];
   });
@@ -141,9 +128,8 @@ std::string list_text() {
                                                      : GroupBy::none;
     const auto columns = entry.columns({most, true}), always = entry.columns({entry.by[0], true});
     for (const Column& column : columns) {
-      const bool sometimes =
-          std::none_of(always.begin(), always.end(), [&](const Column& each) { return each.key == column.key; }) &&
-          (column.key == "step" || column.key == "rank");
+      const bool sometimes = std::ranges::find(always, column.key, &Column::key) == always.end() &&
+                             (column.key == "step" || column.key == "rank");
       table.add({"  " + std::string(column.key),
                  std::string(column.meaning) + (sometimes ? fmt::format(" (with --by {})", column.key) : "")});
     }
@@ -153,14 +139,8 @@ std::string list_text() {
   return out;
 }
 
-void write_out(const std::string& text, const std::string& path) {
-  OutputFile out(path);
-  out.write(text);
-  out.finish();
-}
-
 void run_analyze(AnalyzeOptions options) {
-  if (options.list) return write_out(list_text(), "-");
+  if (options.list) return write_output("-", list_text());
   AnalysisRequest request;
   const bool summary = wants_summary(options);
   request.analyses = summary ? summary_analyses() : chosen_analyses(options);
@@ -177,9 +157,9 @@ void run_analyze(AnalyzeOptions options) {
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, analyzed_events(request.analyses), true);
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found, request);
-  for (const std::string& note : result.notes) print_line("tracetool: {}", note);
+  print_notes(result.notes);
   make_text_for(options.output);
-  if (summary) return write_out(summary_text(result.tables, inputs_text(*options.inputs)), options.output);
+  if (summary) return write_output(options.output, summary_text(result.tables, inputs_text(*options.inputs)));
   bool sorted = options.sort.empty();
   for (ResultTable& table : result.tables) {
     sorted = (!options.sort.empty() && sort_rows(table, options.sort)) || sorted;
@@ -187,38 +167,29 @@ void run_analyze(AnalyzeOptions options) {
   }
   if (!sorted)
     print_line("tracetool: --sort {}: no printed table has this column; the tables are not sorted", options.sort);
-  write_out(find_table_format(options.format)->write(result.tables), options.output);
+  write_output(options.output, find_table_format(options.format)->write(result.tables));
 }
 
 std::function<void()> set_up_analyze(CLI::App& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   options->inputs = add_inputs(app);
-  app.add_option(
-         "--only", options->only,
-         "Print only these tables, in this order (default: a summary; with --by, --sort, --limit or --format: temporal, steps, kernels)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...");
-  app.add_option("--by", options->by_word, "Print a row per step, rank, input shape or stack, in tables that have them")
-      ->check(CLI::IsMember({"step", "rank", "shape", "stack"}).description(""))
+  add_list(
+      app, "--only", options->only, "NAME,...",
+      "Print only these tables, in this order (default: a summary; with --by, --sort, --limit or --format: temporal, steps, kernels)");
+  one_of(app.add_option("--by", options->by_word,
+                        "Print a row per step, rank, input shape or stack, in tables that have them"),
+         "step|rank|shape|stack")
       ->each([options = options.get()](const std::string& word) {
         options->by = word == "step"    ? GroupBy::step
                       : word == "rank"  ? GroupBy::rank
                       : word == "shape" ? GroupBy::shape
                                         : GroupBy::stack;
-      })
-      ->type_name("step|rank|shape|stack");
-  app.add_option(
-         "--classes", options->classes,
-         "File of kernel name rules that take precedence, or kempnerforge. Its class communication applies to all tables")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--format", options->format, "Output format (default: text)")
-      ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
-      ->type_name("text|json|csv|md");
-  app.add_option("--sort", options->sort, "Sort by this column, largest numbers first")
-      ->check(not_empty())
-      ->type_name("COLUMN");
+      });
+  add_text(
+      app, "--classes", options->classes, "FILE",
+      "File of kernel name rules that take precedence, or kempnerforge. Its class communication applies to all tables");
+  one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json|csv|md");
+  add_text(app, "--sort", options->sort, "COLUMN", "Sort by this column, largest numbers first");
   app.add_option("--limit", options->limit, "Print at most N rows per table")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
       ->type_name("N");
@@ -229,9 +200,7 @@ std::function<void()> set_up_analyze(CLI::App& app) {
   options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "List the tables and their columns");
   options->selection = add_selection(app);
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options->output, "FILE", "Output file; - is stdout (default)");
   options->memory_mib = add_memory(app);
   return [options] { run_analyze(*options); };
 }

@@ -1,9 +1,5 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <optional>
 
 #include "cli/answers/compare/diff_tables.h"
 #include "cli/answers/compare/regressions.h"
@@ -29,28 +25,25 @@ struct CheckOptions {
 
 void refuse_without_steps(const comparison::RunProfile& run, const std::string& path) {
   const std::string see = fmt::format("`tracetool analyze {} --only steps` lists the steps", shell_word(path));
-  if (run.whole || run.steps.empty()) {
-    throw Error(Exit::bad_content,
-                fmt::format("{}: no training steps{}; {}", run.source,
-                            run.whole ? " were found in the selection" : " are complete on all its ranks", see));
-  }
+  if (run.whole || run.steps.empty())
+    throw Error(Exit::bad_content, "{}: no training steps{}; {}", run.source,
+                run.whole ? " were found in the selection" : " are complete on all its ranks", see);
   const auto busy =
       run.group(comparison::QuantityGroup::step).find(comparison::Quantity{std::string(comparison::kBusy)});
   const std::vector<std::int64_t> busy_ns = busy == run.group(comparison::QuantityGroup::step).end()
                                                 ? std::vector<std::int64_t>()
                                                 : busy->second.ns(run.steps.size());
-  if (std::all_of(busy_ns.begin(), busy_ns.end(), [](std::int64_t ns) { return ns == 0; }))
-    throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps; {}", run.source, see));
+  if (std::ranges::all_of(busy_ns, [](std::int64_t ns) { return ns == 0; }))
+    throw Error(Exit::bad_content, "{}: no GPU work in its steps; {}", run.source, see);
 }
 
 void refuse_other_ranks(const comparison::RunProfile& a, const comparison::RunProfile& b) {
   if (a.ranks == b.ranks) return;
   const bool are_known = (a.ranks.empty() || a.ranks.front() >= 0) && (b.ranks.empty() || b.ranks.front() >= 0);
-  throw Error(
-      Exit::bad_content,
-      fmt::format("ranks differ: {} in {}, {} in {}; {}", rank_list(a.ranks), a.source, rank_list(b.ranks), b.source,
-                  are_known ? "choose ranks that both have, as in --ranks 0"
-                            : "`tracetool merge --rank N=FILE -o run.ttrace` sets the rank of a file"));
+  throw Error(Exit::bad_content, "ranks differ: {} in {}, {} in {}; {}", rank_list(a.ranks), a.source,
+              rank_list(b.ranks), b.source,
+              are_known ? "choose ranks that both have, as in --ranks 0"
+                        : "`tracetool merge --rank N=FILE -o run.ttrace` sets the rank of a file");
 }
 
 // Returns the command for the same comparison in full.
@@ -70,17 +63,15 @@ std::string diff_command(const CheckOptions& options) {
 }
 
 void write_summary(const std::string& path, const std::string& verdict, const comparison::Judgements& judgements) {
-  OutputFile out(path);
-  out.write(fmt::format("### tracetool check\n\n{}\n\n{}", markdown_text(verdict),
-                        find_table_format("md")->write(comparison::judged_tables(judgements))));
-  out.finish();
+  write_output(path, fmt::format("### tracetool check\n\n{}\n\n{}", markdown_text(verdict),
+                                 find_table_format("md")->write(comparison::judged_tables(judgements))));
 }
 
 // Returns what regressed: "the step and 1 class"; kernels if no class did.
 std::string regressed_text(const comparison::Judgements& judgements) {
   const auto regressed = [&](comparison::JudgedWhat what) {
     return static_cast<std::uint64_t>(
-        std::count_if(judgements.changes.begin(), judgements.changes.end(), [&](const comparison::JudgedChange& each) {
+        std::ranges::count_if(judgements.changes, [&](const comparison::JudgedChange& each) {
           return each.what == what && each.judgement == comparison::Judgement::regressed;
         }));
   };
@@ -140,33 +131,22 @@ void run_check(const CheckOptions& options) {
   const bool regressed = judgements.verdict == comparison::Judgement::regressed;
   const std::string verdict = verdict_of(options, comparison, judgements);
   if (!options.summary.empty()) write_summary(options.summary, verdict, judgements);
-  OutputFile out("-");
-  if (options.json) {
-    out.write(find_table_format("json")->write(comparison::judged_tables(judgements)));
-  } else {
-    out.write(regressed ? find_table_format("text")->write({comparison::regressed_table(judgements)})
-                        : visible_text(verdict) + "\n");
-  }
-  out.finish();
+  write_output("-", options.json ? find_table_format("json")->write(comparison::judged_tables(judgements))
+                    : regressed  ? find_table_format("text")->write({comparison::regressed_table(judgements)})
+                                 : visible_text(verdict) + "\n");
   const std::string next = diff_command(options);
-  if (regressed) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: {}", verdict, next));
+  if (regressed) throw Error(Exit::gate_failed, "check failed: {}; next: {}", verdict, next);
   if (judgements.verdict == comparison::Judgement::passed || options.allow_unjudged) return;
-  throw Error(
-      Exit::not_judged,
-      fmt::format(
-          "not judged: {}; record more steps, raise --max-regress, or accept it with --allow-unjudged; next: {}",
-          verdict, next));
+  throw Error(Exit::not_judged,
+              "not judged: {}; record more steps, raise --max-regress, or accept it with --allow-unjudged; next: {}",
+              verdict, next);
 }
 
 std::function<void()> set_up_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->file, "Trace to judge: a file, a directory (its newest run) or a quoted glob")
-      ->check(not_empty())
+  add_text(app, "FILE", options->file, "TEXT", "Trace to judge: a file, a directory (its newest run) or a quoted glob")
       ->required();
-  app.add_option("--baseline", options->baseline, "Trace to compare with, of the same ranks")
-      ->check(not_empty())
-      ->required()
-      ->type_name("FILE");
+  add_text(app, "--baseline", options->baseline, "FILE", "Trace to compare with, of the same ranks")->required();
   app.add_option("--max-regress", options->limits.most_pct,
                  "Fail if a step, class or kernel takes PCT % longer and the change exceeds the noise")
       ->check(CLI::Range(0.0, 10'000.0).description(""))
@@ -176,18 +156,13 @@ std::function<void()> set_up_check(CLI::App& app) {
                  "Judge only classes and kernels with at least PCT % of the step (default: 1)")
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PCT");
-  app.add_option("--summary", options->summary, "Write the judged rows as Markdown, for a pull request")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "--summary", options->summary, "FILE", "Write the judged rows as Markdown, for a pull request");
   app.add_flag("--json", options->json, "Print all judged rows as JSON");
   app.add_flag("--allow-unjudged", options->allow_unjudged, "Exit 0 instead of 5 if the runs cannot be judged");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--baseline-run", options->baseline_run,
-                 "Run of the baseline, if it is a directory: a name from `tracetool runs` (default: latest)")
-      ->check(not_empty())
-      ->type_name("NAME");
+  add_text(app, "--classes", options->classes, "FILE",
+           "File of kernel name rules that take precedence, or kempnerforge");
+  add_text(app, "--baseline-run", options->baseline_run, "NAME",
+           "Run of the baseline, if it is a directory: a name from `tracetool runs` (default: latest)");
   options->run = add_compared_run(app, "", "both", "FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_check(*options); };

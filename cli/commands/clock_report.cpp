@@ -1,8 +1,7 @@
 #include "cli/commands/clock_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "cli/base/text.h"
@@ -11,39 +10,32 @@
 namespace cli {
 namespace {
 
+// Writes the members that a fit and its later pieces share.
+template <typename Bounded>
+void write_line(const Bounded& fit, JsonWriter& json) {
+  json.members("offset_ns", fit.offset_ns, "reference_ns", fit.reference_ns, "drift_ppm", fit.drift_ppm);
+}
+
 template <typename Bounded>
 void write_bound(const Bounded& fit, JsonWriter& json) {
-  json.open('[', "bound_ns");
-  json.number({}, fit.bound_lo_ns);
-  json.number({}, fit.bound_hi_ns);
-  json.close(']');
+  json.array("bound_ns", std::array{fit.bound_lo_ns, fit.bound_hi_ns});
 }
 
 void write_fit(const ClockFit& fit, JsonWriter& json) {
   json.open('{');
-  json.text("host", fit.host);
-  json.text("boot_id", fit.boot_id);
-  json.open('[', "ranks");
-  for (const std::int64_t rank : fit.ranks) json.number({}, rank);
-  json.close(']');
-  json.number("offset_ns", fit.offset_ns);
-  json.number("reference_ns", fit.reference_ns);
-  json.number("drift_ppm", fit.drift_ppm);
-  json.number("samples", fit.samples);
-  json.number("mad_ns", fit.mad_ns);
+  json.members("host", fit.host, "boot_id", fit.boot_id);
+  json.array("ranks", fit.ranks);
+  write_line(fit, json);
+  json.members("samples", fit.samples, "mad_ns", fit.mad_ns);
   write_bound(fit, json);
   json.text("method", fit.method);
-  json.open('[', "later");
-  for (const ClockPiece& piece : fit.later) {
+  json.array("later", fit.later, [&](const ClockPiece& piece) {
     json.open('{');
     json.number("from_ns", piece.from_ns);
-    json.number("offset_ns", piece.offset_ns);
-    json.number("reference_ns", piece.reference_ns);
-    json.number("drift_ppm", piece.drift_ppm);
+    write_line(piece, json);
     write_bound(piece, json);
     json.close('}');
-  }
-  json.close(']');
+  });
   json.close('}');
 }
 
@@ -57,9 +49,7 @@ std::optional<std::int64_t> error_of(const Bounded& fit) {
 }  // namespace
 
 void write_clocks(std::string_view key, const std::vector<ClockFit>& fits, JsonWriter& json) {
-  json.open('[', key);
-  for (const ClockFit& fit : fits) write_fit(fit, json);
-  json.close(']');
+  json.array(key, fits, [&](const ClockFit& fit) { write_fit(fit, json); });
 }
 
 std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fits) {
@@ -103,13 +93,7 @@ std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fit
 }
 
 void write_clock_report(const std::vector<ClockFit>& fits, ByteSink& sink) {
-  JsonText out(sink);
-  JsonWriter json(out);
-  json.open('{');
-  write_clocks("hosts", fits, json);
-  json.close('}');
-  out.raw("\n");
-  out.flush();
+  write_json(sink, [&](JsonWriter& json) { write_clocks("hosts", fits, json); });
 }
 
 }  // namespace cli

@@ -76,7 +76,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
     if (what.empty()) what = unexpected(command);
   }
   if (what.empty()) what = error.what();
-  std::replace(what.begin(), what.end(), '\n', ' ');
+  std::ranges::replace(what, '\n', ' ');
   const std::string name = &command != &app ? command.get_name() : "";
   return (name.empty() ? "" : name + ": ") + what + "; `tracetool " + (name.empty() ? "" : name + " ") +
          "--help` lists commands and options";

@@ -9,7 +9,8 @@
 
 namespace CLI {
 class App;
-}
+class ParseError;
+}  // namespace CLI
 
 namespace cli {
 
@@ -29,15 +30,7 @@ const std::vector<Command>& commands();
 // The hidden command that runs if the first word is a path.
 inline constexpr const char* kCommandOfPaths = "look";
 
-}  // namespace cli
-
 // Messages for invalid command lines: what is wrong, a suggestion, and where to read more.
-namespace CLI {
-class App;
-class ParseError;
-}  // namespace CLI
-
-namespace cli {
 
 // `app` is the program with its subcommands, `error` the exception of its parser. Returns one line without "tracetool:
 // ".

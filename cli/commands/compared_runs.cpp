@@ -2,15 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
-
 #include "cli/answers/compare/step_profile.h"
 #include "cli/answers/tables/analyze.h"
-#include "cli/base/error.h"
-#include "cli/commands/inputs.h"
-#include "cli/commands/options.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {
@@ -44,15 +37,14 @@ std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& 
                                               const std::string& path) {
   auto run = std::make_shared<ComparedRun>();
   run->prefix = prefix;
-  const auto add = [&](const std::string& name, std::string& text, const std::string& type, const std::string& help) {
-    app.add_option("--" + prefix + name, text, help)->check(not_empty())->type_name(type);
-  };
-  add("ranks", run->selection.ranks, "LIST", "Only these ranks of " + of + ": 0-3,7");
-  add("steps", run->selection.steps, "LIST", "Only these training steps of " + of + ": 5, 10-12 or 10-");
-  add("time", run->selection.time, "A-B",
-      "Only this time range of " + of + " and the steps entirely in it: 1.5s-2s, 300ms-, -2s");
-  add("run", run->inputs.run, "NAME",
-      "Run of " + path + ", if it is a directory: a name from `tracetool runs` (default: latest)");
+  const std::string dashes = "--" + prefix;
+  add_text(app, dashes + "ranks", run->selection.ranks, "LIST", "Only these ranks of " + of + ": 0-3,7");
+  add_text(app, dashes + "steps", run->selection.steps, "LIST",
+           "Only these training steps of " + of + ": 5, 10-12 or 10-");
+  add_text(app, dashes + "time", run->selection.time, "A-B",
+           "Only this time range of " + of + " and the steps entirely in it: 1.5s-2s, 300ms-, -2s");
+  add_text(app, dashes + "run", run->inputs.run, "NAME",
+           "Run of " + path + ", if it is a directory: a name from `tracetool runs` (default: latest)");
   return run;
 }
 

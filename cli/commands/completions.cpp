@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <sstream>
-#include <vector>
 
 #include "cli/trace/version.h"
 
@@ -16,11 +13,16 @@ namespace cli {
 
 namespace {
 
+// The options of a command for man pages and completions, read from CLI11.
+struct OptionWords {
+  std::vector<std::string> short_names, long_names;  // without dashes
+  std::string value;                                 // name of its value; "" if it takes none
+  std::vector<std::string> choices;                  // the allowed values, if they are listed
+  std::string description;
+};
+
 std::vector<std::string> split_choices(const std::string& value) {
-  std::vector<std::string> choices;
-  if (value.find('|') == std::string::npos) return choices;
-  for (const std::string& choice : CLI::detail::split(value, '|')) choices.push_back(choice);
-  return choices;
+  return value.find('|') == std::string::npos ? std::vector<std::string>() : CLI::detail::split(value, '|');
 }
 
 // CLI11 extends type names by its checks: "N:POSITIVE", "MIB:UINT in [16 - 8192]".
@@ -31,8 +33,7 @@ std::string value_name(const CLI::Option& option) {
   return name.empty() ? "VALUE" : name;
 }
 
-}  // namespace
-
+// Returns a command's options without its positional arguments, in the order of its help.
 std::vector<OptionWords> option_words(const CLI::App& command) {
   std::vector<OptionWords> all;
   for (const CLI::Option* option : command.get_options(
@@ -43,6 +44,7 @@ std::vector<OptionWords> option_words(const CLI::App& command) {
   return all;
 }
 
+// Returns the positional arguments in usage form, like "[PATH...]".
 std::string argument_words(const CLI::App& command) {
   std::string words;
   for (const CLI::Option* option :
@@ -52,8 +54,6 @@ std::string argument_words(const CLI::App& command) {
   }
   return words;
 }
-
-namespace {
 
 std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
@@ -128,78 +128,6 @@ std::string fish_option(const std::string& condition, const OptionWords& option)
   return line + " -d '" + fish_text(short_text(option.description)) + "'\n";
 }
 
-}  // namespace
-
-std::string bash_completion(const CLI::App& app) {
-  std::vector<std::string> names;
-  std::string cases;
-  for (const CLI::App* command : visible_commands(app)) {
-    names.push_back(command->get_name());
-    cases += bash_case(*command);
-  }
-  return fmt::format(
-      "# bash completion for tracetool\n"
-      "_tracetool() {{\n"
-      "  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} options= words=\n"
-      "  COMPREPLY=()\n"
-      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-      "    mapfile -t COMPREPLY < <(compgen -W '{} --help --version' -- \"$current\")\n"
-      "    return\n"
-      "  fi\n"
-      "  case ${{COMP_WORDS[1]}} in\n"
-      "{}"
-      "  esac\n"
-      "  if [ -z \"$words\" ] && [[ $current == -* ]]; then words=$options; fi\n"
-      "  if [ -n \"$words\" ]; then mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\"); fi\n"
-      "}}\n"
-      "complete -o bashdefault -o default -F _tracetool tracetool\n",
-      fmt::join(names, " "), cases);
-}
-
-std::string zsh_completion(const CLI::App& app) {
-  std::string commands, cases;
-  for (const CLI::App* command : visible_commands(app)) {
-    commands += fmt::format("    '{}:{}'\n", command->get_name(), zsh_text(command->get_description()));
-    std::string options;
-    for (const OptionWords& option : option_words(*command)) options += zsh_option(option);
-    cases += fmt::format("    {})\n      _arguments \\\n{}        '*:file:_files' ;;\n", command->get_name(), options);
-  }
-  return fmt::format(
-      "#compdef tracetool\n"
-      "_tracetool() {{\n"
-      "  local -a commands=(\n"
-      "{}"
-      "  )\n"
-      "  if (( CURRENT == 2 )); then\n"
-      "    _describe command commands\n"
-      "    _files\n"
-      "    return\n"
-      "  fi\n"
-      "  local command=$words[2]\n"
-      "  shift words\n"
-      "  (( CURRENT-- ))\n"
-      "  case $command in\n"
-      "{}"
-      "  esac\n"
-      "}}\n"
-      "_tracetool \"$@\"\n",
-      commands, cases);
-}
-
-std::string fish_completion(const CLI::App& app) {
-  std::string text = "# fish completion for tracetool\n";
-  for (const CLI::App* command : visible_commands(app))
-    text += fmt::format("complete -c tracetool -n __fish_use_subcommand -a {} -d '{}'\n", command->get_name(),
-                        fish_text(command->get_description()));
-  for (const CLI::App* command : visible_commands(app)) {
-    for (const OptionWords& option : option_words(*command))
-      text += fish_option("__fish_seen_subcommand_from " + command->get_name(), option);
-  }
-  return text;
-}
-
-namespace {
-
 // Escapes backslashes and dashes, and a dot or an apostrophe at the start, which would be a roff request.
 std::string roff(std::string_view text) {
   std::string escaped;
@@ -216,7 +144,7 @@ std::string roff(std::string_view text) {
 }
 
 std::string upper_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;
 }
 
@@ -252,6 +180,71 @@ std::string prose(const std::string& title, const std::string& text) {
 }
 
 }  // namespace
+
+std::string bash_completion(const CLI::App& app) {
+  std::vector<std::string> names;
+  std::string cases;
+  for (const CLI::App* command : visible_commands(app)) {
+    names.push_back(command->get_name());
+    cases += bash_case(*command);
+  }
+  return fmt::format(
+      "# bash completion for tracetool\n"
+      "_tracetool() {{\n"
+      "  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} options= words=\n"
+      "  COMPREPLY=()\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    mapfile -t COMPREPLY < <(compgen -W '{} --help --version' -- \"$current\")\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[1]}} in\n"
+      "{}  esac\n"
+      "  if [ -z \"$words\" ] && [[ $current == -* ]]; then words=$options; fi\n"
+      "  if [ -n \"$words\" ]; then mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\"); fi\n"
+      "}}\n"
+      "complete -o bashdefault -o default -F _tracetool tracetool\n",
+      fmt::join(names, " "), cases);
+}
+
+std::string zsh_completion(const CLI::App& app) {
+  std::string commands, cases;
+  for (const CLI::App* command : visible_commands(app)) {
+    commands += fmt::format("    '{}:{}'\n", command->get_name(), zsh_text(command->get_description()));
+    std::string options;
+    for (const OptionWords& option : option_words(*command)) options += zsh_option(option);
+    cases += fmt::format("    {})\n      _arguments \\\n{}        '*:file:_files' ;;\n", command->get_name(), options);
+  }
+  return fmt::format(
+      "#compdef tracetool\n"
+      "_tracetool() {{\n"
+      "  local -a commands=(\n"
+      "{}  )\n"
+      "  if (( CURRENT == 2 )); then\n"
+      "    _describe command commands\n"
+      "    _files\n"
+      "    return\n"
+      "  fi\n"
+      "  local command=$words[2]\n"
+      "  shift words\n"
+      "  (( CURRENT-- ))\n"
+      "  case $command in\n"
+      "{}  esac\n"
+      "}}\n"
+      "_tracetool \"$@\"\n",
+      commands, cases);
+}
+
+std::string fish_completion(const CLI::App& app) {
+  std::string text = "# fish completion for tracetool\n";
+  for (const CLI::App* command : visible_commands(app))
+    text += fmt::format("complete -c tracetool -n __fish_use_subcommand -a {} -d '{}'\n", command->get_name(),
+                        fish_text(command->get_description()));
+  for (const CLI::App* command : visible_commands(app)) {
+    for (const OptionWords& option : option_words(*command))
+      text += fish_option("__fish_seen_subcommand_from " + command->get_name(), option);
+  }
+  return text;
+}
 
 std::string man_page(const CLI::App& app, const CLI::App& command) {
   const std::string arguments = argument_words(command);

@@ -1,17 +1,11 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
 
 #include "cli/answers/rules/write_findings.h"
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 
 namespace cli {
@@ -30,15 +24,15 @@ struct DiagnoseOptions {
 std::vector<const rules::RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
   std::vector<const rules::RuleEntry*> chosen;
   for (const rules::RuleEntry& rule : rules::rule_entries()) {
-    if (options.only.empty() || std::find(options.only.begin(), options.only.end(), rule.name) != options.only.end())
+    if (options.only.empty() || std::ranges::find(options.only, rule.name) != options.only.end())
       chosen.push_back(&rule);
   }
   for (const std::string& name : options.only) {
-    if (std::none_of(chosen.begin(), chosen.end(), [&](const rules::RuleEntry* rule) { return rule->name == name; })) {
+    if (std::ranges::none_of(chosen, [&](const rules::RuleEntry* rule) { return rule->name == name; })) {
       std::vector<std::string_view> names;
       for (const rules::RuleEntry& rule : rules::rule_entries()) names.push_back(rule.name);
-      throw Error(Exit::usage, fmt::format("--only {}: no such rule{}; `tracetool diagnose --list` lists them", name,
-                                           did_you_mean(name, names)));
+      throw Error(Exit::usage, "--only {}: no such rule{}; `tracetool diagnose --list` lists them", name,
+                  did_you_mean(name, names));
     }
   }
   return chosen;
@@ -52,11 +46,7 @@ std::string rules_text() {
 }
 
 void run_diagnose(const DiagnoseOptions& options) {
-  if (options.list) {
-    OutputFile out("-");
-    out.write(rules_text());
-    return out.finish();
-  }
+  if (options.list) return write_output("-", rules_text());
   rules::DiagnosisRequest request;
   request.rules = chosen_rules(options);
   request.selection = selection_of(*options.selection);
@@ -84,23 +74,14 @@ void run_diagnose(const DiagnoseOptions& options) {
 std::function<void()> set_up_diagnose(CLI::App& app) {
   auto options = std::make_shared<DiagnoseOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "Run only these rules. May be repeated")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...");
-  app.add_option("--format", options->format, "Output format (default: text)")
-      ->check(CLI::IsMember({"text", "json"}).description(""))
-      ->type_name("text|json");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_list(app, "--only", options->only, "NAME,...", "Run only these rules. May be repeated");
+  one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json");
+  add_text(app, "--classes", options->classes, "FILE", "File of kernel name rules that take precedence (see analyze)");
   options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "List the rules with their conditions and sources");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // rules always use all kinds
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options->output, "FILE", "Output file; - is stdout (default)");
   options->memory_mib = add_memory(app);
   return [options] { run_diagnose(*options); };
 }

@@ -1,9 +1,5 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <optional>
 
 #include "cli/answers/compare/diff_tables.h"
 #include "cli/answers/tables/write_tables.h"
@@ -30,11 +26,9 @@ struct DiffOptions {
 bool has_choice(const ComparedRun& run) { return run.selection.any() || !run.inputs.run.empty(); }
 
 void name_sides(DiffOptions& options) {
-  if (options.paths.size() > 2) {
-    throw Error(Exit::usage,
-                fmt::format("expected two traces, A and B, but {} are given; give a directory, or quote the glob",
-                            options.paths.size()));
-  }
+  if (options.paths.size() > 2)
+    throw Error(Exit::usage, "expected two traces, A and B, but {} are given; give a directory, or quote the glob",
+                options.paths.size());
   if (options.paths.empty())
     throw Error(Exit::usage, "missing traces; give two, as in `tracetool diff before/ after/`");
   options.a->inputs.paths = {options.paths.front()};
@@ -42,45 +36,39 @@ void name_sides(DiffOptions& options) {
   if (options.paths.size() == 2 || has_choice(*options.a) || has_choice(*options.b)) return;
   throw Error(
       Exit::usage,
-      fmt::format(
-          "{} is the only trace; give a second one, or two selections of this one, as in --a-steps 0-9 --b-steps 10-19",
-          options.paths.front()));
+      "{} is the only trace; give a second one, or two selections of this one, as in --a-steps 0-9 --b-steps 10-19",
+      options.paths.front());
 }
 
 void check_only(const DiffOptions& options) {
   const auto& names = comparison::diff_table_names();
   for (const std::string& name : options.only) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw Error(Exit::usage, fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names),
-                                           fmt::join(names, ", ")));
+    if (std::ranges::find(names, name) == names.end())
+      throw Error(Exit::usage, "--only {}: no such table{}; tables: {}", name, did_you_mean(name, names),
+                  fmt::join(names, ", "));
   }
-  if (!find_table_format(options.format)->holds_several && options.only.size() != 1) {
-    throw Error(Exit::usage,
-                fmt::format("--format {}: this format has one table; choose it, as in --only kernels", options.format));
-  }
+  if (!find_table_format(options.format)->holds_several && options.only.size() != 1)
+    throw Error(Exit::usage, "--format {}: this format has one table; choose it, as in --only kernels", options.format);
 }
 
 std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const std::vector<std::string>& only) {
   if (only.empty()) return tables;
   std::vector<ResultTable> chosen;
   for (const std::string& name : only) {
-    const auto found =
-        std::find_if(tables.begin(), tables.end(), [&](const ResultTable& table) { return table.name == name; });
-    if (std::none_of(chosen.begin(), chosen.end(), [&](const ResultTable& table) { return table.name == name; }))
-      chosen.push_back(*found);
+    const auto found = std::ranges::find(tables, name, &ResultTable::name);
+    if (std::ranges::find(chosen, name, &ResultTable::name) == chosen.end()) chosen.push_back(*found);
   }
   return chosen;
 }
 
 void refuse_nothing(const comparison::RunProfile& run, std::string_view side) {
-  if (run.steps.empty()) {
+  if (run.steps.empty())
     throw Error(Exit::bad_content,
-                fmt::format("{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0",
-                            side, run.source, side == "A" ? "a" : "b"));
-  }
+                "{} ({}): no step is complete on all its ranks; choose other ranks, as in --{}-ranks 0", side,
+                run.source, side == "A" ? "a" : "b");
   if (run.gpus == 0)
-    throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps; `tracetool info` prints its content",
-                                               side, run.source));
+    throw Error(Exit::bad_content, "{} ({}): no GPU work and no steps; `tracetool info` prints its content", side,
+                run.source);
 }
 
 // For text output without an explicit limit.
@@ -143,25 +131,21 @@ void run_diff(DiffOptions options) {
     const std::string page =
         report::diff_page_html({fmt::format("tracetool diff of {}", inputs), inputs,
                                 comparison::diff_verdict(a, b, comparison), std::move(tables), parts});
-    OutputFile out(options.html);
-    out.write(page);
-    out.finish();
+    write_output(options.html, page);
     print_line("{}: {} bytes", options.html == "-" ? "stdout" : options.html, page.size());
     if (options.html != "-") print_line("next: open {} in a browser", shell_word(options.html));
     return;
   }
   make_text_for(options.output);
-  OutputFile out(options.output);
   if (for_people) {
     tables.erase(tables.begin());  // the table of runs, which the verdict describes
     if (!options.all) limit_rows(tables);
     const std::string verdict = comparison::diff_verdict(a, b, comparison);
-    out.write((options.format == "md" ? markdown_paragraphs(verdict) : verdict) +
-              comparison::diff_text(tables, format));
+    write_output(options.output, (options.format == "md" ? markdown_paragraphs(verdict) : verdict) +
+                                     comparison::diff_text(tables, format));
   } else {
-    out.write(format.write(tables));
+    write_output(options.output, format.write(tables));
   }
-  out.finish();
 }
 
 std::function<void()> set_up_diff(CLI::App& app) {
@@ -171,27 +155,17 @@ std::function<void()> set_up_diff(CLI::App& app) {
       "Two traces A and B, or one to compare with itself: files, directories (their newest run) or quoted globs");
   options->a = add_compared_run(app, "a-", "A", "A");
   options->b = add_compared_run(app, "b-", "B", "B");
-  app.add_option("--only", options->only, "Print only these tables, in this order. May be repeated")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...");
+  add_list(app, "--only", options->only, "NAME,...", "Print only these tables, in this order. May be repeated");
   app.add_flag("--all", options->all, "Also print rows that did not change");
   app.add_option("--min-share", options->least_share_pct,
                  "Ignore changes below PCT % of the step (default: 0.1, or 1 if A or B has fewer than 8 steps)")
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PCT");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--format", options->format, "Output format (default: text)")
-      ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
-      ->type_name("text|json|csv|md");
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
-      ->check(not_empty())
-      ->type_name("FILE");
-  app.add_option("--html", options->html, "Write an HTML page with charts to this file instead of text")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "--classes", options->classes, "FILE",
+           "File of kernel name rules that take precedence, or kempnerforge");
+  one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json|csv|md");
+  add_text(app, "-o,--output", options->output, "FILE", "Output file; - is stdout (default)");
+  add_text(app, "--html", options->html, "FILE", "Write an HTML page with charts to this file instead of text");
   options->memory_mib = add_memory(app);
   return [options] { run_diff(*options); };
 }

@@ -1,12 +1,8 @@
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
@@ -26,7 +22,7 @@ struct DoctorOptions {
 };
 
 bool is_pid(const std::string& target) {
-  const bool digits = std::all_of(target.begin(), target.end(), is_digit);
+  const bool digits = std::ranges::all_of(target, is_digit);
   std::error_code error;
   return digits && target.size() < 10 && !std::filesystem::exists(target, error);
 }
@@ -34,9 +30,10 @@ bool is_pid(const std::string& target) {
 void refuse_file(const std::string& target) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(target, error)) return;
-  throw Error(Exit::usage, fmt::format("{} is a file; doctor checks a process or a directory of recordings; "
-                                       "`tracetool info {}` summarizes the file",
-                                       target, shell_word(target)));
+  throw Error(Exit::usage,
+              "{} is a file; doctor checks a process or a directory of recordings; "
+              "`tracetool info {}` summarizes the file",
+              target, shell_word(target));
 }
 
 std::string default_directory() {
@@ -93,8 +90,7 @@ Command doctor_command() {
   return {
       "doctor", "Check whether recording works and explain failures",
       "Prints one line per check: OK, WARN or FAIL, the result, and after -> the fix. For a process, it checks variables and\n"
-      "libraries; for a directory, ranks, losses and the cost of recording. Exit status: 0, "
-      "4 if a\n"
+      "libraries; for a directory, ranks, losses and the cost of recording. Exit status: 0, 4 if a\n"
       "check failed, or 3 if a recording in the directory cannot be read.\n"
       "\n"
       "  tracetool doctor                      # this machine, this shell\n"

@@ -1,17 +1,12 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/base/threads.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/dump_events.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/formats/inputs/input_formats.h"
 #include "cli/formats/inputs/paths.h"
@@ -31,32 +26,14 @@ void refuse_directory(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) return;
   throw Error(Exit::usage,
-              fmt::format("{} is a directory; dump prints one file, like {}, or selected events of a run (--run, "
-                          "--ranks, ...); `tracetool info {}` summarizes all of them",
-                          path, expand_paths({path}).front(), shell_word(path)));
+              "{} is a directory; dump prints one file, like {}, or selected events of a run (--run, "
+              "--ranks, ...); `tracetool info {}` summarizes all of them",
+              path, expand_paths({path}).front(), shell_word(path));
 }
 
 struct DumpOptions {
   std::string path, run;
   std::shared_ptr<SelectionOptions> selection;
-};
-
-// The events that `dump` prints. Unlike in other commands, flow endpoints are kept only if their kind is selected.
-class ChosenEvents : public EventSink {
- public:
-  ChosenEvents(const Selection& selection, Selector& selector, EventSink& to)
-      : selection_(selection), selector_(selector), to_(to) {}
-  void event(const Event& event, const Facts& facts) override {
-    if (selector_.judge(event) != LeftOut::kept) return;
-    const bool is_end =
-        event.kind == Kind::flow && selection_.kinds && !selection_.kinds->test(static_cast<std::size_t>(Kind::flow));
-    if (!is_end) to_.event(event, facts);
-  }
-
- private:
-  const Selection& selection_;
-  Selector& selector_;
-  EventSink& to_;
 };
 
 // Prints the whole file, in file order.
@@ -90,7 +67,12 @@ void dump_chosen(const DumpOptions& options) {
   survey(*trace, selector, wanted);
   OutputFile out("-");
   DumpEvents dump(trace->catalog(), out);
-  ChosenEvents chosen(selection, selector, dump);
+  // Unlike in other commands, flow endpoints are kept only if their kind is selected.
+  constexpr auto kFlow = static_cast<std::size_t>(Kind::flow);
+  const bool has_ends = !selection.kinds || selection.kinds->test(kFlow);
+  EachEvent chosen([&](const Event& event, const Facts& facts) {
+    if (selector.judge(event) == LeftOut::kept && (has_ends || event.kind != Kind::flow)) dump.event(event, facts);
+  });
   selector.begin_walk();
   trace->walk(chosen, wanted);
   dump.flush();

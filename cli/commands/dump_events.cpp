@@ -1,14 +1,11 @@
 #include "cli/commands/dump_events.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 
 #include "cli/base/json_text.h"
 #include "cli/base/text.h"
 #include "cli/formats/export/shared_json.h"
-#include "cli/trace/event.h"
 #include "cli/trace/short_name.h"
 
 namespace cli {
@@ -25,8 +22,8 @@ std::string track_text(const Track& track) {
 // Replaces control characters between JSON tokens, such as line breaks, with blanks.
 std::string one_line(std::string_view json) {
   std::string line(json);
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  std::ranges::replace_if(
+      line, [](unsigned char c) { return c < ' '; }, ' ');
   return line;
 }
 

@@ -3,14 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
 
 #include "cli/base/files.h"
 #include "cli/base/output_file.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/export_folded.h"
 #include "cli/commands/export_options.h"
 #include "cli/commands/export_text.h"
 #include "cli/commands/inputs.h"
@@ -104,7 +100,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   }
   join.reset();
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
-  const bool all = std::find(told.begin(), told.end(), false) == told.end();
+  const bool all = std::ranges::find(told, false) == told.end();
   const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);
   const Steps steps = selector.chosen(facts.steps);
   ExportJob job;
@@ -161,8 +157,7 @@ ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>
 
 Command export_command() {
   return {"export", "Write the trace in the format of a viewer",
-          "Reads a merged file or recordings. Every event is written, or counted as excluded or lost with "
-          "the\n"
+          "Reads a merged file or recordings. Every event is written, or counted as excluded or lost with the\n"
           "reason. Recordings are merged first.\n"
           "\n"
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"

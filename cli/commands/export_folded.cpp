@@ -1,12 +1,5 @@
-#include "cli/commands/export_folded.h"
-
-#include <fmt/format.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/analyze.h"
 #include "cli/answers/tables/call_paths.h"
@@ -14,7 +7,7 @@
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
-#include "cli/commands/inputs.h"
+#include "cli/commands/export_options.h"
 
 namespace cli {
 namespace {
@@ -39,10 +32,10 @@ class FoldedObserver : public TablesObserver {
 
 void check_folded(const ExportOptions& options) {
   const auto refuse = [](const char* option) {
-    throw Error(Exit::usage, fmt::format("{} cannot be combined with --folded", option));
+    throw Error(Exit::usage, "{} cannot be combined with --folded", option);
   };
   if (options.format != nullptr)
-    throw Error(Exit::usage, fmt::format("--folded: --{} is given too; choose one format", options.format->flag));
+    throw Error(Exit::usage, "--folded: --{} is given too; choose one format", options.format->flag);
   if (options.manifest) refuse("--manifest");
   if (options.max_bytes) refuse("--max-size");
   if (options.json) refuse("--json");
@@ -58,12 +51,7 @@ void export_folded(const ExportOptions& options) {
   request.by = GroupBy::rank;
   request.selection = selection_of(*options.selection);
   const auto inputs = find_inputs(*options.inputs);
-  const std::string path =
-      options.output.empty()
-          ? output_name(options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0], ".folded")
-          : options.output;
-  if (options.output.empty() && std::filesystem::exists(path))
-    throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
+  const std::string path = options.output.empty() ? default_output(*options.inputs, inputs, ".folded") : options.output;
   refuse_input_as_output(inputs, path);
   Folded folded;
   request.observers.push_back({{false, CallPaths::kinds(), false}, [&folded](const AnalysisContext& context) {
@@ -74,7 +62,7 @@ void export_folded(const ExportOptions& options) {
   std::vector<std::string> notes = analyze(*trace, found.facts, found.steps_found, request).notes;
   const bool is_gpu = *options.folded == FoldedWeight::gpu;
   if (!is_gpu) append_endless_note(notes, folded.endless, "call");
-  for (const std::string& note : notes) print_line("tracetool: {}", note);
+  print_notes(notes);
   const std::unique_ptr<ByteSink> out = open_output(path);
   const std::int64_t sum_ns =
       write_folded(trace->catalog(), folded.nodes, *options.folded, trace->catalog().processes.size() > 1, *out);

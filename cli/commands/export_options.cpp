@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "cli/base/error.h"
-#include "cli/commands/options.h"
 #include "common/settings.h"
 
 namespace cli {
@@ -16,10 +14,6 @@ namespace cli {
 namespace {
 
 using Options = std::shared_ptr<ExportOptions>;
-
-CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& text, const std::string& help) {
-  return app.add_option(name, text, help)->check(not_empty());
-}
 
 // Converts the word to the number that CLI11 accepts for an enumerator.
 std::string take_compression(std::string& word) {
@@ -57,20 +51,17 @@ void add_folded(CLI::App& app, const Options& options) {
          "--folded", [options] { options->folded = options->folded.value_or(FoldedWeight::gpu); },
          "One line per stack of frames, operators and kernels, for flame graphs")
       ->group("Formats (choose one)");
-  app.add_option("--weight", "Weight of folded stacks: GPU time (default) or CPU time, in ns")
-      ->check(CLI::IsMember({"gpu", "cpu"}).description(""))
+  one_of(app.add_option("--weight", "Weight of folded stacks: GPU time (default) or CPU time, in ns"), "gpu|cpu")
       ->each([options](const std::string& word) {
         options->folded = word == "cpu" ? FoldedWeight::cpu : FoldedWeight::gpu;
       })
-      ->needs("--folded")
-      ->type_name("gpu|cpu");
+      ->needs("--folded");
 }
 
 void add_output(CLI::App& app, const Options& options) {
-  add_text(app, "-o,--output", options->output,
+  add_text(app, "-o,--output", options->output, "FILE",
            "Output file, compressed if it ends in .gz, or a directory for formats with a file per rank; - is stdout "
-           "(default: named after the input)")
-      ->type_name("FILE");
+           "(default: named after the input)");
   app.add_option(
          "--max-size", options->max_bytes,
          "Split the output into time segments of at most SIZE, before compression: 500MB, 2GiB; 0: unlimited (default: "
@@ -94,25 +85,6 @@ void add_native(CLI::App& app, const Options& options) {
                "Write GPU work as render stages, for the GPU views of Perfetto v55 or newer; only with --pftrace");
 }
 
-}  // namespace
-
-std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
-  auto options = std::make_shared<ExportOptions>();
-  options->inputs = add_inputs(app);
-  add_formats(app, options);
-  add_folded(app, options);
-  add_output(app, options);
-  options->selection = add_selection(app);
-  add_min_duration(app, options->selection);
-  app.add_flag("--no-computed", options->no_computed,
-               "Write only recorded events: no derived tracks (idle gaps, exposed communication, counters, losses)");
-  add_native(app, options);
-  options->memory_mib = add_memory(app);
-  return options;
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 using Form = ExportTarget::Form;
 
@@ -133,17 +105,14 @@ const ExportFormat& wanted_format(const ExportOptions& options) {
   if (named != nullptr) return *named;
   std::string flags;
   for (const ExportFormat& format : export_formats()) flags += fmt::format("--{}, ", format.flag);
-  refuse(
-      fmt::format("missing format; give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz "
-                  "or .tar",
-                  flags));
+  refuse(fmt::format(
+      "missing format; give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz or .tar", flags));
 }
 
 Form form_of(const ExportOptions& options, const ExportFormat& format) {
-  if (wants_manifest(options) && !format.in_manifest) {
+  if (wants_manifest(options) && !format.in_manifest)
     refuse(fmt::format("--manifest: it holds only files for Perfetto; --{} writes {} instead", format.flag,
                        format.per_rank ? "a directory of files" : "one file"));
-  }
   return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::directory : Form::file;
 }
 
@@ -177,11 +146,8 @@ void check_output(const ExportTarget& target, const std::vector<TraceInput>& inp
 void check_max_size(const ExportOptions& options, const ExportTarget& target) {
   constexpr std::uint64_t kLeast = 10'000, kMost = std::uint64_t{1} << 50;
   const std::uint64_t bytes = options.max_bytes.value_or(0);
-  if (bytes != 0 && target.form != Form::file) {
-    refuse(
-        "--max-size: formats with a file per rank cannot be split; export less with "
-        "--steps or --time");
-  }
+  if (bytes != 0 && target.form != Form::file)
+    refuse("--max-size: formats with a file per rank cannot be split; export less with --steps or --time");
   if (bytes == 0 || (bytes >= kLeast && bytes <= kMost)) return;
   refuse("--max-size: expected 10kB to 1PiB, or 0 for unlimited");
 }
@@ -207,16 +173,29 @@ void check_options(const ExportOptions& options, const ExportTarget& target) {
   check_max_size(options, target);
   check_native(options, target);
   const bool native_tar = target.form == Form::manifest && target.format->is_native;
-  if (native_tar && target.path.ends_with(".gz")) {
+  if (native_tar && target.path.ends_with(".gz"))
     refuse(fmt::format("{}: the files in the TAR are already compressed; use the ending .tar", target.path));
-  }
   if (options.json && target.path == "-") refuse("--json: the export goes to stdout; write it to a file with -o");
-  if (options.gzip && (native_tar || target.form == Form::directory)) {
+  if (options.gzip && (native_tar || target.form == Form::directory))
     refuse("--gzip: only for one file, like - (stdout), or a TAR of JSON; use the ending .gz for others");
-  }
 }
 
 }  // namespace
+
+std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
+  auto options = std::make_shared<ExportOptions>();
+  options->inputs = add_inputs(app);
+  add_formats(app, options);
+  add_folded(app, options);
+  add_output(app, options);
+  options->selection = add_selection(app);
+  add_min_duration(app, options->selection);
+  app.add_flag("--no-computed", options->no_computed,
+               "Write only recorded events: no derived tracks (idle gaps, exposed communication, counters, losses)");
+  add_native(app, options);
+  options->memory_mib = add_memory(app);
+  return options;
+}
 
 ExportTarget target_of(const ExportOptions& options, const std::vector<TraceInput>& inputs) {
   ExportTarget target;

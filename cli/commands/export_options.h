@@ -48,6 +48,9 @@ struct ExportTarget {
 // already.
 ExportTarget target_of(const ExportOptions& options, const std::vector<TraceInput>& inputs);
 
+// Implements `export --folded`: stacks for flame graphs. Throws Error (usage) if other options do not fit.
+void export_folded(const ExportOptions& options);
+
 // Reads the inputs and writes the target. Throws the errors of read_inputs() and the writers.
 ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>& inputs, const ExportOptions& options);
 

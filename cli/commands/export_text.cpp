@@ -1,7 +1,5 @@
 #include "cli/commands/export_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -9,6 +7,7 @@
 #include "cli/base/text.h"
 
 namespace cli {
+
 namespace {
 
 std::uint64_t left_out(const ExportReport& report) {
@@ -41,17 +40,38 @@ void say_left_out(const ExportReport& report) {
 
 void say_files(const ExportReport& report, const ExportSaid& said) {
   if (report.files.size() == 1 && report.files[0].path == said.output) return;
-  if (report.whole_bytes > 0) {
+  if (report.whole_bytes > 0)
     print_line("{}: {}, more than --max-size {}: split into {} segments, {} of {} cuts between steps", said.output,
                size_text(report.whole_bytes, said), size_in_words(said.max_bytes), report.files.size(),
                report.cuts_at_steps, report.files.size() - 1);
-  }
   constexpr std::size_t kNamed = 16;
   for (std::size_t i = 0; i < std::min(kNamed, report.files.size()); ++i) {
     const WrittenFile& file = report.files[i];
     print_line("  {}: {} events, {}", file.path, file.events, size_text(file.bytes, said));
   }
   if (report.files.size() > kNamed) print_line("  ... and {} more", report.files.size() - kNamed);
+}
+
+void write_left_out(const ExportReport& report, JsonWriter& json) {
+  json.open('{', "left_out");
+  for (std::size_t i = 1; i < kLeftOutOptions.size(); ++i) {
+    std::string key(kLeftOutOptions[i].substr(2));
+    for (char& c : key) c = c == '-' ? '_' : c;
+    json.number(key, report.left_out.events[i]);
+  }
+  json.close('}');
+}
+
+void write_counts(const ExportReport& report, JsonWriter& json) {
+  const ExportSummary& summary = report.summary;
+  json.members("slices", summary.slices_out, "instants", summary.instants_out, "counter_values", summary.counters_out,
+               "flows", summary.flows_out, "cut_flows", report.left_out.cut_flows, "one_ended_flows",
+               summary.one_ended_flows - report.split_flow_ends, "unplaced_flows", summary.unplaced_flows,
+               "undrawable_flows", summary.undrawable_flows, "backward_flows", summary.backward_flows,
+               "works_without_launch", summary.works_without_launch - report.split_works, "split_flows",
+               report.split_flows, "unfinished", summary.unfinished, "joined_ends", summary.joined_ends,
+               "computed_slices", summary.derived_slices, "computed_values", summary.derived_values, "collective_flows",
+               summary.collective_flows, "unjoined_calls", summary.unjoined_calls);
 }
 
 }  // namespace
@@ -70,9 +90,8 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   }
   say_left_out(report);
   say(report.split_flows, "flows from one segment to another: not written");
-  if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text) {
+  if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text)
     print_line("  for one smaller file with all flows: export --pftrace");
-  }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
   say(summary.one_ended_flows - report.split_flow_ends,
       fmt::format("flow endpoints are not written, because their other endpoint is not {}", where));
@@ -92,71 +111,23 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   print_line("next: open {} in {}", shell_word(first), said.viewers);
 }
 
-namespace {
-
-void write_left_out(const ExportReport& report, JsonWriter& json) {
-  json.open('{', "left_out");
-  for (std::size_t i = 1; i < kLeftOutOptions.size(); ++i) {
-    std::string key(kLeftOutOptions[i].substr(2));
-    for (char& c : key) c = c == '-' ? '_' : c;
-    json.number(key, report.left_out.events[i]);
-  }
-  json.close('}');
-}
-
-void write_counts(const ExportReport& report, JsonWriter& json) {
-  const ExportSummary& summary = report.summary;
-  json.number("slices", summary.slices_out);
-  json.number("instants", summary.instants_out);
-  json.number("counter_values", summary.counters_out);
-  json.number("flows", summary.flows_out);
-  json.number("cut_flows", report.left_out.cut_flows);
-  json.number("one_ended_flows", summary.one_ended_flows - report.split_flow_ends);
-  json.number("unplaced_flows", summary.unplaced_flows);
-  json.number("undrawable_flows", summary.undrawable_flows);
-  json.number("backward_flows", summary.backward_flows);
-  json.number("works_without_launch", summary.works_without_launch - report.split_works);
-  json.number("split_flows", report.split_flows);
-  json.number("unfinished", summary.unfinished);
-  json.number("joined_ends", summary.joined_ends);
-  json.number("computed_slices", summary.derived_slices);
-  json.number("computed_values", summary.derived_values);
-  json.number("collective_flows", summary.collective_flows);
-  json.number("unjoined_calls", summary.unjoined_calls);
-}
-
-void write_files(const ExportReport& report, JsonWriter& json) {
-  json.open('[', "files");
-  for (const WrittenFile& file : report.files) {
-    json.open('{');
-    json.text("path", file.path);
-    if (file.rank >= 0) json.number("rank", file.rank);
-    json.number("events", file.events);
-    json.number("uncompressed_bytes", file.bytes);
-    json.close('}');
-  }
-  json.close(']');
-}
-
-}  // namespace
-
 void write_export_json(const ExportReport& report, const ExportSaid& said, ByteSink& sink) {
-  JsonText out(sink);
-  JsonWriter json(out);
-  json.open('{');
-  json.text("output", said.output);
-  json.number("events", report.summary.events_in + left_out(report));
-  json.number("kept", report.summary.events_in);
-  write_left_out(report, json);
-  write_counts(report, json);
-  write_files(report, json);
-  json.open('[', "notes");
-  for (const std::string& note : report.left_out.tracks) json.text({}, note);
-  for (const std::string& note : report.notes) json.text({}, note);
-  json.close(']');
-  json.close('}');
-  out.raw("\n");
-  out.flush();
+  write_json(sink, [&](JsonWriter& json) {
+    json.members("output", said.output, "events", report.summary.events_in + left_out(report), "kept",
+                 report.summary.events_in);
+    write_left_out(report, json);
+    write_counts(report, json);
+    json.array("files", report.files, [&](const WrittenFile& file) {
+      json.open('{');
+      json.text("path", file.path);
+      if (file.rank >= 0) json.number("rank", file.rank);
+      json.members("events", file.events, "uncompressed_bytes", file.bytes);
+      json.close('}');
+    });
+    std::vector<std::string> notes = report.left_out.tracks;
+    notes.insert(notes.end(), report.notes.begin(), report.notes.end());
+    json.array("notes", notes);
+  });
 }
 
 }  // namespace cli

@@ -3,8 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
@@ -18,11 +16,9 @@ namespace {
 void run_help(const CLI::App& all, const std::string& name) {
   const auto named = all.get_subcommands([&](const CLI::App* sub) { return !name.empty() && sub->get_name() == name; });
   if (named.empty() && !name.empty()) refuse_command(name);
-  OutputFile out("-");
   // App::help() of the program would print the help of the parsed command, which is this one.
-  out.write(named.empty() ? all.get_formatter()->make_help(&all, all.get_name(), CLI::AppFormatMode::Normal)
-                          : named.front()->help(all.get_name()));
-  out.finish();
+  write_output("-", named.empty() ? all.get_formatter()->make_help(&all, all.get_name(), CLI::AppFormatMode::Normal)
+                                  : named.front()->help(all.get_name()));
 }
 
 std::function<void()> set_up_help(CLI::App& app) {
@@ -31,24 +27,12 @@ std::function<void()> set_up_help(CLI::App& app) {
   return [name, all = app.get_parent()] { run_help(*all, *name); };
 }
 
-}  // namespace
-
-Command help_command() {
-  return {"help", "Explain a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export",
-          set_up_help};
-}
-
-namespace {
-
 void write_page(const std::filesystem::path& path, const std::string& text) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   if (error)
-    throw Error(Exit::cannot_open,
-                fmt::format("{}: cannot create the directory: {}", path.parent_path().string(), error.message()));
-  OutputFile out(path.string());
-  out.write(text);
-  out.finish();
+    throw Error(Exit::cannot_open, "{}: cannot create the directory: {}", path.parent_path().string(), error.message());
+  write_output(path.string(), text);
 }
 
 // Writes all pages and scripts to their directories below share/.
@@ -69,6 +53,11 @@ std::function<void()> set_up_pages(CLI::App& app) {
 }
 
 }  // namespace
+
+Command help_command() {
+  return {"help", "Explain a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export",
+          set_up_help};
+}
 
 Command pages_command() {
   return {"pages", "Write the manual pages and the shell completions", "For packages.\n\n  tracetool pages /usr/share",

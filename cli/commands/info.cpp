@@ -1,9 +1,4 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <memory>
-#include <string>
 
 #include "cli/base/output_file.h"
 #include "cli/base/terminal.h"
@@ -54,9 +49,8 @@ void run_info(const InfoOptions& options) {
     write_info_json(catalog, merged.fits, notes, out);
   } else {
     InfoInput input{inputs.size() == 1 && ttrace::is_merged_file(inputs[0].path), inputs_text(*options.inputs)};
-    if (input.merged && merged.steps.size() == catalog.processes.size()) {
+    if (input.merged && merged.steps.size() == catalog.processes.size())
       input.steps = step_notes(merged.steps, catalog, ranks_of(catalog), true);
-    }
     out.write(info_text(catalog, merged.fits, notes, input));
   }
   out.finish();

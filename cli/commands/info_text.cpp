@@ -1,20 +1,14 @@
 #include "cli/commands/info_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "cli/base/json_text.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 #include "cli/commands/clock_report.h"
-#include "cli/trace/catalog.h"
 #include "cli/trace/event.h"
 #include "cli/trace/losses.h"
 #include "cli/trace/ranks.h"
@@ -102,12 +96,10 @@ std::string summary(const Catalog& catalog) {
 
 std::string losses(const Process& process) {
   std::string out;
-  if (process.format == SourceFormat::ring && !process.cut.empty()) {
+  if (process.format == SourceFormat::ring && !process.cut.empty())
     add_line(out, "{}: {}", name_of(process), process.cut);
-  }
-  if (overwrote(process)) {
+  if (overwrote(process))
     add_line(out, "{}: {} (increase TRACETOOL_BUFFER to keep more)", name_of(process), overwritten_text(process));
-  }
   if (left_unrecorded(process) && process.format == SourceFormat::ring) {  // for other files, the notes report it
     add_line(out, "{}: {}", name_of(process), unrecorded_text(process));
   }
@@ -124,23 +116,6 @@ std::string next_step(const Catalog& catalog, const InfoInput& input) {
   return fmt::format("next: tracetool merge {}{}\n", input.inputs,
                      unknown > beside && several ? "  # with --rank N=FILE for files without a rank" : "");
 }
-
-}  // namespace
-
-std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
-                      const InfoInput& input) {
-  const std::vector<bool> beside = beside_ranks(catalog);
-  std::string out = ranks_table(catalog, beside) + "\n" + beside_text(catalog, beside) + summary(catalog);
-  if (const std::string clocks = clocks_text(catalog, fits); !clocks.empty()) add_line(out, clocks);
-  out += text_of(launch_summary(catalog)) + recorder_text(catalog);
-  for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
-  out += notices_text(catalog);
-  for (const std::string& found : input.steps) add_line(out, found);
-  for (const std::string& note : notes) add_line(out, "note: {}", note);
-  return out + next_step(catalog, input);
-}
-
-namespace {
 
 std::string driver_text(std::uint32_t version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
@@ -167,102 +142,9 @@ std::string line_of(const Recorder& r) {
   return text;
 }
 
+// Returns the rank without its phase.
 std::string rank_or_file(const Process& process) {
   return process.rank < 0 ? process.source : fmt::format("rank {}", process.rank);
-}
-
-void write(JsonWriter& json, const Recorder& r) {
-  json.open('{', "recorder");
-  json.text("agent_version", r.agent_version);
-  json.text("events", r.events);
-  json.text("mode", word(r.mode));
-  json.text("cupti_state", word(r.cupti_state));
-  json.number("cupti_error", r.cupti_error);
-  json.text("cupti_holder", r.cupti_holder);
-  json.text("cupti_path", r.cupti_path);
-  json.number("cupti_version", r.cupti_version);
-  json.number("cuda_driver_version", r.cuda_driver_version);
-  json.number("nccl_version", r.nccl_version);
-  json.text("nvtx_state", word(r.nvtx_state));
-  json.number("truncated_names", r.truncated_names);
-  json.number("discarded_buffers", r.discarded_buffers);
-  json.number("definitions_missed", r.definitions_missed);
-  json.number("invalid_timestamps", r.invalid_timestamps);
-  json.number("stacks_left_out", r.stacks_left_out);
-  json.number("operators_without_stack", r.operators_without_stack);
-  json.number("module_names_missed", r.module_names_missed);
-  json.text("spool_state", word(r.spool_state));
-  json.number("spool_error", r.spool_error);
-  json.number("spooled_bytes", r.spooled_bytes);
-  json.text("local_path", r.local_path);
-  json.number("agent_cpu_ns", r.agent_cpu_ns);
-  json.number("created_ns", r.created_ns);
-  json.number("heartbeat_ns", r.heartbeat_ns);
-  json.number("newest_gpu_end_ns", r.newest_gpu_end_ns);
-  json.close('}');
-}
-
-void write(JsonWriter& json, const Device& d) {
-  json.open('{');
-  json.number("device", d.device);
-  json.text("name", d.name);
-  json.text("given_name", d.given_name);
-  json.text("uuid", d.uuid);
-  json.text("pci_bus_id", d.pci_bus_id);
-  json.number("memory_bytes", d.memory_bytes);
-  json.number("multiprocessors", d.multiprocessors);
-  json.number("compute_major", d.compute_major);
-  json.number("compute_minor", d.compute_minor);
-  json.number("core_clock_khz", d.core_clock_khz);
-  json.number("memory_bandwidth_kbps", d.memory_bandwidth_kbps);
-  json.close('}');
-}
-
-std::string communicator_text(std::uint64_t hash) { return hash == 0 ? "" : fmt::format("{:#018x}", hash); }
-
-void write(JsonWriter& json, const Communicator& c) {
-  json.open('{');
-  json.text("communicator", communicator_text(c.communicator));
-  json.number("epoch", c.epoch);
-  json.number("rank", known_number(c.rank));
-  json.number("ranks", known_number(c.ranks));
-  json.number("device", known_number(c.device));
-  json.text("parent", communicator_text(c.parent));
-  json.close('}');
-}
-
-void write(JsonWriter& json, const Notice& notice) {
-  json.open('{');
-  json.text("what", word(notice.code));
-  json.number("start_ns", notice.start_ns);
-  json.number("end_ns", notice.end_ns == 0 ? std::nullopt : std::optional<std::int64_t>(notice.end_ns));
-  json.number("value", notice.value);
-  json.text("text", notice.text);
-  json.close('}');
-}
-
-template <typename List>
-void write_all(JsonWriter& json, std::string_view key, const List& list) {
-  json.open('[', key);
-  for (const auto& item : list) write(json, item);
-  json.close(']');
-}
-
-}  // namespace
-
-std::string recorder_text(const Catalog& catalog) {
-  std::map<std::string, std::vector<std::int64_t>> ranks;
-  const std::vector<bool> beside = beside_ranks(catalog);
-  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
-    const Process& process = catalog.processes[id];
-    if (!process.recorder.agent_version.empty() && !beside[id])
-      ranks[line_of(process.recorder)].push_back(process.rank);
-  }
-  std::string text;
-  for (auto& [line, who] : ranks)
-    add_line(text,
-             who == std::vector<std::int64_t>{-1} ? line : fmt::format("{}: {}", line, rank_list(std::move(who))));
-  return text;
 }
 
 std::string notices_text(const Catalog& catalog) {
@@ -290,112 +172,16 @@ std::string newest_work_text(const Process& process) {
   return text;
 }
 
-void write_recorder(JsonWriter& json, const Process& process) {
-  if (process.recorder.agent_version.empty()) {
-    json.number("recorder", std::optional<int>());
-  } else {
-    write(json, process.recorder);
-  }
-  write_all(json, "devices", process.devices);
-  write_all(json, "communicators", process.communicators);
-  write_all(json, "notices", process.notices);
-}
-
-namespace {
-
-void write_counts(JsonWriter& json, std::string_view key, const KindCounts& counts, std::size_t always) {
-  json.open('{', key);
-  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-    if (kind < always || counts[kind] != 0) json.number(kKinds[kind].name, counts[kind]);
-  }
-  json.close('}');
-}
-
-void write_streams(JsonWriter& json, const Catalog& catalog, ProcessId id) {
-  json.open('[', "streams");
-  for (const Track& track : catalog.tracks) {
-    if (track.process != id || track.kind != TrackKind::stream) continue;
-    json.open('{');
-    json.number("device", track.group);
-    json.number("stream", track.id);
-    json.text("name", track.name);
-    json.number("priority", track.priority);
-    json.close('}');
-  }
-  json.close(']');
-}
-
-void write_launches(JsonWriter& json, const LaunchSummary& launches) {
-  json.open('{', "launches");
-  json.number("configurations", launches.configurations);
-  json.number("cooperative", launches.cooperative);
-  json.number("clustered", launches.clustered);
-  json.number("most_cluster_blocks", launches.most_cluster_blocks);
-  json.number("most_local_bytes_per_thread", launches.most_local_bytes_per_thread);
-  json.close('}');
-}
-
-void write_process(JsonWriter& json, const Catalog& catalog, ProcessId id) {
-  const Process& process = catalog.processes[id];
-  json.open('{');
-  json.number("rank", known_number(process.rank));
-  json.text("host", process.host);
-  json.number("pid", known_number(process.pid));
-  json.text("source", process.source);
-  json.text("format", process.format == SourceFormat::ring ? "ring" : "kineto");
-  json.text("phase", process.phase);
-  json.text("rank_source", word(process.rank_source));
-  json.number("local_rank", known_number(process.local_rank));
-  json.number("world_size", known_number(process.world_size));
-  json.text("run_id", process.run_id);
-  json.text("program", process.program);
-  json.text("device", process.device_name);
-  json.text("state", word(process.state));
-  json.number("start_ns", process.first_ns);
-  json.number("span_ns", process.last_ns - process.first_ns);
-  write_counts(json, "counts", process.counts, kRecordedKinds);
-  json.number("overwritten", total(process.overwritten));
-  write_counts(json, "overwritten_by_kind", process.overwritten, 0);
-  json.number("lost", total(process.lost) + process.lost_unknown_kind);
-  write_counts(json, "lost_by_kind", process.lost, 0);
-  json.number("lost_unknown_kind", process.lost_unknown_kind);
-  json.open('[', "notes");
-  for (const std::string& note : process.notes) json.text({}, note);
-  json.close(']');
-  write_recorder(json, process);
-  write_streams(json, catalog, id);
-  json.close('}');
-}
-
-void write_processes(JsonWriter& json, const Catalog& catalog, const std::vector<bool>& beside, bool are_beside) {
-  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
-    if (beside[id] == are_beside) write_process(json, catalog, id);
-  }
-}
-
-}  // namespace
-
-void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
-                     ByteSink& sink) {
-  JsonText out(sink);
-  JsonWriter json(out);
-  json.open('{');
-  json.open('[', "ranks");
-  const std::vector<bool> beside = beside_ranks(catalog);
-  write_processes(json, catalog, beside, false);
-  json.close(']');
-  json.open('[', "beside_ranks");
-  write_processes(json, catalog, beside, true);
-  json.close(']');
-  write_clocks("clocks", fits, json);
-  write_launches(json, launch_summary(catalog));
-  json.open('[', "notes");
-  for (const std::string& note : notes) json.text({}, note);
-  json.close(']');
-  json.close('}');
-  out.raw("\n");
-  out.flush();
-}
+// Summary of the kernels' launch configurations and streams. For recordings only; Kineto files keep these facts in
+// their arguments.
+struct LaunchSummary {
+  // Different combinations of grid, block, registers, memory, cluster and type; 0 if unknown
+  std::size_t configurations = 0;
+  std::size_t cooperative = 0, clustered = 0;  // number of these configurations
+  std::uint64_t most_cluster_blocks = 0;       // maximum blocks per cluster
+  std::uint32_t most_local_bytes_per_thread = 0;
+  std::set<std::int64_t> priorities;  // of streams with a known priority; lower numbers run first
+};
 
 LaunchSummary launch_summary(const Catalog& catalog) {
   LaunchSummary summary;
@@ -419,13 +205,136 @@ std::string text_of(const LaunchSummary& s) {
       fmt::format("kernels: {} launch configuration{}", s.configurations, s.configurations == 1 ? "" : "s");
   if (s.cooperative > 0) text += fmt::format(", {} cooperative", s.cooperative);
   if (s.clustered > 0) text += fmt::format(", {} in clusters of up to {} blocks", s.clustered, s.most_cluster_blocks);
-  if (s.most_local_bytes_per_thread > 0) {
+  if (s.most_local_bytes_per_thread > 0)
     text += fmt::format(", local memory of up to {} bytes per thread", s.most_local_bytes_per_thread);
-  }
   if (s.priorities.size() < 2) return text + '\n';
   const char* before = "; streams of priority ";
   for (const std::int64_t priority : s.priorities) text += std::exchange(before, ", ") + std::to_string(priority);
   return text + '\n';
+}
+
+std::string communicator_text(std::uint64_t hash) { return hash == 0 ? "" : fmt::format("{:#018x}", hash); }
+
+void write_recorder(JsonWriter& json, const Recorder& r) {
+  if (r.agent_version.empty()) return json.number("recorder", std::optional<int>());
+  json.object("recorder", "agent_version", r.agent_version, "events", r.events, "mode", word(r.mode), "cupti_state",
+              word(r.cupti_state), "cupti_error", r.cupti_error, "cupti_holder", r.cupti_holder, "cupti_path",
+              r.cupti_path, "cupti_version", r.cupti_version, "cuda_driver_version", r.cuda_driver_version,
+              "nccl_version", r.nccl_version, "nvtx_state", word(r.nvtx_state), "truncated_names", r.truncated_names,
+              "discarded_buffers", r.discarded_buffers, "definitions_missed", r.definitions_missed,
+              "invalid_timestamps", r.invalid_timestamps, "stacks_left_out", r.stacks_left_out,
+              "operators_without_stack", r.operators_without_stack, "module_names_missed", r.module_names_missed,
+              "spool_state", word(r.spool_state), "spool_error", r.spool_error, "spooled_bytes", r.spooled_bytes,
+              "local_path", r.local_path, "agent_cpu_ns", r.agent_cpu_ns, "created_ns", r.created_ns, "heartbeat_ns",
+              r.heartbeat_ns, "newest_gpu_end_ns", r.newest_gpu_end_ns);
+}
+
+// Writes "recorder" (null for foreign traces), "devices", "communicators" and "notices".
+void write_recording(JsonWriter& json, const Process& process) {
+  write_recorder(json, process.recorder);
+  json.array("devices", process.devices, [&](const Device& d) {
+    json.object({}, "device", d.device, "name", d.name, "given_name", d.given_name, "uuid", d.uuid, "pci_bus_id",
+                d.pci_bus_id, "memory_bytes", d.memory_bytes, "multiprocessors", d.multiprocessors, "compute_major",
+                d.compute_major, "compute_minor", d.compute_minor, "core_clock_khz", d.core_clock_khz,
+                "memory_bandwidth_kbps", d.memory_bandwidth_kbps);
+  });
+  json.array("communicators", process.communicators, [&](const Communicator& c) {
+    json.object({}, "communicator", communicator_text(c.communicator), "epoch", c.epoch, "rank", known_number(c.rank),
+                "ranks", known_number(c.ranks), "device", known_number(c.device), "parent",
+                communicator_text(c.parent));
+  });
+  json.array("notices", process.notices, [&](const Notice& notice) {
+    const auto end_ns = notice.end_ns == 0 ? std::nullopt : std::optional(notice.end_ns);
+    json.object({}, "what", word(notice.code), "start_ns", notice.start_ns, "end_ns", end_ns, "value", notice.value,
+                "text", notice.text);
+  });
+}
+
+void write_counts(JsonWriter& json, std::string_view key, const KindCounts& counts, std::size_t always) {
+  json.open('{', key);
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    if (kind < always || counts[kind] != 0) json.number(kKinds[kind].name, counts[kind]);
+  }
+  json.close('}');
+}
+
+void write_process(JsonWriter& json, const Catalog& catalog, ProcessId id) {
+  const Process& process = catalog.processes[id];
+  json.open('{');
+  json.members("rank", known_number(process.rank), "host", process.host, "pid", known_number(process.pid), "source",
+               process.source, "format", process.format == SourceFormat::ring ? "ring" : "kineto", "phase",
+               process.phase, "rank_source", word(process.rank_source), "local_rank", known_number(process.local_rank),
+               "world_size", known_number(process.world_size), "run_id", process.run_id, "program", process.program,
+               "device", process.device_name, "state", word(process.state), "start_ns", process.first_ns, "span_ns",
+               process.last_ns - process.first_ns);
+  write_counts(json, "counts", process.counts, kRecordedKinds);
+  json.number("overwritten", total(process.overwritten));
+  write_counts(json, "overwritten_by_kind", process.overwritten, 0);
+  json.number("lost", total(process.lost) + process.lost_unknown_kind);
+  write_counts(json, "lost_by_kind", process.lost, 0);
+  json.number("lost_unknown_kind", process.lost_unknown_kind);
+  json.array("notes", process.notes);
+  write_recording(json, process);
+  json.open('[', "streams");
+  for (const Track& track : catalog.tracks) {
+    if (track.process == id && track.kind == TrackKind::stream)
+      json.object({}, "device", track.group, "stream", track.id, "name", track.name, "priority", track.priority);
+  }
+  json.close(']');
+  json.close('}');
+}
+
+void write_processes(JsonWriter& json, std::string_view key, const Catalog& catalog, bool are_beside) {
+  const std::vector<bool> beside = beside_ranks(catalog);
+  json.open('[', key);
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    if (beside[id] == are_beside) write_process(json, catalog, id);
+  }
+  json.close(']');
+}
+
+}  // namespace
+
+std::string recorder_text(const Catalog& catalog) {
+  std::map<std::string, std::vector<std::int64_t>> ranks;
+  const std::vector<bool> beside = beside_ranks(catalog);
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    const Process& process = catalog.processes[id];
+    if (!process.recorder.agent_version.empty() && !beside[id])
+      ranks[line_of(process.recorder)].push_back(process.rank);
+  }
+  std::string text;
+  for (auto& [line, who] : ranks)
+    add_line(text,
+             who == std::vector<std::int64_t>{-1} ? line : fmt::format("{}: {}", line, rank_list(std::move(who))));
+  return text;
+}
+
+std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
+                      const InfoInput& input) {
+  const std::vector<bool> beside = beside_ranks(catalog);
+  std::string out = ranks_table(catalog, beside) + "\n" + beside_text(catalog, beside) + summary(catalog);
+  if (const std::string clocks = clocks_text(catalog, fits); !clocks.empty()) add_line(out, clocks);
+  out += text_of(launch_summary(catalog)) + recorder_text(catalog);
+  for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
+  out += notices_text(catalog);
+  for (const std::string& found : input.steps) add_line(out, found);
+  for (const std::string& note : notes) add_line(out, "note: {}", note);
+  return out + next_step(catalog, input);
+}
+
+void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes,
+                     ByteSink& sink) {
+  const LaunchSummary launches = launch_summary(catalog);
+  write_json(sink, [&](JsonWriter& json) {
+    write_processes(json, "ranks", catalog, false);
+    write_processes(json, "beside_ranks", catalog, true);
+    write_clocks("clocks", fits, json);
+    json.object("launches", "configurations", launches.configurations, "cooperative", launches.cooperative, "clustered",
+                launches.clustered, "most_cluster_blocks", launches.most_cluster_blocks, "most_local_bytes_per_thread",
+                launches.most_local_bytes_per_thread);
+    json.array("notes", notes);
+  });
 }
 
 }  // namespace cli

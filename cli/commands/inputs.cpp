@@ -1,12 +1,8 @@
 #include "cli/commands/inputs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <unordered_map>
-#include <utility>
 
 #include "cli/answers/derived/lost_slices.h"
 #include "cli/base/error.h"
@@ -37,17 +33,14 @@ class InputList {
 
   // Links to one file may have different ranks; the same path may not.
   void add_ranked(TraceInput input) {
-    if (std::error_code error; std::filesystem::is_directory(input.path, error)) {
-      throw Error(Exit::usage, fmt::format("--rank {}={}: this is a directory; give a file, as in --rank "
-                                           "3=traces/worker.ring",
-                                           *input.rank, input.path));
-    }
+    if (std::error_code error; std::filesystem::is_directory(input.path, error))
+      throw Error(Exit::usage, "--rank {}={}: this is a directory; give a file, as in --rank 3=traces/worker.ring",
+                  *input.rank, input.path);
     const auto [ranked, is_first] =
         ranked_.try_emplace(std::filesystem::path(input.path).lexically_normal().string(), *input.rank);
-    if (!is_first && ranked->second != *input.rank) {
-      throw Error(Exit::usage, fmt::format("{} is given two ranks, --rank {} and --rank {}; give one", input.path,
-                                           ranked->second, *input.rank));
-    }
+    if (!is_first && ranked->second != *input.rank)
+      throw Error(Exit::usage, "{} is given two ranks, --rank {} and --rank {}; give one", input.path, ranked->second,
+                  *input.rank);
     if (!is_first) return;
     const auto [place, is_new] = places_.try_emplace(real_path(input.path), traces.size());
     if (is_new || traces[place->second].rank) {
@@ -62,6 +55,19 @@ class InputList {
   std::unordered_map<std::string, std::size_t> places_;
   std::unordered_map<std::string, std::int64_t> ranked_;
 };
+
+std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
+  Progress progress("finding steps");
+  StepFinder finder(trace.catalog(), clocks);
+  EachEvent both([&](const Event& event, const Facts& facts) {
+    finder.event(event, facts);
+    also->event(event, facts);
+  });
+  trace.walk(also == nullptr ? static_cast<EventSink&>(finder) : both);
+  std::vector<ProcessSteps> found = finder.take();
+  number_alike(found, trace.catalog(), clocks);
+  return found;
+}
 
 }  // namespace
 
@@ -79,8 +85,7 @@ TraceInput parse_rank(const std::string& text) {
   const auto parsed = std::from_chars(text.data(), end, rank);
   if (equals == std::string::npos || parsed.ptr != end || parsed.ec != std::errc() || rank < 0 ||
       equals + 1 == text.size()) {
-    throw Error(Exit::usage,
-                fmt::format("--rank {}: expected N=FILE with N >= 0, as in --rank 3=traces/worker.ring", text));
+    throw Error(Exit::usage, "--rank {}: expected N=FILE with N >= 0, as in --rank 3=traces/worker.ring", text);
   }
   return {text.substr(equals + 1), rank};
 }
@@ -95,9 +100,8 @@ std::string inputs_text(const InputOptions& inputs) {
 }
 
 std::vector<TraceInput> find_inputs(const InputOptions& options) {
-  if (options.paths.empty() && options.ranks.empty()) {
+  if (options.paths.empty() && options.ranks.empty())
     throw Error(Exit::usage, "missing traces; give files, a directory or a glob, as in `tracetool info traces/`");
-  }
   InputList list;
   ChosenFiles chosen = choose_run(find_files(options.paths), options.run);
   for (std::string& path : chosen.paths) list.add(std::move(path));
@@ -131,7 +135,7 @@ void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::st
   if (!std::filesystem::is_regular_file(output, error)) return;
   for (const TraceInput& input : inputs) {
     if (!same_file(input.path, output)) continue;
-    throw Error(Exit::usage, fmt::format("{} is also an input; choose another output with -o", output));
+    throw Error(Exit::usage, "{} is also an input; choose another output with -o", output);
   }
 }
 
@@ -156,51 +160,8 @@ std::string default_output(const InputOptions& options, const std::vector<TraceI
                            const std::string& extension) {
   const std::string path = output_name(options.paths.empty() ? inputs.at(0).path : options.paths[0], extension);
   if (!std::filesystem::exists(path)) return path;
-  throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
+  throw Error(Exit::usage, "{} exists; use -o to replace it or to choose another output", path);
 }
-
-namespace {
-
-class Both : public EventSink {
- public:
-  Both(EventSink& first, EventSink& second) : first_(first), second_(second) {}
-  void event(const Event& event, const Facts& facts) override {
-    first_.event(event, facts);
-    second_.event(event, facts);
-  }
-
- private:
-  EventSink &first_, &second_;
-};
-
-std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
-  Progress progress("finding steps");
-  StepFinder finder(trace.catalog(), clocks);
-  if (also == nullptr) {
-    trace.walk(finder);
-  } else {
-    Both both(finder, *also);
-    trace.walk(both);
-  }
-  std::vector<ProcessSteps> found = finder.take();
-  number_alike(found, trace.catalog(), clocks);
-  return found;
-}
-
-class Survey : public EventSink {
- public:
-  explicit Survey(Selector& selector) : selector_(selector) {}
-  void event(const Event& event, const Facts&) override {
-    selector_.survey(event);
-    progress_.step();
-  }
-
- private:
-  Selector& selector_;
-  Progress progress_{"choosing"};
-};
-
-}  // namespace
 
 FoundFacts find_facts(OrderedTrace& trace, EventSink* also) {
   FoundFacts found;
@@ -225,7 +186,11 @@ FoundFacts find_facts(OrderedTrace& trace, EventSink* also) {
 
 void survey(OrderedTrace& trace, Selector& selector, const Wanted& wanted) {
   if (!selector.needs_survey()) return;
-  Survey sink(selector);
+  Progress progress("choosing");
+  EachEvent sink([&](const Event& event, const Facts&) {
+    selector.survey(event);
+    progress.step();
+  });
   trace.walk(sink, wanted);
 }
 

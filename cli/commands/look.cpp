@@ -1,18 +1,12 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <set>
-#include <string>
 
 #include "cli/answers/rules/write_findings.h"
 #include "cli/answers/tables/summary.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 
 namespace cli {
@@ -73,9 +67,7 @@ void run_look(const InputOptions& options, std::size_t memory_mib) {
   text += '\n';
   add_line(text, "next: tracetool diagnose {}", diagnosed.inputs);
   add_line(text, "next: tracetool report {}", diagnosed.inputs);
-  OutputFile out("-");
-  out.write(text);
-  out.finish();
+  write_output("-", text);
 }
 
 std::function<void()> set_up_look(CLI::App& app) {

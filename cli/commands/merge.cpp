@@ -1,9 +1,5 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/files.h"
@@ -32,9 +28,8 @@ void run_merge(const MergeCommandOptions& options) {
   refuse_input_as_output(inputs, output);
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
-    if (real_path(options.report) == real_path(output)) {
-      throw Error(Exit::usage, fmt::format("--report {}: is also the output; name another file", options.report));
-    }
+    if (real_path(options.report) == real_path(output))
+      throw Error(Exit::usage, "--report {}: is also the output; name another file", options.report);
   }
   const std::size_t found = inputs.size();
   const std::vector<std::string> left_out = leave_out_unfit(inputs);
@@ -57,10 +52,9 @@ void run_merge(const MergeCommandOptions& options) {
   }
   print_line("{}: {}, {}, {}", output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
-  if (!left_out.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; it contains the others",
-                                               left_out.size(), found, output));
-  }
+  if (!left_out.empty())
+    throw Error(Exit::bad_content, "{} of {} inputs were skipped in {}; it contains the others", left_out.size(), found,
+                output);
   if (output == "-") return;
   if (options.partial) {
     const std::string parts = std::filesystem::path(output).replace_filename("*.ttrace").string();
@@ -74,20 +68,18 @@ void run_merge(const MergeCommandOptions& options) {
 std::function<void()> set_up_merge(CLI::App& app) {
   auto options = std::make_shared<MergeCommandOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options->output, "FILE",
+           "Output file (default: named after the first input); - is stdout");
   app.add_option("--report", options->report, "Also write the clock fit of each host as JSON; - is stdout")
       ->type_name("FILE");
   app.add_flag("--partial", options->partial,
                "Merge the ranks of one node only. Their clocks are aligned when the files of all nodes are merged");
   app.add_flag("--force", options->force, "Merge inputs of unrelated runs, with a warning");
   app.add_flag("--no-align", options->no_align, "Keep each host on its own wall clock");
-  app.add_option("--clock-domain",
-                 "Unit with its own clock (default: host). A rank with an unknown host has its own clock")
-      ->check(CLI::IsMember({"host", "rank"}).description(""))
-      ->each([options = options.get()](const std::string& word) { options->clock_of_each_rank = word == "rank"; })
-      ->type_name("host|rank");
+  one_of(app.add_option("--clock-domain",
+                        "Unit with its own clock (default: host). A rank with an unknown host has its own clock"),
+         "host|rank")
+      ->each([options = options.get()](const std::string& word) { options->clock_of_each_rank = word == "rank"; });
   options->memory_mib = add_memory(app);
   return [options] { run_merge(*options); };
 }

@@ -2,10 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/file_server.h"
@@ -40,9 +37,7 @@ void write_page(const OpenOptions& options, const std::vector<TraceInput>& input
   report.memory_mib = options.memory_mib;
   const report::Report page = report_of(report, inputs, path);
   print_notes(page.notes);
-  OutputFile out(path);
-  out.write(page.html);
-  out.finish();
+  write_output(path, page.html);
 }
 
 void write_trace(const OpenOptions& options, const std::vector<TraceInput>& inputs, const std::string& path) {
@@ -104,9 +99,7 @@ void run_open(const OpenOptions& options) {
   const std::unique_ptr<FileServer> server = make_server(options);
   const std::string address =
       options.is_report ? server->address() : std::string(kPerfetto) + "/#!/?url=" + server->address();
-  OutputFile out("-");
-  out.write(address + "\n");
-  out.finish();
+  write_output("-", address + "\n");
   print_line("tracetool: open this address in a browser on this machine; Ctrl-C stops the server");
   if (options.starts_browser) start_browser(address);
   server->run();

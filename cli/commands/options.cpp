@@ -1,27 +1,29 @@
 #include "cli/commands/options.h"
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <string_view>
-
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 
 namespace cli {
 
-const CLI::Validator& not_empty() {
-  static const CLI::Validator validator(
-      [](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "");
-  return validator;
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& text, const std::string& type,
+                      const std::string& help) {
+  static const CLI::Validator not_empty(
+      [](const std::string& value) { return value.empty() ? "is empty" : std::string(); }, "");
+  return app.add_option(name, text, help)->check(not_empty)->type_name(type);
+}
+
+void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& words, const std::string& type,
+              const std::string& help) {
+  app.add_option(name, words, help)->delimiter(',')->allow_extra_args(false)->type_name(type);
+}
+
+CLI::Option* one_of(CLI::Option* option, const std::string& words) {
+  return option->check(CLI::IsMember(CLI::detail::split(words, '|')).description(""))->type_name(words);
 }
 
 void add_run(CLI::App& app, std::string& run) {
-  app.add_option("--run", run,
-                 "Run in a directory: a name from `tracetool runs`, latest or all "
-                 "(default: latest)")
-      ->check(not_empty())
-      ->type_name("NAME");
+  add_text(app, "--run", run, "NAME",
+           "Run in a directory: a name from `tracetool runs`, latest or all (default: latest)");
 }
 
 std::shared_ptr<InputOptions> add_inputs(CLI::App& app) {
@@ -38,14 +40,13 @@ void add_terminal_options(CLI::App& app) {
   constexpr const char* kTerminal = "On a terminal";
   app.add_flag_callback("--wide", set_unlimited_width, "Do not shorten names to the width of the terminal")
       ->group(kTerminal);
-  app.add_option("--color", "When to color text (default: auto, on a terminal if NO_COLOR is not set)")
-      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+  one_of(app.add_option("--color", "When to color text (default: auto, on a terminal if NO_COLOR is not set)"),
+         "auto|always|never")
       ->each([](const std::string& word) {
         set_color(word == "always"  ? ColorChoice::always
                   : word == "never" ? ColorChoice::never
                                     : ColorChoice::automatic);
       })
-      ->type_name("auto|always|never")
       ->group(kTerminal);
   app.add_flag_callback("-q,--quiet", set_quiet,
                         "Print only errors on stderr: no notes, warnings, progress or next commands")
@@ -67,22 +68,18 @@ std::shared_ptr<std::size_t> add_memory(CLI::App& app) {
 
 std::shared_ptr<SelectionOptions> add_selection(CLI::App& app) {
   auto options = std::make_shared<SelectionOptions>();
-  const auto add = [&](const std::string& name, std::string& text, const std::string& type, const std::string& help) {
-    app.add_option(name, text, help)->check(not_empty())->type_name(type);
-  };
-  add("--ranks", options->ranks, "LIST", "Only these ranks: 0-3,7");
-  add("--steps", options->steps, "LIST", "Only these training steps and their GPU work: 5, 10-12 or 10-");
-  add("--time", options->time, "A-B",
-      "Only this time range, measured from the start of the trace: 1.5s-2s, 300ms-, -2s");
-  add("--kinds", options->kinds, "LIST",
+  add_text(app, "--ranks", options->ranks, "LIST", "Only these ranks: 0-3,7");
+  add_text(app, "--steps", options->steps, "LIST", "Only these training steps and their GPU work: 5, 10-12 or 10-");
+  add_text(app, "--time", options->time, "A-B",
+           "Only this time range, measured from the start of the trace: 1.5s-2s, 300ms-, -2s");
+  add_text(
+      app, "--kinds", options->kinds, "LIST",
       "Only these kinds of events: kernel,memcpy,nccl,... as in `info --json`. nccl includes the kernels of collectives");
   return options;
 }
 
 void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& options) {
-  app.add_option("--min-dur", options->min_dur, "Only slices at least this long: 5us")
-      ->check(not_empty())
-      ->type_name("TIME");
+  add_text(app, "--min-dur", options->min_dur, "TIME", "Only slices at least this long: 5us");
 }
 
 std::string selection_text(const SelectionOptions& options) {

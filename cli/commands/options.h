@@ -15,8 +15,16 @@
 
 namespace cli {
 
-// Rejects an empty value, which usually comes from an unset variable in a script.
-const CLI::Validator& not_empty();
+// Adds an option with a text. Rejects an empty one, which usually comes from an unset variable in a script.
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& text, const std::string& type,
+                      const std::string& help);
+
+// Adds an option whose value is a list of words with commas. It may be repeated.
+void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& words, const std::string& type,
+              const std::string& help);
+
+// Restricts the value of an option to `words`, such as "text|json".
+CLI::Option* one_of(CLI::Option* option, const std::string& words);
 
 // Adds PATH..., --rank N=FILE and --run.
 std::shared_ptr<InputOptions> add_inputs(CLI::App& app);
@@ -63,11 +71,8 @@ struct PeakOptions {
 
 inline std::shared_ptr<PeakOptions> add_peaks(CLI::App& app) {
   auto options = std::make_shared<PeakOptions>();
-  app.add_option("--peak-tflops", options->tflops,
-                 "Dense peak of the GPUs in TFLOP/s, for all types or per type: bf16=989,fp8=1979")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("[TYPE=]N,...");
+  add_list(app, "--peak-tflops", options->tflops, "[TYPE=]N,...",
+           "Dense peak of the GPUs in TFLOP/s, for all types or per type: bf16=989,fp8=1979");
   app.add_option("--peak-gb-per-s", options->gb_per_s, "Peak memory bandwidth of the GPUs in 10^9 bytes per second")
       ->check(CLI::PositiveNumber)
       ->type_name("N");

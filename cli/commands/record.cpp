@@ -1,12 +1,7 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cli/base/error.h"
 #include "cli/base/terminal.h"
@@ -31,23 +26,19 @@ struct RecordOptions {
 void find_agent_for(doctor::InjectionOptions& options) {
   std::string searched;
   options.agent = doctor::find_agent(searched);
-  if (options.agent.empty()) {
-    throw Error(Exit::cannot_open, fmt::format("libagent.so was not found ({}); put it next to tracetool, or set "
-                                               "TRACETOOL_AGENT to its path",
-                                               searched));
-  }
-  if (const std::string wrong = doctor::wrong_with_agent(options.agent); !wrong.empty()) {
+  if (options.agent.empty())
     throw Error(Exit::cannot_open,
-                fmt::format("{} {}; use the libagent.so that came with this tracetool", options.agent, wrong));
-  }
+                "libagent.so was not found ({}); put it next to tracetool, or set TRACETOOL_AGENT to its path",
+                searched);
+  if (const std::string wrong = doctor::wrong_with_agent(options.agent); !wrong.empty())
+    throw Error(Exit::cannot_open, "{} {}; use the libagent.so that came with this tracetool", options.agent, wrong);
 }
 
 // Returns the option of a setting: --flush-ms for TRACETOOL_FLUSH_MS.
 std::string flag_of(const trace::Setting& setting) {
   std::string flag = "--";
-  for (const char c : std::string_view(setting.name).substr(std::string_view("TRACETOOL_").size())) {
+  for (const char c : std::string_view(setting.name).substr(std::string_view("TRACETOOL_").size()))
     flag += c == '_' ? '-' : static_cast<char>(c - 'A' + 'a');
-  }
   return flag;
 }
 
@@ -56,8 +47,8 @@ void check_setting(const trace::Setting& setting, const std::string& value) {
   trace::Settings scratch;
   if (setting.set(scratch, value.c_str())) return;
   const std::string_view word = trace::wrong_word(setting, value.c_str());
-  throw Error(Exit::usage, fmt::format("{} {}{}{} is not allowed; allowed: {}", flag_of(setting), value,
-                                       word.empty() ? "" : ": ", word, setting.allowed));
+  throw Error(Exit::usage, "{} {}{}{} is not allowed; allowed: {}", flag_of(setting), value, word.empty() ? "" : ": ",
+              word, setting.allowed);
 }
 
 doctor::InjectionOptions complete(const RecordOptions& options) {
@@ -86,7 +77,7 @@ void set_variables(const doctor::Injection& plan) {
     if (name == "TRACETOOL_DIR") {
       const doctor::OutputDirectory directory = doctor::look_at(value);
       if (!directory.writable)
-        throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a directory with -o", value));
+        throw Error(Exit::cannot_open, "{} cannot be written; choose a directory with -o", value);
     }
     setenv(name.c_str(), value.c_str(), 1);
   }
@@ -110,23 +101,20 @@ void run_record(const RecordOptions& options) {
   if (options.quiet || is_further_rank()) become_program(options.command);
   const std::int64_t start_ns = wall_clock_ns();
   const int status = run_program(options.command);
-  for (const std::string& line : record_summary(directory, start_ns)) {
-    print_line("tracetool: {}", line);
-  }
+  print_notes(record_summary(directory, start_ns));
   end_like(status);
 }
 
 // Words before the program (run_program.h) are options of `record` or errors.
 void check_command(const std::vector<std::string>& command, std::vector<std::string> unknown) {
   unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the "--" itself
-  if (!unknown.empty()) {
-    throw Error(Exit::usage, fmt::format("record has no option {}; put the program's options after the program, "
-                                         "as in tracetool record -- python train.py --lr 3",
-                                         unknown[0]));
-  }
-  if (command.empty()) {
+  if (!unknown.empty())
+    throw Error(Exit::usage,
+                "record has no option {}; put the program's options after the program, "
+                "as in tracetool record -- python train.py --lr 3",
+                unknown[0]);
+  if (command.empty())
     throw Error(Exit::usage, "missing command after --; example: tracetool record -- python train.py");
-  }
 }
 
 std::function<void()> set_up_record(CLI::App& app) {
@@ -137,10 +125,8 @@ std::function<void()> set_up_record(CLI::App& app) {
   for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
     const trace::Setting& setting = trace::kSettings[i];
     if (*setting.type == '\0') continue;
-    app.add_option(flag_of(setting), options->values[i],
-                   fmt::format("{} [{}: {}]", setting.help, setting.name, setting.allowed))
-        ->check(not_empty())
-        ->type_name(setting.type);
+    add_text(app, flag_of(setting), options->values[i], setting.type,
+             fmt::format("{} [{}: {}]", setting.help, setting.name, setting.allowed));
   }
   app.add_flag("--verbose", options->verbose, "Report on stderr what the agent finds [TRACETOOL_VERBOSE=1]");
   app.add_flag("-q,--quiet", options->quiet,

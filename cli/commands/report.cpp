@@ -1,10 +1,4 @@
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
@@ -12,7 +6,6 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/info_text.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/timeline/select/ranges.h"
 #include "cli/trace/ranks.h"
@@ -28,12 +21,9 @@ std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& ca
   for (const Process& process : catalog.processes) {
     if (process.rank >= 0) there.insert(process.rank);
   }
-  if (const auto missing = ranges.first_missing(there)) {
-    throw Error(Exit::usage,
-                fmt::format("--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
-                            there.empty() ? "which has unknown ranks"
-                                          : "which has " + rank_list({there.begin(), there.end()})));
-  }
+  if (const auto missing = ranges.first_missing(there))
+    throw Error(Exit::usage, "--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
+                there.empty() ? "which has unknown ranks" : "which has " + rank_list({there.begin(), there.end()}));
   std::vector<std::int64_t> ranks;
   for (const std::int64_t rank : there) {
     if (ranges.holds(rank)) ranks.push_back(rank);
@@ -46,9 +36,7 @@ void run_report(const ReportOptions& options) {
   const std::string output = options.output.empty() ? default_output(*options.inputs, inputs, ".html") : options.output;
   refuse_input_as_output(inputs, output);
   const report::Report report = report_of(options, inputs, output);
-  OutputFile out(output);
-  out.write(report.html);
-  out.finish();
+  write_output(output, report.html);
   print_notes(report.notes);
   const bool is_file = output != "-";
   print_line("{}: {}, {} bytes", is_file ? output : "stdout", count_text(report.findings, "finding"),
@@ -59,21 +47,16 @@ void run_report(const ReportOptions& options) {
 std::function<void()> set_up_report(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(app, "-o,--output", options->output, "FILE",
+           "Output file (default: named after the first input); - is stdout");
   app.add_option("--step", options->step, "Training step to show in the timeline (default: a step of median length)")
       ->type_name("N");
-  app.add_option(
-         "--timeline-ranks", options->timeline_ranks,
-         "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). The other ranks show only how busy they are")
-      ->check(not_empty())
-      ->type_name("LIST");
-  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  add_text(
+      app, "--timeline-ranks", options->timeline_ranks, "LIST",
+      "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). The other ranks show only how busy they are");
+  add_text(app, "--classes", options->classes, "FILE", "File of kernel name rules that take precedence (see analyze)");
   options->peaks = add_peaks(app);
-  app.add_option("--title", options->title, "Title of the page")->check(not_empty())->type_name("TEXT");
+  add_text(app, "--title", options->title, "TEXT", "Title of the page");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // tables and rules always use all kinds
   options->memory_mib = add_memory(app);

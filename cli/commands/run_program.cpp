@@ -1,7 +1,6 @@
 #include "cli/commands/run_program.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -33,18 +32,6 @@ bool has_value_behind(const CLI::App& app, const std::string& word) {
   const CLI::Option* option = app.get_option_no_throw(word);
   return option != nullptr && option->get_items_expected_max() > 0;
 }
-
-}  // namespace
-
-std::vector<std::string> mark_command(const CLI::App& app, std::vector<std::string> words) {
-  if (words.empty() || words[0] != app.get_name()) return words;
-  std::size_t at = 1;
-  while (at < words.size() && words[at][0] == '-' && words[at] != "--") at += has_value_behind(app, words[at]) ? 2 : 1;
-  if (at < words.size() && words[at] != "--") words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), "--");
-  return words;
-}
-
-namespace {
 
 constexpr int kForwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -99,8 +86,8 @@ void execute(const std::vector<std::string>& command) {
 }
 
 [[noreturn]] void refuse(const std::string& program, int error) {
-  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; give a program in $PATH or a path after --", program,
-                                             std::strerror(error)));
+  throw Error(Exit::cannot_open, "cannot run {}: {}; give a program in $PATH or a path after --", program,
+              std::strerror(error));
 }
 
 [[noreturn]] void be_child(const std::vector<std::string>& command, const BlockedSignals& blocked, pid_t parent,
@@ -121,57 +108,6 @@ int wait_for(pid_t child) {
   }
   return status;
 }
-
-}  // namespace
-
-void become_program(const std::vector<std::string>& command) {
-  std::fflush(nullptr);
-  execute(command);
-  refuse(command[0], errno);
-}
-
-int run_program(const std::vector<std::string>& command) {
-  std::fflush(nullptr);
-  int ends[2];  // closed by exec; a failed exec writes its error
-  if (pipe2(ends, O_CLOEXEC) != 0) refuse(command[0], errno);
-  const pid_t parent = getpid();
-  pid_t child;
-  {
-    const BlockedSignals blocked;
-    child = fork();
-    if (child == 0) be_child(command, blocked, parent, ends[1]);
-    if (child > 0) {
-      s_child = child;
-      set_handlers(forward);
-    }
-  }
-  if (child < 0) refuse(command[0], errno);
-  close(ends[1]);
-  int error = 0;
-  ssize_t got;
-  while ((got = ::read(ends[0], &error, sizeof(error))) < 0 && errno == EINTR) {
-  }
-  close(ends[0]);
-  const int status = wait_for(child);
-  s_child = 0;
-  set_handlers(nullptr);
-  if (got == sizeof(error)) refuse(command[0], error);
-  return status;
-}
-
-void end_like(int wait_status) {
-  std::fflush(nullptr);
-  if (WIFSIGNALED(wait_status)) {
-    const rlimit no_core{0, 0};  // the program has already left a core dump
-    setrlimit(RLIMIT_CORE, &no_core);
-    signal(WTERMSIG(wait_status), SIG_DFL);
-    raise(WTERMSIG(wait_status));
-    _exit(128 + WTERMSIG(wait_status));
-  }
-  _exit(WEXITSTATUS(wait_status));
-}
-
-namespace {
 
 struct Recorded {
   std::uint64_t recordings = 0, records = 0, overwritten = 0, lost = 0;
@@ -246,6 +182,61 @@ std::vector<std::string> why_nothing(const std::string& directory) {
 }
 
 }  // namespace
+
+std::vector<std::string> mark_command(const CLI::App& app, std::vector<std::string> words) {
+  if (words.empty() || words[0] != app.get_name()) return words;
+  std::size_t at = 1;
+  while (at < words.size() && words[at][0] == '-' && words[at] != "--") at += has_value_behind(app, words[at]) ? 2 : 1;
+  if (at < words.size() && words[at] != "--") words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), "--");
+  return words;
+}
+
+void become_program(const std::vector<std::string>& command) {
+  std::fflush(nullptr);
+  execute(command);
+  refuse(command[0], errno);
+}
+
+int run_program(const std::vector<std::string>& command) {
+  std::fflush(nullptr);
+  int ends[2];  // closed by exec; a failed exec writes its error
+  if (pipe2(ends, O_CLOEXEC) != 0) refuse(command[0], errno);
+  const pid_t parent = getpid();
+  pid_t child;
+  {
+    const BlockedSignals blocked;
+    child = fork();
+    if (child == 0) be_child(command, blocked, parent, ends[1]);
+    if (child > 0) {
+      s_child = child;
+      set_handlers(forward);
+    }
+  }
+  if (child < 0) refuse(command[0], errno);
+  close(ends[1]);
+  int error = 0;
+  ssize_t got;
+  while ((got = ::read(ends[0], &error, sizeof(error))) < 0 && errno == EINTR) {
+  }
+  close(ends[0]);
+  const int status = wait_for(child);
+  s_child = 0;
+  set_handlers(nullptr);
+  if (got == sizeof(error)) refuse(command[0], error);
+  return status;
+}
+
+void end_like(int wait_status) {
+  std::fflush(nullptr);
+  if (WIFSIGNALED(wait_status)) {
+    const rlimit no_core{0, 0};  // the program has already left a core dump
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(WTERMSIG(wait_status), SIG_DFL);
+    raise(WTERMSIG(wait_status));
+    _exit(128 + WTERMSIG(wait_status));
+  }
+  _exit(WEXITSTATUS(wait_status));
+}
 
 std::string why_no_room(const std::string& directory) {
   for (const doctor::CheckResult& result : doctor::check_output_directory(directory, doctor::ring_bytes_wanted())) {

@@ -1,14 +1,10 @@
 #include "cli/timeline/merge/runs.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <set>
-#include <string>
 
 #include "cli/base/error.h"
 #include "cli/base/output_file.h"
@@ -54,49 +50,41 @@ std::vector<Process> processes_of(const RunFile& file, std::optional<std::int64_
   return std::move(catalog.processes);
 }
 
-class RunSummary {
- public:
-  void add(const Process& p) {
-    ++row_.processes;
-    if (p.rank >= 0) ranks_.insert(p.rank);
-    row_.world_size = std::max(row_.world_size, p.world_size);
-    row_.overwritten += total(p.overwritten);
-    row_.removed_runs += p.recorder.removed_runs;
-    row_.lost += total(p.lost) + p.lost_unknown_kind;
-    live_ = live_ || p.state == RecordingState::live;
-    unknown_ = unknown_ || (p.format == SourceFormat::ring && p.state == RecordingState::unknown);
-    if (p.first_ns == 0 && p.last_ns == 0) return;
-    first_ns_ = std::min(first_ns_, p.first_ns);
-    last_ns_ = std::max(last_ns_, p.last_ns);
+RunRow row_of(const Run& run, const std::vector<Process>& processes) {
+  RunRow row;
+  row.name = run.name;
+  std::set<std::int64_t> ranks;
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max(), last_ns = std::numeric_limits<std::int64_t>::min();
+  bool is_live = false, is_unknown = false;
+  for (const Process& p : processes) {
+    ++row.processes;
+    if (p.rank >= 0) ranks.insert(p.rank);
+    row.world_size = std::max(row.world_size, p.world_size);
+    row.overwritten += total(p.overwritten);
+    row.removed_runs += p.recorder.removed_runs;
+    row.lost += total(p.lost) + p.lost_unknown_kind;
+    is_live = is_live || p.state == RecordingState::live;
+    is_unknown = is_unknown || (p.format == SourceFormat::ring && p.state == RecordingState::unknown);
+    if (p.first_ns == 0 && p.last_ns == 0) continue;
+    first_ns = std::min(first_ns, p.first_ns);
+    last_ns = std::max(last_ns, p.last_ns);
   }
-
-  RunRow row(const Run& run) {
-    row_.name = run.name;
-    row_.ranks.assign(ranks_.begin(), ranks_.end());
-    if (first_ns_ <= last_ns_) {
-      row_.start_ns = first_ns_;
-      row_.span_ns = last_ns_ - first_ns_;
-    }
-    row_.state = live_ ? "live" : unknown_ ? "unknown" : "ended";
-    for (const RunFile& file : run.files) row_.bytes += size_of(file.path);
-    return std::move(row_);
+  row.ranks.assign(ranks.begin(), ranks.end());
+  if (first_ns <= last_ns) {
+    row.start_ns = first_ns;
+    row.span_ns = last_ns - first_ns;
   }
-
- private:
-  RunRow row_;
-  std::set<std::int64_t> ranks_;
-  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max(),
-               last_ns_ = std::numeric_limits<std::int64_t>::min();
-  bool live_ = false, unknown_ = false;
-};
+  row.state = is_live ? "live" : is_unknown ? "unknown" : "ended";
+  for (const RunFile& file : run.files) row.bytes += size_of(file.path);
+  return row;
+}
 
 void run_runs(const RunsOptions& options) {
   std::error_code error;
-  if (!std::filesystem::is_directory(options.directory, error)) {
-    throw Error(Exit::cannot_open, fmt::format("{}: not a directory; give a directory of recordings, or use `tracetool "
-                                               "info` for a file",
-                                               options.directory));
-  }
+  if (!std::filesystem::is_directory(options.directory, error))
+    throw Error(Exit::cannot_open,
+                "{}: not a directory; give a directory of recordings, or use `tracetool info` for a file",
+                options.directory);
   const RunList list = list_runs(find_files({options.directory}));
   if (list.runs.empty()) refuse_without_trace(options.directory, list.skipped);
   print_notes(skipped_text(list.skipped));
@@ -104,14 +92,15 @@ void run_runs(const RunsOptions& options) {
   {
     Progress progress("reading");
     for (const Run& each : list.runs) {
-      RunSummary summary;
+      std::vector<Process> processes;
       std::vector<std::string> paths;
       for (const RunFile& file : each.files) paths.push_back(file.path);
       const auto named = rank_names(paths);
       for (std::size_t i = 0; i < paths.size(); ++i) {
-        for (const Process& process : processes_of(each.files[i], named[i], progress)) summary.add(process);
+        for (Process& process : processes_of(each.files[i], named[i], progress))
+          processes.push_back(std::move(process));
       }
-      rows.push_back(summary.row(each));
+      rows.push_back(row_of(each, processes));
     }
   }
   OutputFile out("-");

@@ -6,7 +6,6 @@
 
 #include "cli/base/output_file.h"
 #include "cli/timeline/merge/runs.h"
-#include "cli/trace/ranks.h"
 
 namespace cli {
 

@@ -1,8 +1,6 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 
 #include "cli/base/terminal.h"
@@ -27,15 +25,14 @@ std::vector<std::string> recordings_below(const std::string& directory, std::err
   for (; !error && at != end; at.increment(error)) {
     if (at->path().extension() == ".ring") found.push_back(at->path().string());
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
 std::string some(const std::vector<std::int64_t>& ranks) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(ranks.size(), kNamedRanks); ++i) {
+  for (std::size_t i = 0; i < std::min(ranks.size(), kNamedRanks); ++i)
     text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  }
   return ranks.size() > kNamedRanks ? text + ", ..." : text;
 }
 
@@ -69,8 +66,7 @@ CheckResults check_ranks(const std::string& id, const Run& run) {
   if (missing.empty()) return {ok("ranks", fmt::format("{}, all {} ranks", what, expected))};
   return {warn(
       "ranks", fmt::format("{}: {} of {} ranks are missing: {}", what, missing.size(), expected, some(missing)),
-      "check the directories of the other hosts; a rank on this host may not have used the GPU yet, or failed to record: run `tracetool "
-      "doctor PID` for it")};
+      "check the directories of the other hosts; a rank on this host may not have used the GPU yet, or failed to record: run `tracetool doctor PID` for it")};
 }
 
 // Returns the runs by start time, the newest last.
@@ -83,8 +79,7 @@ std::vector<std::pair<std::string, Run>> by_run(const std::vector<ReadRecording>
     for (const ReadRecording* each : run) first = std::min(first, each->process.recorder.created_ns);
     return first;
   };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const auto& a, const auto& b) { return began(a.second) < began(b.second); });
+  std::ranges::stable_sort(sorted, [&](const auto& a, const auto& b) { return began(a.second) < began(b.second); });
   return sorted;
 }
 
@@ -101,10 +96,9 @@ void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted
   const auto runs = by_run(all);
   if (runs.empty()) return;
   if (wanted == kLatestRun) {
-    if (runs.size() > 1) {
+    if (runs.size() > 1)
       found.push_back(
           ok("runs", fmt::format("{} runs; checking the newest, choose another with --run NAME", runs.size())));
-    }
     return check_run(runs.back().first, runs.back().second, found);
   }
   bool any = false;
@@ -114,7 +108,7 @@ void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted
     check_run(id, recordings, found);
   }
   if (any) return;
-  throw Error(Exit::usage, fmt::format("--run {}: no recording of this run; `tracetool runs` lists the runs", wanted));
+  throw Error(Exit::usage, "--run {}: no recording of this run; `tracetool runs` lists the runs", wanted);
 }
 
 std::uint64_t largest(const std::vector<std::string>& files) {
@@ -138,15 +132,13 @@ CheckResults check_empty(const std::string& directory) {
 
 CheckResults check_directory(const std::string& directory, const std::string& run) {
   std::error_code error;
-  if (!fs::exists(directory, error)) {
+  if (!fs::exists(directory, error))
     return {fail("directory", fmt::format("{} does not exist: nothing was recorded there", directory),
                  "start the program with `tracetool record -- CMD`; if it already runs, use `tracetool doctor PID`")};
-  }
   const std::vector<std::string> files = recordings_below(directory, error);
-  if (error && files.empty()) {
+  if (error && files.empty())
     return {fail("directory", fmt::format("{} cannot be listed: {}", directory, error.message()),
                  "run tracetool as the user who recorded, or change the permissions")};
-  }
   if (files.empty()) return check_empty(directory);
   CheckResults found;
   std::vector<ReadRecording> all;
@@ -165,7 +157,7 @@ CheckResults check_directory(const std::string& directory, const std::string& ru
     }
   }
   const bool is_live =
-      std::any_of(all.begin(), all.end(), [](const auto& each) { return each.process.state == RecordingState::live; });
+      std::ranges::any_of(all, [](const auto& each) { return each.process.state == RecordingState::live; });
   CheckResults place = check_used_directory(directory, largest(files), is_live);
   found.insert(found.begin(), place.begin(), place.end());
   check_runs(all, run, found);

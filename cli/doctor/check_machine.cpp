@@ -3,7 +3,6 @@
 #include <link.h>
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"
@@ -36,21 +35,18 @@ std::string loaded_path(const char* const (&names)[Count]) {
 CheckResult check_agent(std::string& path) {
   std::string searched;
   path = find_agent(searched);
-  if (path.empty()) {
+  if (path.empty())
     return fail("agent", fmt::format("libagent.so was not found: {}", searched),
                 "put it next to tracetool, or set TRACETOOL_AGENT to its path");
-  }
-  if (const std::string wrong = wrong_with_agent(path); !wrong.empty()) {
+  if (const std::string wrong = wrong_with_agent(path); !wrong.empty())
     return fail("agent", fmt::format("{} {}", path, wrong), "use the libagent.so that came with this tracetool");
-  }
   return ok("agent", path);
 }
 
 CheckResult check_shell(const std::string& agent) {
-  if (const char* off = std::getenv("TRACETOOL_DISABLE"); off != nullptr && *off != '\0' && std::string(off) != "0") {
+  if (const char* off = std::getenv("TRACETOOL_DISABLE"); off != nullptr && *off != '\0' && std::string(off) != "0")
     return fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent is disabled", off),
                 "unset TRACETOOL_DISABLE");
-  }
   InjectionOptions options;
   options.agent = agent;
   const Injection plan = plan_injection(options, [](const char* name) { return std::getenv(name); });

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 
+#include "cli/base/terminal.h"
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"
@@ -17,6 +17,7 @@
 #include "common/settings.h"
 
 namespace cli::doctor {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,6 +38,99 @@ std::string slurp(const std::string& path, std::string& error) {
   return text;
 }
 
+constexpr const char* kStart =
+    "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH to "
+    "libagent.so's absolute path";
+
+std::string value(const ProcessView& process, const char* name) {
+  const auto found = process.variables.find(name);
+  return found == process.variables.end() ? "" : found->second;
+}
+
+bool is_agent(const std::string& path) {
+  return fs::path(path).filename().string().find("libagent") != std::string::npos;
+}
+
+CheckResult check_path(const std::string& path) {
+  std::error_code error;
+  if (path[0] != '/')
+    return fail(
+        "variables",
+        fmt::format("CUDA_INJECTION64_PATH={} is not absolute; children in other directories cannot find it", path),
+        kStart);
+  if (!fs::exists(path, error))
+    return fail(
+        "variables",
+        fmt::format("CUDA_INJECTION64_PATH={}: no such file (as seen from here; a container has its own files)", path),
+        "copy libagent.so there, or correct the path");
+  if (const std::string wrong = wrong_with_agent(path); !wrong.empty() && is_agent(path))
+    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} {}", path, wrong),
+                "use the libagent.so of this machine");
+  if (!is_agent(path)) {
+    const std::string_view tool = trace::tool_of(path);
+    return fail("variables",
+                fmt::format("CUDA_INJECTION64_PATH={} names another tool{}{}{}", path, tool.empty() ? "" : " (", tool,
+                            tool.empty() ? "" : ")"),
+                "CUDA injects only one tool; run the program without the other one");
+  }
+  return ok("variables", fmt::format("CUDA_INJECTION64_PATH={}", path));
+}
+
+void check_cupti_copies(const ProcessView& process, CheckResults& found) {
+  const std::vector<std::string> copies = files_named(process, "libcupti.so");
+  const std::string all = fmt::format("{}", fmt::join(copies, ", "));
+  if (copies.size() > 1) {
+    found.push_back(warn("cupti", fmt::format("{} copies of libcupti are loaded: {}", copies.size(), all),
+                         "set TRACETOOL_CUPTI to the program's own copy, so that only one is loaded"));
+  } else if (copies.size() == 1) {
+    found.push_back(ok("cupti", all));
+  }
+}
+
+void check_other_tools(const ProcessView& process, CheckResults& found) {
+  std::vector<std::string_view> named;
+  for (const std::string& file : process.files) {
+    const std::string_view tool = trace::tool_of(file);
+    if (tool.empty() || std::ranges::find(named, tool) != named.end()) continue;
+    named.push_back(tool);
+    found.push_back(
+        warn("tools", fmt::format("{} is loaded in this process: {}", tool, file),
+             "only one tool at a time can subscribe to CUPTI; run without this tool if GPU work is missing"));
+  }
+}
+
+// Checks which PyTorch data a process with the agent is configured to record. The agent itself reports invalid values.
+void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
+  const std::vector<std::string> libraries = files_named(process, "libtorch_cpu.so");
+  trace::Settings settings;
+  const trace::Setting* const level = trace::find_setting("TRACETOOL_TORCH");
+  const std::string asked = value(process, level->name);
+  if (libraries.empty()) return;
+  const bool is_valid = asked.empty() || level->set(settings, asked.c_str());
+  found.push_back(is_valid ? ok("pytorch", fmt::format("{}, TRACETOOL_TORCH={}", libraries[0],
+                                                       asked.empty() ? level->fallback : asked))
+                           : warn("pytorch", fmt::format("TRACETOOL_TORCH={} is not allowed", asked),
+                                  fmt::format("set it to one of: {}", level->allowed)));
+}
+
+void check_rings(const ProcessView& process, CheckResults& found) {
+  std::vector<std::string> rings = process.files;
+  std::erase_if(rings, [](const std::string& file) { return fs::path(file).extension() != ".ring"; });
+  found.push_back(rings.empty() ? warn("recording", "has no recording open",
+                                       "it starts with the first CUDA context; if the process has one, look for "
+                                       "`tracetool:` in the program's stderr")
+                                : ok("recording", rings[0]));
+  for (const std::string& ring : rings) {
+    try {
+      for (CheckResult& result : check_recording(read_recording(ring), wall_clock_ns()))
+        found.push_back(std::move(result));
+    } catch (const Error& wrong) {
+      found.push_back(
+          warn("recording", wrong.what(), "run `tracetool doctor DIR` on the machine where the process runs"));
+    }
+  }
+}
+
 }  // namespace
 
 std::map<std::string, std::string> parse_environ(std::string_view bytes) {
@@ -44,9 +138,8 @@ std::map<std::string, std::string> parse_environ(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view one = bytes.substr(0, bytes.find('\0'));
     bytes.remove_prefix(std::min(bytes.size(), one.size() + 1));
-    if (const std::size_t equals = one.find('='); equals != one.npos) {
+    if (const std::size_t equals = one.find('='); equals != one.npos)
       found.emplace(one.substr(0, equals), one.substr(equals + 1));
-    }
   }
   return found;
 }
@@ -59,7 +152,7 @@ std::vector<std::string> parse_maps(std::string_view text) {
     const std::size_t path = line.find('/');
     if (path == line.npos) continue;
     line.remove_prefix(path);
-    if (std::find(found.begin(), found.end(), line) == found.end()) found.emplace_back(line);
+    if (std::ranges::find(found, line) == found.end()) found.emplace_back(line);
   }
   return found;
 }
@@ -87,152 +180,30 @@ ProcessView view_process(int pid) {
   return view;
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-constexpr const char* kStart =
-    "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH to "
-    "libagent.so's absolute path";
-
-std::string value(const ProcessView& process, const char* name) {
-  const auto found = process.variables.find(name);
-  return found == process.variables.end() ? "" : found->second;
-}
-
-bool is_agent(const std::string& path) {
-  return fs::path(path).filename().string().find("libagent") != std::string::npos;
-}
-
-CheckResult check_path(const std::string& path) {
-  std::error_code error;
-  if (path[0] != '/') {
-    return fail(
-        "variables",
-        fmt::format("CUDA_INJECTION64_PATH={} is not absolute; children in other directories cannot find it", path),
-        kStart);
-  }
-  if (!fs::exists(path, error)) {
-    return fail("variables",
-                fmt::format("CUDA_INJECTION64_PATH={}: no such file (as seen from here; a container "
-                            "has its own files)",
-                            path),
-                "copy libagent.so there, or correct the path");
-  }
-  if (const std::string wrong = wrong_with_agent(path); !wrong.empty() && is_agent(path)) {
-    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} {}", path, wrong),
-                "use the libagent.so of this machine");
-  }
-  if (!is_agent(path)) {
-    const std::string_view tool = trace::tool_of(path);
-    return fail("variables",
-                fmt::format("CUDA_INJECTION64_PATH={} names another tool{}{}{}", path, tool.empty() ? "" : " (", tool,
-                            tool.empty() ? "" : ")"),
-                "CUDA injects only one tool; run the program without the other one");
-  }
-  return ok("variables", fmt::format("CUDA_INJECTION64_PATH={}", path));
-}
-
-void check_cupti_copies(const ProcessView& process, CheckResults& found) {
-  const std::vector<std::string> copies = files_named(process, "libcupti.so");
-  std::string all;
-  for (const std::string& copy : copies) all += (all.empty() ? "" : ", ") + copy;
-  if (copies.size() > 1) {
-    found.push_back(warn("cupti", fmt::format("{} copies of libcupti are loaded: {}", copies.size(), all),
-                         "set TRACETOOL_CUPTI to the program's own copy, so that only one is loaded"));
-  } else if (copies.size() == 1) {
-    found.push_back(ok("cupti", all));
-  }
-}
-
-void check_other_tools(const ProcessView& process, CheckResults& found) {
-  std::vector<std::string_view> named;
-  for (const std::string& file : process.files) {
-    const std::string_view tool = trace::tool_of(file);
-    if (tool.empty() || std::find(named.begin(), named.end(), tool) != named.end()) continue;
-    named.push_back(tool);
-    found.push_back(
-        warn("tools", fmt::format("{} is loaded in this process: {}", tool, file),
-             "only one tool at a time can subscribe to CUPTI; run without this tool if GPU work is missing"));
-  }
-}
-
-// Checks which PyTorch data a process with the agent is configured to record. The agent itself reports invalid values.
-void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
-  const std::vector<std::string> libraries = files_named(process, "libtorch_cpu.so");
-  trace::Settings settings;
-  const trace::Setting* const level = trace::find_setting("TRACETOOL_TORCH");
-  const std::string asked = value(process, level->name);
-  if (libraries.empty()) return;
-  const bool is_valid = asked.empty() || level->set(settings, asked.c_str());
-  found.push_back(is_valid ? ok("pytorch", fmt::format("{}, TRACETOOL_TORCH={}", libraries[0],
-                                                       asked.empty() ? level->fallback : asked))
-                           : warn("pytorch", fmt::format("TRACETOOL_TORCH={} is not allowed", asked),
-                                  fmt::format("set it to one of: {}", level->allowed)));
-}
-
-CheckResult check_ring(const std::vector<std::string>& rings) {
-  if (rings.empty()) {
-    return warn("recording", "has no recording open",
-                "it starts with the first CUDA context; if the process has one, look for "
-                "`tracetool:` in the program's stderr");
-  }
-  return ok("recording", rings[0]);
-}
-
-std::vector<std::string> rings_of(const ProcessView& process) {
-  std::vector<std::string> rings;
-  for (const std::string& file : process.files) {
-    if (fs::path(file).extension() == ".ring") rings.push_back(file);
-  }
-  return rings;
-}
-
-void check_rings(const ProcessView& process, CheckResults& found) {
-  const std::vector<std::string> rings = rings_of(process);
-  found.push_back(check_ring(rings));
-  for (const std::string& ring : rings) {
-    using namespace std::chrono;
-    const auto now = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
-    try {
-      for (CheckResult& result : check_recording(read_recording(ring), now)) found.push_back(std::move(result));
-    } catch (const Error& wrong) {
-      found.push_back(
-          warn("recording", wrong.what(), "run `tracetool doctor DIR` on the machine where the process runs"));
-    }
-  }
-}
-
-}  // namespace
-
 CheckResults check_variables(const ProcessView& process, bool agent_is_mapped) {
-  if (!process.environ_error.empty()) {
+  if (!process.environ_error.empty())
     return {warn("variables", fmt::format("cannot be read: {}", process.environ_error),
                  "run doctor as its user, or as root")};
-  }
   const std::string off = value(process, "TRACETOOL_DISABLE"), path = value(process, "CUDA_INJECTION64_PATH");
-  if (!off.empty() && off != "0") {
+  if (!off.empty() && off != "0")
     return {fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off),
                  "start the program without this variable")};
-  }
   if (!path.empty()) return {check_path(path)};
   if (agent_is_mapped) return {ok("variables", "CUDA_INJECTION64_PATH was set by the preloaded agent")};
   return {fail("variables", "CUDA_INJECTION64_PATH is not set, so CUDA does not load the agent", kStart)};
 }
 
 CheckResults check_mapped(const ProcessView& process) {
-  if (!process.maps_error.empty()) {
+  if (!process.maps_error.empty())
     return {warn("agent", fmt::format("its libraries cannot be seen: {}", process.maps_error),
                  "run doctor as its user, or as root")};
-  }
   const std::vector<std::string> agents = files_named(process, "libagent"), driver = files_named(process, "libcuda.so");
   CheckResults found;
-  if (driver.empty()) {
-    found.push_back(
-        warn("cuda", "the CUDA driver is not loaded: nothing to record yet",
-             "check another process if this is a launcher or a DataLoader worker: they do not use the GPU"));
-  } else {
-    found.push_back(ok("cuda", driver[0]));
-  }
+  found.push_back(
+      driver.empty()
+          ? warn("cuda", "the CUDA driver is not loaded: nothing to record yet",
+                 "check another process if this is a launcher or a DataLoader worker: they do not use the GPU")
+          : ok("cuda", driver[0]));
   if (!agents.empty()) {
     found.push_back(ok("agent", agents[0]));
   } else if (driver.empty()) {
@@ -250,9 +221,8 @@ CheckResults check_mapped(const ProcessView& process) {
 }
 
 CheckResults check_process(const ProcessView& process, int pid) {
-  if (!process.exists) {
+  if (!process.exists)
     return {fail("process", fmt::format("no process {}", pid), "check its recordings with `tracetool doctor DIR`")};
-  }
   const std::string place = process.directory.empty() ? "" : " in " + process.directory;
   CheckResults found{ok("process", fmt::format("{} {}{}", pid, process.name, place))};
   const bool agent_is_mapped = !files_named(process, "libagent").empty();

@@ -1,14 +1,11 @@
 #include "cli/doctor/check_recording.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "cli/base/text.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/file.h"
-#include "cli/trace/catalog.h"
 #include "cli/trace/names.h"
 #include "cli/trace/words.h"
 
@@ -21,26 +18,6 @@ constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // a shorter run consist
 constexpr double kDearAgent_pct = 3;                    // the cost guard's limit
 constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 
-class Counted : public EventSink {
- public:
-  Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
-  void event(const Event& event, const Facts& facts) override {
-    if (event.kind == Kind::kernel) into_.nccl_kernels += is_comm_name(catalog_.strings[event.name]);
-    if (const OperatorFacts* const called = facts.get<OperatorFacts>()) {
-      into_.with_inputs += called->inputs != 0;
-      into_.with_stack += called->stack != 0;
-    }
-    if (event.kind != Kind::overhead) return;
-    OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];
-    ++sum.count;
-    sum.ns += std::max<std::int64_t>(event.duration_ns, 0);
-  }
-
- private:
-  const Catalog& catalog_;
-  ReadRecording& into_;
-};
-
 std::uint64_t count(const Process& p, Kind kind) { return p.counts[static_cast<std::size_t>(kind)]; }
 
 std::uint64_t gpu_work(const Process& p) {
@@ -51,24 +28,21 @@ std::uint64_t gpu_work(const Process& p) {
 
 std::string versions(const Recorder& r) {
   std::string text = fmt::format("CUPTI {}", r.cupti_version);
-  if (r.cuda_driver_version != 0) {
+  if (r.cuda_driver_version != 0)
     text += fmt::format(", driver {}.{}", r.cuda_driver_version / 1000, r.cuda_driver_version % 1000 / 10);
-  }
   if (!r.events.empty()) text += fmt::format(", events {}", r.events);
   return r.cupti_path.empty() ? text : text + ", " + r.cupti_path;
 }
 
 CheckResult check_failed(const Recorder& r) {
   constexpr int kNotInitialized = 15, kUnknown = 999;  // CUPTI's errors without a device: CUPTI 12, CUPTI 13
-  if (r.cupti_error == kNotInitialized || r.cupti_error == kUnknown) {
+  if (r.cupti_error == kNotInitialized || r.cupti_error == kUnknown)
     return fail(
         "cupti", fmt::format("CUPTI error {}: no GPU or no driver found; GPU work is not recorded", r.cupti_error),
         "run on a machine where nvidia-smi works; start a container with GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
-  }
-  if (r.cupti_version == 0 && r.cupti_error == 0) {
+  if (r.cupti_version == 0 && r.cupti_error == 0)
     return fail("cupti", "no libcupti found: GPU work is not recorded",
                 "install the CUDA toolkit's CUPTI (pip: nvidia-cuda-cupti), or set TRACETOOL_CUPTI to a libcupti.so");
-  }
   return fail("cupti",
               fmt::format("CUPTI failed with error {}: GPU work is not recorded ({})", r.cupti_error, versions(r)),
               "look for `tracetool:` in the program's stderr");
@@ -76,20 +50,17 @@ CheckResult check_failed(const Recorder& r) {
 
 CheckResult check_cupti(const Process& p) {
   const Recorder& r = p.recorder;
-  if (r.cupti_state == trace::SourceState::taken) {
+  if (r.cupti_state == trace::SourceState::taken)
     return fail("cupti",
                 fmt::format("CUPTI is in use by {}: only NVTX and NCCL are recorded",
                             r.cupti_holder.empty() ? "another tool" : r.cupti_holder),
                 "run without that tool (nsys, ncu, a debugger or a profiler in the program)");
-  }
   if (r.cupti_state == trace::SourceState::failed) return check_failed(r);
-  if (r.cupti_state == trace::SourceState::off) {
+  if (r.cupti_state == trace::SourceState::off)
     return warn("cupti", "CUPTI is off: no GPU work is recorded", "if the process uses CUDA, check TRACETOOL_EVENTS");
-  }
-  if (gpu_work(p) == 0 && p.overwritten[static_cast<std::size_t>(Kind::kernel)] == 0) {
+  if (gpu_work(p) == 0 && p.overwritten[static_cast<std::size_t>(Kind::kernel)] == 0)
     return warn("cupti", "CUPTI is on, but no kernel or memcpy is recorded yet",
                 "wait for the first step; if nothing is recorded then, look for `tracetool:` in the program's stderr");
-  }
   return ok("cupti", versions(r));
 }
 
@@ -104,16 +75,14 @@ void check_losses(const Process& p, CheckResults& found) {
   if (!p.cut.empty())
     found.push_back(warn("file", p.cut, "check whether the disk is full; the rest of the file is read"));
   const std::uint64_t kept = total(p.counts), overwritten = total(p.overwritten);
-  if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0) {
+  if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0)
     found.push_back(warn("losses",
                          fmt::format("{} records lost, {} of them dropped by CUPTI", lost, p.lost_unknown_kind),
                          "increase TRACETOOL_BUFFER, or record fewer TRACETOOL_EVENTS"));
-  }
-  if (p.recorder.discarded_buffers != 0) {
+  if (p.recorder.discarded_buffers != 0)
     found.push_back(warn("losses",
                          count_text(p.recorder.discarded_buffers, "CUPTI buffer") + " discarded or not fully readable",
                          "record fewer TRACETOOL_EVENTS: records arrive faster than they can be stored"));
-  }
   const auto add_missing = [&found](std::uint64_t count, const char* what) {
     if (count != 0)
       found.push_back(
@@ -139,22 +108,19 @@ void check_spool(const Recorder& r, CheckResults& found) {
     const std::string what = fmt::format("{} so far", bytes_text(r.spooled_bytes));
     add_amount(found, ok("spool", what), "bytes", static_cast<double>(r.spooled_bytes));
   }
-  if (!r.local_path.empty()) {
+  if (!r.local_path.empty())
     found.push_back(ok("recording", fmt::format("the ring is at {} and is copied here", r.local_path)));
-  }
 }
 
 // `seen_ns` is the time up to which the recording is known.
 void check_life(const Process& p, std::int64_t seen_ns, CheckResults& found) {
-  if (p.state == RecordingState::recovered) {
+  if (p.state == RecordingState::recovered)
     found.push_back(warn("state", "the process was killed or crashed; its recording up to then is available",
                          "look for the reason in the program's stderr"));
-  }
   const std::int64_t age_ns = seen_ns - p.recorder.heartbeat_ns;
-  if (p.state == RecordingState::live && age_ns > kLateHeartbeat_ns) {
+  if (p.state == RecordingState::live && age_ns > kLateHeartbeat_ns)
     found.push_back(warn("heartbeat", "alive, no heartbeat for over 10 s",
                          "check whether the process is stopped or the machine overloaded"));
-  }
 }
 
 // Completed GPU work is in the file one flush period later, except work that shares a CUPTI buffer with running work.
@@ -238,7 +204,17 @@ ReadRecording read_recording(const std::string& path) {
   Catalog catalog;
   // Read this first: a copy may be replaced by a newer one, whose heartbeat is later.
   recording.copied_ns = static_cast<std::int64_t>(ring::RingFile(path).header().copied_real_ns);
-  Counted counted(catalog, recording);
+  EachEvent counted([&](const Event& event, const Facts& facts) {
+    if (event.kind == Kind::kernel) recording.nccl_kernels += is_comm_name(catalog.strings[event.name]);
+    if (const OperatorFacts* const called = facts.get<OperatorFacts>()) {
+      recording.with_inputs += called->inputs != 0;
+      recording.with_stack += called->stack != 0;
+    }
+    if (event.kind != Kind::overhead) return;
+    OwnCost& sum = recording.overhead[std::string(catalog.strings[event.name])];
+    ++sum.count;
+    sum.ns += std::max<std::int64_t>(event.duration_ns, 0);
+  });
   open_trace(path)->read(catalog, counted);
   recording.process = catalog.processes.at(0);
   return recording;
@@ -256,9 +232,8 @@ CheckResults check_recording(const ReadRecording& recording, std::int64_t now_ns
   check_pytorch(recording, found);
   check_agent_cost(p.recorder, found);
   check_overhead(recording, found);
-  for (CheckResult& result : found) {
+  for (CheckResult& result : found)
     result.who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : fmt::format("pid {}", p.pid);
-  }
   return found;
 }
 

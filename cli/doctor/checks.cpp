@@ -1,7 +1,5 @@
 #include "cli/doctor/checks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -53,7 +51,7 @@ CheckResults grouped(const CheckResults& results) {
   CheckResults out;
   std::vector<std::vector<std::string>> who;
   for (const CheckResult& result : results) {
-    const auto known = std::find_if(out.begin(), out.end(), [&](const CheckResult& f) { return same(f, result); });
+    const auto known = std::ranges::find_if(out, [&](const CheckResult& f) { return same(f, result); });
     if (known == out.end()) {
       out.push_back(result);
       who.push_back({result.who});
@@ -80,34 +78,20 @@ std::string findings_text(const CheckResults& results) {
 }
 
 void write_findings(const CheckResults& results, ByteSink& sink) {
-  JsonText out(sink);
-  JsonWriter json(out);
-  std::uint64_t failed = 0;
-  json.open('{');
-  json.open('[', "findings");
-  for (const CheckResult& f : results) {
-    json.open('{');
-    json.text("level", kKeys[static_cast<std::size_t>(f.level)]);
-    json.text("check", f.check);
-    json.text("who", f.who);
-    json.text("what", f.what);
-    json.text("next", f.next);
-    json.close('}');
-    failed += f.level == Level::fail;
-  }
-  json.close(']');
-  json.number("failed", failed);
-  json.close('}');
-  out.raw("\n");
-  out.flush();
+  write_json(sink, [&](JsonWriter& json) {
+    json.array("findings", results, [&](const CheckResult& f) {
+      json.object({}, "level", kKeys[static_cast<std::size_t>(f.level)], "check", f.check, "who", f.who, "what", f.what,
+                  "next", f.next);
+    });
+    json.number("failed", std::ranges::count(results, Level::fail, &CheckResult::level));
+  });
 }
 
 void throw_if_failed(const CheckResults& results) {
-  const auto failed = std::count_if(results.begin(), results.end(), [](auto& f) { return f.level == Level::fail; });
+  const auto failed = std::ranges::count(results, Level::fail, &CheckResult::level);
   if (failed == 0) return;
-  const bool unreadable = std::any_of(results.begin(), results.end(), [](const CheckResult& f) {
-    return f.level == Level::fail && f.exit == Exit::bad_content;
-  });
+  const bool unreadable = std::ranges::any_of(
+      results, [](const CheckResult& f) { return f.level == Level::fail && f.exit == Exit::bad_content; });
   throw Error(unreadable ? Exit::bad_content : Exit::gate_failed,
               fmt::format("{} of {} checks failed; follow the advice after ->", failed, results.size()));
 }

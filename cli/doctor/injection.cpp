@@ -1,7 +1,6 @@
 #include "cli/doctor/injection.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "common/settings.h"
 
 namespace cli::doctor {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,6 +34,55 @@ constexpr const char* kMachineName = "x86-64";
 #endif
 constexpr const char* kDirectories[] = {".", "../lib/tracetool", kMultiarch, "../lib64/tracetool", "../agent"};
 constexpr const char* kEntries[] = {"InitializeInjection", "InitializeInjectionNvtx2"};
+
+constexpr const char* kCuda = "CUDA_INJECTION64_PATH";
+constexpr const char* kNvtx = "NVTX_INJECTION64_PATH";
+
+std::string value_of(const GetVariable& variable, const char* name) {
+  const char* value = variable(name);
+  return value == nullptr ? "" : value;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || fs::equivalent(a, b, error);
+}
+
+// Returns the library that a variable names if it is not our agent; "" if the variable is free.
+std::string holder(const GetVariable& variable, const char* name, const std::string& agent) {
+  const std::string value = value_of(variable, name);
+  if (value.empty() || same_file(value, agent)) return {};
+  const std::string_view tool = trace::tool_of(value);
+  return tool.empty() ? fmt::format("{}={}", name, value) : fmt::format("{}={} ({})", name, value, tool);
+}
+
+std::string preload_with(const std::string& before, const std::string& agent) {
+  if (before.empty()) return agent;
+  return before.find(agent) == before.npos ? agent + ":" + before : before;
+}
+
+std::string directory_of(const InjectionOptions& options, const GetVariable& variable) {
+  std::string directory = options.directory.empty() ? value_of(variable, "TRACETOOL_DIR") : options.directory;
+  if (directory.empty()) directory = "traces";
+  return fs::absolute(directory).lexically_normal().string();
+}
+
+void look_at_filesystem(OutputDirectory& directory) {
+  struct statfs info;
+  if (statfs(directory.existing.c_str(), &info) != 0) return;
+  const auto type = static_cast<std::uint64_t>(info.f_type) & 0xffffffff;
+  directory.filesystem = fmt::format("filesystem {:#x}", type);
+  directory.free_bytes = static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
+  directory.takes_files = info.f_files == 0 || info.f_ffree > 0;
+  if (const trace::Filesystem* known = trace::filesystem_of(type)) {
+    directory.filesystem = known->name;
+    directory.maps_in_place = known->maps_in_place;
+  }
+}
+
+std::string where_it_is(const std::string& path, const OutputDirectory& directory) {
+  return fmt::format("{}, {}, {} free", path, directory.filesystem, bytes_text(directory.free_bytes));
+}
 
 }  // namespace
 
@@ -67,43 +116,6 @@ std::string wrong_with_agent(const std::string& path) {
   return {};
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-constexpr const char* kCuda = "CUDA_INJECTION64_PATH";
-constexpr const char* kNvtx = "NVTX_INJECTION64_PATH";
-
-std::string value_of(const GetVariable& variable, const char* name) {
-  const char* value = variable(name);
-  return value == nullptr ? "" : value;
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || fs::equivalent(a, b, error);
-}
-
-// Returns the library that a variable names if it is not our agent; "" if the variable is free.
-std::string holder(const GetVariable& variable, const char* name, const std::string& agent) {
-  const std::string value = value_of(variable, name);
-  if (value.empty() || same_file(value, agent)) return {};
-  const std::string_view tool = trace::tool_of(value);
-  return tool.empty() ? fmt::format("{}={}", name, value) : fmt::format("{}={} ({})", name, value, tool);
-}
-
-std::string preload_with(const std::string& before, const std::string& agent) {
-  if (before.empty()) return agent;
-  return before.find(agent) == before.npos ? agent + ":" + before : before;
-}
-
-std::string directory_of(const InjectionOptions& options, const GetVariable& variable) {
-  std::string directory = options.directory.empty() ? value_of(variable, "TRACETOOL_DIR") : options.directory;
-  if (directory.empty()) directory = "traces";
-  return fs::absolute(directory).lexically_normal().string();
-}
-
-}  // namespace
-
 Injection plan_injection(const InjectionOptions& options, const GetVariable& variable) {
   Injection plan;
   const std::string cuda = holder(variable, kCuda, options.agent), nvtx = holder(variable, kNvtx, options.agent);
@@ -119,40 +131,15 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
     plan.variables.emplace_back(kNvtx, options.agent);
   } else {
     plan.warning = fmt::format(
-        "{} is already set, so NVTX ranges and NCCL calls are not recorded; unset {}, "
-        "or overwrite it with --force",
+        "{} is already set, so NVTX ranges and NCCL calls are not recorded; unset {}, or overwrite it with --force",
         nvtx, kNvtx);
   }
-  if (options.preload) {
+  if (options.preload)
     plan.variables.emplace_back("LD_PRELOAD", preload_with(value_of(variable, "LD_PRELOAD"), options.agent));
-  }
   plan.variables.emplace_back("TRACETOOL_DIR", directory_of(options, variable));
   plan.variables.insert(plan.variables.end(), options.settings.begin(), options.settings.end());
   return plan;
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-void look_at_filesystem(OutputDirectory& directory) {
-  struct statfs info;
-  if (statfs(directory.existing.c_str(), &info) != 0) return;
-  const auto type = static_cast<std::uint64_t>(info.f_type) & 0xffffffff;
-  directory.filesystem = fmt::format("filesystem {:#x}", type);
-  directory.free_bytes = static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
-  directory.takes_files = info.f_files == 0 || info.f_ffree > 0;
-  if (const trace::Filesystem* known = trace::filesystem_of(type)) {
-    directory.filesystem = known->name;
-    directory.maps_in_place = known->maps_in_place;
-  }
-}
-
-std::string where_it_is(const std::string& path, const OutputDirectory& directory) {
-  return fmt::format("{}, {}, {} free", path, directory.filesystem, bytes_text(directory.free_bytes));
-}
-
-}  // namespace
 
 OutputDirectory look_at(const std::string& path) {
   OutputDirectory directory;
@@ -181,34 +168,28 @@ std::uint64_t ring_bytes_wanted() {
 
 CheckResults check_output_directory(const std::string& path, std::uint64_t ring_bytes) {
   const OutputDirectory directory = look_at(path);
-  if (!directory.is_directory) {
+  if (!directory.is_directory)
     return {fail("directory", fmt::format("{} is not a directory", directory.existing),
                  "choose a directory with TRACETOOL_DIR or -o")};
-  }
-  if (!directory.writable) {
+  if (!directory.writable)
     return {fail("directory", fmt::format("you have no permission to write {}", directory.existing),
                  "set TRACETOOL_DIR (or record -o) to a directory that you can write to")};
-  }
-  CheckResults found;
   const std::string where = where_it_is(path, directory);
-  if (directory.free_bytes < ring_bytes) {
-    found.push_back(fail("directory", fmt::format("{}: a ring needs {}", where, bytes_text(ring_bytes)),
-                         "free disk space, or reduce TRACETOOL_BUFFER"));
-  } else if (!directory.takes_files) {
-    found.push_back(fail("directory", fmt::format("{}, but no free inode: no file can be created", where),
-                         "delete files, or set TRACETOOL_DIR to another disk"));
-  } else if (file_size_limit() < ring_bytes) {
-    found.push_back(fail("directory",
-                         fmt::format("files are limited to {} (ulimit -f), but a ring needs {}",
-                                     bytes_text(file_size_limit()), bytes_text(ring_bytes)),
-                         "raise the limit, or reduce TRACETOOL_BUFFER"));
-  } else if (!directory.maps_in_place) {
-    found.push_back(warn("directory", fmt::format("{}: this file system cannot map a ring", where),
-                         "set TRACETOOL_DIR to local storage (ext4, xfs, tmpfs)"));
-  } else {
-    found.push_back(ok("directory", fmt::format("{}; a ring needs {}", where, bytes_text(ring_bytes))));
-  }
-  return found;
+  if (directory.free_bytes < ring_bytes)
+    return {fail("directory", fmt::format("{}: a ring needs {}", where, bytes_text(ring_bytes)),
+                 "free disk space, or reduce TRACETOOL_BUFFER")};
+  if (!directory.takes_files)
+    return {fail("directory", fmt::format("{}, but no free inode: no file can be created", where),
+                 "delete files, or set TRACETOOL_DIR to another disk")};
+  if (file_size_limit() < ring_bytes)
+    return {fail("directory",
+                 fmt::format("files are limited to {} (ulimit -f), but a ring needs {}", bytes_text(file_size_limit()),
+                             bytes_text(ring_bytes)),
+                 "raise the limit, or reduce TRACETOOL_BUFFER")};
+  if (!directory.maps_in_place)
+    return {warn("directory", fmt::format("{}: this file system cannot map a ring", where),
+                 "set TRACETOOL_DIR to local storage (ext4, xfs, tmpfs)")};
+  return {ok("directory", fmt::format("{}; a ring needs {}", where, bytes_text(ring_bytes)))};
 }
 
 CheckResults check_used_directory(const std::string& path, std::uint64_t ring_bytes, bool is_live) {

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 void add(std::vector<std::string>& found, const fs::path& path) {
   std::error_code error;
-  const bool is_new = std::find(found.begin(), found.end(), path.native()) == found.end();
+  const bool is_new = std::ranges::find(found, path.native()) == found.end();
   if (path.is_absolute() && is_new && fs::is_regular_file(path, error)) found.push_back(path);
 }
 

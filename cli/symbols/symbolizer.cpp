@@ -11,7 +11,6 @@
 #include <iterator>
 #include <map>
 #include <unordered_map>
-#include <utility>
 
 #include "cli/trace/short_name.h"
 
@@ -65,7 +64,19 @@ std::string file_of(Dwarf_Die* unit, Dwarf_Word number) {
 // The code of one object, as read by libdw.
 class SymbolizedCode {
  public:
-  SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories);
+  SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories) : debug_path_("+:.debug") {
+    for (const std::string& directory : directories) debug_path_ += ":" + std::filesystem::absolute(directory).string();
+    debug_path_ += ":/usr/lib/debug";
+    debug_path_text_ = debug_path_.data();
+    callbacks_.find_elf = dwfl_build_id_find_elf;
+    callbacks_.find_debuginfo = dwfl_standard_find_debuginfo;
+    callbacks_.section_address = dwfl_offline_section_address;
+    callbacks_.debuginfo_path = &debug_path_text_;
+    for (const std::string& path : code_file_candidates(object, directories)) {
+      if (open(path, object)) return;
+    }
+    if (!ask_server(object)) module_ = nullptr;
+  }
   ~SymbolizedCode() {
     if (dwfl_ != nullptr) dwfl_end(dwfl_);
   }
@@ -73,22 +84,120 @@ class SymbolizedCode {
   SymbolizedCode& operator=(const SymbolizedCode&) = delete;
 
   bool is_there() const { return module_ != nullptr; }
-  std::vector<SourcePlace> places_at(std::uint64_t address) const;
+  std::vector<SourcePlace> places_at(std::uint64_t address) const {
+    std::vector<SourcePlace> places(1);
+    const Unit unit = unit_at(address);
+    if (Dwarf_Line* line = unit.die != nullptr ? dwarf_getsrc_die(unit.die, address - unit.bias) : nullptr) {
+      int number = 0;
+      dwarf_lineno(line, &number);
+      places[0].file = whole_path(unit.die, dwarf_linesrc(line, nullptr, nullptr));
+      places[0].line = number;
+    }
+    add_inlined(address, unit, places);
+    if (places.back().function.empty()) places.back().function = symbol_at(address);
+    if (places.back().function.empty()) return {};
+    return places;
+  }
 
  private:
-  bool open(const std::string& path, const CodeObject& object);
-  bool ask_server(const CodeObject& object);
-  bool is_same(const std::string& build_id) const;
-  void begin();
   // A compilation unit, and the offset to subtract from addresses for it.
   struct Unit {
     Dwarf_Die* die = nullptr;
     Dwarf_Addr bias = 0;
   };
-  Unit unit_at(std::uint64_t address) const;
-  void index_units() const;
-  void add_inlined(std::uint64_t address, const Unit& unit, std::vector<SourcePlace>& places) const;
-  std::string symbol_at(std::uint64_t address) const;
+
+  void begin() {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+    dwfl_ = dwfl_begin(&callbacks_);
+    module_ = nullptr;
+    if (dwfl_ != nullptr) dwfl_report_begin(dwfl_);
+  }
+
+  bool is_same(const std::string& build_id) const {
+    const unsigned char* bytes = nullptr;
+    GElf_Addr address = 0;
+    const int length = dwfl_module_build_id(module_, &bytes, &address);
+    return length > 0 &&
+           std::string_view(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length)) == build_id;
+  }
+
+  // Opens the file with the addresses as stored in it.
+  bool open(const std::string& path, const CodeObject& object) {
+    begin();
+    if (dwfl_ == nullptr) return false;
+    module_ = dwfl_report_elf(dwfl_, path.c_str(), path.c_str(), -1, 0, true);
+    if (module_ == nullptr || (!object.build_id.empty() && !is_same(object.build_id))) return false;
+    return dwfl_report_end(dwfl_, nullptr, nullptr) == 0;
+  }
+
+  // The file is not on this machine: libdw requests it by its build id if a server is configured.
+  bool ask_server(const CodeObject& object) {
+    const char* urls = std::getenv("DEBUGINFOD_URLS");
+    if (urls == nullptr || *urls == '\0' || object.build_id.empty()) return false;
+    begin();
+    if (dwfl_ == nullptr) return false;
+    module_ = dwfl_report_module(dwfl_, object.path.c_str(), 0, ~GElf_Addr{0} >> 1);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(object.build_id.data());
+    if (module_ == nullptr || dwfl_module_report_build_id(module_, bytes, object.build_id.size(), 0) != 0) return false;
+    GElf_Addr bias = 0;
+    return dwfl_report_end(dwfl_, nullptr, nullptr) == 0 &&
+           (dwfl_module_getelf(module_, &bias) != nullptr || dwfl_module_getdwarf(module_, &bias) != nullptr);
+  }
+
+  std::string symbol_at(std::uint64_t address) const {
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    return name != nullptr && (symbol.st_size == 0 || offset < symbol.st_size) ? plain_name(name) : std::string();
+  }
+
+  // Uses gcc's address table (.debug_aranges), or, without it (clang), the ranges of each unit.
+  Unit unit_at(std::uint64_t address) const {
+    Unit unit;
+    unit.die = dwfl_module_addrdie(module_, address, &unit.bias);
+    if (unit.die != nullptr) return unit;
+    if (!is_indexed_) index_units();
+    const auto behind = units_.upper_bound(address);
+    if (behind == units_.begin()) return {};
+    const auto& [end, found] = std::prev(behind)->second;
+    return address < end ? found : Unit{};
+  }
+
+  void index_units() const {
+    is_indexed_ = true;
+    Unit unit;
+    while ((unit.die = dwfl_module_nextcu(module_, unit.die, &unit.bias)) != nullptr) {
+      Dwarf_Addr base = 0, begin = 0, end = 0;
+      for (std::ptrdiff_t at = 0; (at = dwarf_ranges(unit.die, at, &base, &begin, &end)) > 0;) {
+        if (begin < end) units_[begin + unit.bias] = {end + unit.bias, unit};
+      }
+    }
+  }
+
+  // Adds the inlined functions from the innermost outwards. Each contains its call site, which is the place in the next
+  // function.
+  void add_inlined(std::uint64_t address, const Unit& unit, std::vector<SourcePlace>& places) const {
+    Dwarf_Die *innermost = nullptr, *list = nullptr;
+    const int any = unit.die != nullptr ? dwarf_getscopes(unit.die, address - unit.bias, &innermost) : 0;
+    const std::unique_ptr<Dwarf_Die, Freed> freed_innermost(innermost);
+    // Above an inlined function, these scopes are those of its definition, not of its call site.
+    const int count = any > 0 ? dwarf_getscopes_die(innermost, &list) : 0;
+    const std::unique_ptr<Dwarf_Die, Freed> freed(list);
+    for (int i = 0; i < count; ++i) {
+      const int tag = dwarf_tag(list + i);
+      if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+      SourcePlace& place = places.back();
+      place.is_inlined = tag == DW_TAG_inlined_subroutine;
+      place.function = linked_name(list + i);
+      if (place.function.empty() && !place.is_inlined) place.function = symbol_at(address);
+      if (place.function.empty()) place.function = text_of(list + i, DW_AT_name);
+      if (!place.is_inlined) return;
+      SourcePlace outer;
+      outer.file = file_of(unit.die, number_of(list + i, DW_AT_call_file));
+      outer.line = static_cast<std::int32_t>(number_of(list + i, DW_AT_call_line));
+      places.push_back(outer);
+    }
+  }
 
   std::string debug_path_;
   char* debug_path_text_ = nullptr;
@@ -99,129 +208,6 @@ class SymbolizedCode {
   // By start address of its code; the value contains the end address
   mutable std::map<std::uint64_t, std::pair<std::uint64_t, Unit>> units_;
 };
-
-SymbolizedCode::SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories)
-    : debug_path_("+:.debug") {
-  for (const std::string& directory : directories) debug_path_ += ":" + std::filesystem::absolute(directory).string();
-  debug_path_ += ":/usr/lib/debug";
-  debug_path_text_ = debug_path_.data();
-  callbacks_.find_elf = dwfl_build_id_find_elf;
-  callbacks_.find_debuginfo = dwfl_standard_find_debuginfo;
-  callbacks_.section_address = dwfl_offline_section_address;
-  callbacks_.debuginfo_path = &debug_path_text_;
-  for (const std::string& path : code_file_candidates(object, directories)) {
-    if (open(path, object)) return;
-  }
-  if (!ask_server(object)) module_ = nullptr;
-}
-
-void SymbolizedCode::begin() {
-  if (dwfl_ != nullptr) dwfl_end(dwfl_);
-  dwfl_ = dwfl_begin(&callbacks_);
-  module_ = nullptr;
-  if (dwfl_ != nullptr) dwfl_report_begin(dwfl_);
-}
-
-bool SymbolizedCode::is_same(const std::string& build_id) const {
-  const unsigned char* bytes = nullptr;
-  GElf_Addr address = 0;
-  const int length = dwfl_module_build_id(module_, &bytes, &address);
-  return length > 0 &&
-         std::string_view(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length)) == build_id;
-}
-
-// Opens the file with the addresses as stored in it.
-bool SymbolizedCode::open(const std::string& path, const CodeObject& object) {
-  begin();
-  if (dwfl_ == nullptr) return false;
-  module_ = dwfl_report_elf(dwfl_, path.c_str(), path.c_str(), -1, 0, true);
-  if (module_ == nullptr || (!object.build_id.empty() && !is_same(object.build_id))) return false;
-  return dwfl_report_end(dwfl_, nullptr, nullptr) == 0;
-}
-
-// The file is not on this machine: libdw requests it by its build id if a server is configured.
-bool SymbolizedCode::ask_server(const CodeObject& object) {
-  const char* urls = std::getenv("DEBUGINFOD_URLS");
-  if (urls == nullptr || *urls == '\0' || object.build_id.empty()) return false;
-  begin();
-  if (dwfl_ == nullptr) return false;
-  module_ = dwfl_report_module(dwfl_, object.path.c_str(), 0, ~GElf_Addr{0} >> 1);
-  const auto* bytes = reinterpret_cast<const unsigned char*>(object.build_id.data());
-  if (module_ == nullptr || dwfl_module_report_build_id(module_, bytes, object.build_id.size(), 0) != 0) return false;
-  GElf_Addr bias = 0;
-  return dwfl_report_end(dwfl_, nullptr, nullptr) == 0 &&
-         (dwfl_module_getelf(module_, &bias) != nullptr || dwfl_module_getdwarf(module_, &bias) != nullptr);
-}
-
-std::string SymbolizedCode::symbol_at(std::uint64_t address) const {
-  GElf_Off offset = 0;
-  GElf_Sym symbol;
-  const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
-  return name != nullptr && (symbol.st_size == 0 || offset < symbol.st_size) ? plain_name(name) : std::string();
-}
-
-// Uses gcc's address table (.debug_aranges), or, without it (clang), the ranges of each unit.
-SymbolizedCode::Unit SymbolizedCode::unit_at(std::uint64_t address) const {
-  Unit unit;
-  unit.die = dwfl_module_addrdie(module_, address, &unit.bias);
-  if (unit.die != nullptr) return unit;
-  if (!is_indexed_) index_units();
-  const auto behind = units_.upper_bound(address);
-  if (behind == units_.begin()) return {};
-  const auto& [end, found] = std::prev(behind)->second;
-  return address < end ? found : Unit{};
-}
-
-void SymbolizedCode::index_units() const {
-  is_indexed_ = true;
-  Unit unit;
-  while ((unit.die = dwfl_module_nextcu(module_, unit.die, &unit.bias)) != nullptr) {
-    Dwarf_Addr base = 0, begin = 0, end = 0;
-    for (std::ptrdiff_t at = 0; (at = dwarf_ranges(unit.die, at, &base, &begin, &end)) > 0;) {
-      if (begin < end) units_[begin + unit.bias] = {end + unit.bias, unit};
-    }
-  }
-}
-
-// Adds the inlined functions from the innermost outwards. Each contains its call site, which is the place in the next
-// function.
-void SymbolizedCode::add_inlined(std::uint64_t address, const Unit& unit, std::vector<SourcePlace>& places) const {
-  Dwarf_Die *innermost = nullptr, *list = nullptr;
-  const int any = unit.die != nullptr ? dwarf_getscopes(unit.die, address - unit.bias, &innermost) : 0;
-  const std::unique_ptr<Dwarf_Die, Freed> freed_innermost(innermost);
-  // Above an inlined function, these scopes are those of its definition, not of its call site.
-  const int count = any > 0 ? dwarf_getscopes_die(innermost, &list) : 0;
-  const std::unique_ptr<Dwarf_Die, Freed> freed(list);
-  for (int i = 0; i < count; ++i) {
-    const int tag = dwarf_tag(list + i);
-    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-    SourcePlace& place = places.back();
-    place.is_inlined = tag == DW_TAG_inlined_subroutine;
-    place.function = linked_name(list + i);
-    if (place.function.empty() && !place.is_inlined) place.function = symbol_at(address);
-    if (place.function.empty()) place.function = text_of(list + i, DW_AT_name);
-    if (!place.is_inlined) return;
-    SourcePlace outer;
-    outer.file = file_of(unit.die, number_of(list + i, DW_AT_call_file));
-    outer.line = static_cast<std::int32_t>(number_of(list + i, DW_AT_call_line));
-    places.push_back(outer);
-  }
-}
-
-std::vector<SourcePlace> SymbolizedCode::places_at(std::uint64_t address) const {
-  std::vector<SourcePlace> places(1);
-  const Unit unit = unit_at(address);
-  if (Dwarf_Line* line = unit.die != nullptr ? dwarf_getsrc_die(unit.die, address - unit.bias) : nullptr) {
-    int number = 0;
-    dwarf_lineno(line, &number);
-    places[0].file = whole_path(unit.die, dwarf_linesrc(line, nullptr, nullptr));
-    places[0].line = number;
-  }
-  add_inlined(address, unit, places);
-  if (places.back().function.empty()) places.back().function = symbol_at(address);
-  if (places.back().function.empty()) return {};
-  return places;
-}
 
 struct Symbolizer::State {
   struct Known {

@@ -730,4 +730,13 @@ class EventSink {
   virtual void end_of(ProcessId /*process*/) {}
 };
 
+// Passes each event to a function.
+template <typename F>
+struct EachEvent : EventSink {
+  explicit EachEvent(F passed) : function(std::move(passed)) {}
+  void event(const Event& event, const Facts& facts) override { function(event, facts); }
+
+  F function;
+};
+
 }  // namespace cli

@@ -63,8 +63,8 @@ void append(std::vector<Cell>& row, Values&&... values) {
 struct ResultTable {
   std::string_view name;
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;  // one cell per column
-  std::vector<std::string> notes;       // facts that a reader of the numbers needs; a sentence each
+  std::vector<std::vector<Cell>> rows = {};  // one cell per column
+  std::vector<std::string> notes = {};       // facts that a reader of the numbers needs; a sentence each
 };
 
 // Reads the rows of a finished table by column keys, for code that combines several tables. A missing table has no
@@ -76,6 +76,8 @@ class TableReading {
       if (table.name == name) table_ = &table;
     }
   }
+  explicit TableReading(const ResultTable& table) : table_(&table) {}
+
   std::size_t rows() const { return table_ == nullptr ? 0 : table_->rows.size(); }
   const ResultTable& table() const { return *table_; }
 

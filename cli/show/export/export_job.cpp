@@ -14,10 +14,15 @@ namespace {
 std::unique_ptr<Exporter> chrome_json(const FormatOptions&) {
   return chrome::with_async_slices(chrome::make_chrome_json());
 }
-std::unique_ptr<Exporter> pftrace(const FormatOptions& options) {
-  return chrome::with_async_slices(make_pftrace(options));
+
+void hide(Process& process) {
+  process.counts = process.overwritten = process.lost = {};
+  process.lost_unknown_kind = 0;
+  process.recorder.stacks_left_out = process.recorder.operators_without_stack = process.recorder.module_names_missed =
+      0;
+  process.first_ns = process.last_ns = 0;
+  process.notices.clear();
 }
-std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return kineto::make_exporter(options); }
 
 }  // namespace
 
@@ -41,14 +46,14 @@ const std::vector<ExportFormat>& export_formats() {
        .help = "Perfetto's native format, for ui.perfetto.dev and trace_processor",
        .viewers = "ui.perfetto.dev or trace_processor",
        .extension = ".pftrace",
-       .make = pftrace,
+       .make = [](const FormatOptions& options) { return chrome::with_async_slices(make_pftrace(options)); },
        .in_manifest = true,
        .is_native = true},
       {.flag = "kineto",
        .help = "One Kineto file per rank, for HTA, TensorBoard and TraceLens",
        .viewers = "HTA, TensorBoard or TraceLens",
        .extension = ".pt.trace.json.gz",
-       .make = kineto_json,
+       .make = kineto::make_exporter,
        .per_rank = true,
        .computed = "ProfilerStep#N for the steps found, and Python calls from the operators' stacks",
        .joins_ranks = false},
@@ -63,8 +68,7 @@ std::string_view ending_of(const ExportFormat& format) {
 const ExportFormat* format_by_name(std::string_view output) {
   if (output.ends_with(".gz")) output.remove_suffix(3);
   const auto& formats = export_formats();
-  const auto found =
-      std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return output.ends_with(ending_of(f)); });
+  const auto found = std::ranges::find_if(formats, [&](const auto& f) { return output.ends_with(ending_of(f)); });
   return found == formats.end() ? nullptr : &*found;
 }
 
@@ -76,19 +80,6 @@ const ExportFormat& format_for(const ExportFormat& format, std::string_view outp
 PacketCompression compression_for(PacketCompression wanted, std::string_view output) {
   return output.ends_with(".gz") ? PacketCompression::none : wanted;
 }
-
-namespace {
-
-void hide(Process& process) {
-  process.counts = process.overwritten = process.lost = {};
-  process.lost_unknown_kind = 0;
-  process.recorder.stacks_left_out = process.recorder.operators_without_stack = process.recorder.module_names_missed =
-      0;
-  process.first_ns = process.last_ns = 0;
-  process.notices.clear();
-}
-
-}  // namespace
 
 // Keeps the ids, because strings get them in order of insertion.
 Catalog chosen_catalog(const Catalog& catalog, const std::vector<bool>& shown) {

@@ -1,7 +1,5 @@
 #include "cli/show/export/pieces.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -10,44 +8,20 @@
 
 namespace cli {
 
-Piece::Piece(const ExportJob& job, std::unique_ptr<ByteSink> sink, std::uint64_t limit_bytes, WhenEmpty when_empty)
-    : sink_(std::move(sink), limit_bytes), exporter_(job.format->make(job.format_options)), when_empty_(when_empty) {
-  if (job.origin_ns) exporter_->origin(*job.origin_ns);
-  exporter_->begin(*job.catalog, sink_);
-  if (job.collectives != nullptr) exporter_->collectives(*job.collectives);
-  exporter_->clocks(job.trace->fits());
-}
-
-void Piece::finish() {
-  if (finished_) return;
-  finished_ = true;
-  summary_ = exporter_->finish();
-  exporter_.reset();  // frees memory for the other pieces of this walk
-  if (!dropped()) sink_.finish();
-}
-
 namespace {
 
-class PrepareWalk : public EventSink {
- public:
-  PrepareWalk(const ExportJob& job, const Pieces& pieces, Progress& progress)
-      : job_(job), pieces_(pieces), progress_(progress), router_(*job.catalog, pieces.layout) {
-    job_.selector->begin_walk();
-  }
-  void event(const Event& event, const Facts& facts) override {
-    progress_.step();
-    while (router_.border(event.start_ns) != nullptr) router_.cross();
-    Piece* piece = pieces_.at(router_.output(router_.process(event)));
-    if (piece == nullptr && router_.by_process()) return;
-    if (job_.selector->judge(event) == LeftOut::kept && piece != nullptr) piece->exporter().prepare(event, facts);
-  }
-
- private:
-  const ExportJob& job_;
-  const Pieces& pieces_;
-  Progress& progress_;
-  Router router_;
-};
+void prepare(const ExportJob& job, const Pieces& pieces, const Wanted& wanted, Progress& progress) {
+  Router router(*job.catalog, pieces.layout);
+  job.selector->begin_walk();
+  EachEvent sink([&](const Event& event, const Facts& facts) {
+    progress.step();
+    while (router.border(event.start_ns) != nullptr) router.cross();
+    Piece* piece = pieces.at(router.output(router.process(event)));
+    if (piece == nullptr && router.by_process()) return;
+    if (job.selector->judge(event) == LeftOut::kept && piece != nullptr) piece->exporter().prepare(event, facts);
+  });
+  job.trace->walk(sink, wanted);
+}
 
 // Reads only the processes that this walk writes, so that one file per process takes time in proportion to the events.
 Wanted wanted_now(const ExportJob& job, const Pieces& pieces) {
@@ -55,23 +29,6 @@ Wanted wanted_now(const ExportJob& job, const Pieces& pieces) {
   for (const std::size_t piece : pieces.layout.piece_of) wanted.now.push_back(pieces.at(piece) != nullptr);
   return wanted;
 }
-
-}  // namespace
-
-LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan) {
-  Progress progress("exporting");
-  const Wanted wanted = wanted_now(job, pieces);
-  if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) {
-    PrepareWalk prepare(job, pieces, progress);
-    job.trace->walk(prepare, wanted);
-  }
-  for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
-  EventWalk events(job, pieces, plan, progress);
-  events.not_read(job.trace->walk(events, wanted));
-  return events.finish();
-}
-
-namespace {
 
 std::vector<ProcessId> chosen_processes(const ExportJob& job) {
   std::vector<ProcessId> chosen;
@@ -102,6 +59,32 @@ void add(LeftOutSummary& to, LeftOutSummary of) {
 }
 
 }  // namespace
+
+Piece::Piece(const ExportJob& job, std::unique_ptr<ByteSink> sink, std::uint64_t limit_bytes, WhenEmpty when_empty)
+    : sink_(std::move(sink), limit_bytes), exporter_(job.format->make(job.format_options)), when_empty_(when_empty) {
+  if (job.origin_ns) exporter_->origin(*job.origin_ns);
+  exporter_->begin(*job.catalog, sink_);
+  if (job.collectives != nullptr) exporter_->collectives(*job.collectives);
+  exporter_->clocks(job.trace->fits());
+}
+
+void Piece::finish() {
+  if (finished_) return;
+  finished_ = true;
+  summary_ = exporter_->finish();
+  exporter_.reset();  // frees memory for the other pieces of this walk
+  if (!dropped()) sink_.finish();
+}
+
+LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan) {
+  Progress progress("exporting");
+  const Wanted wanted = wanted_now(job, pieces);
+  if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) prepare(job, pieces, wanted, progress);
+  for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
+  EventWalk events(job, pieces, plan, progress);
+  events.not_read(job.trace->walk(events, wanted));
+  return events.finish();
+}
 
 void write_processes(const ExportJob& job, const ProcessOutputs& outputs, ExportReport& report) {
   const std::vector<ProcessId> chosen = chosen_processes(job);

@@ -8,7 +8,6 @@
 
 #include "cli/base/error.h"
 #include "cli/base/files.h"
-#include "cli/base/output_file.h"
 #include "cli/show/export/pieces.h"
 
 namespace cli {
@@ -33,9 +32,8 @@ std::size_t ending(const std::string& path) {
 // Replaces characters that are not portable in file names.
 std::string plain(std::string_view text) {
   std::string name(text);
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c > '~' || c == '/' || c == '\\' || c == ' '; },
-      '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return c < ' ' || c > '~' || c == '/' || c == '\\' || c == ' '; }, '_');
   return name.substr(0, 60);
 }
 
@@ -46,6 +44,37 @@ std::string name_of(const Process& process) {
   }
   const std::string rank = fmt::format("rank{}", process.rank);
   return process.phase.empty() ? rank : rank + '-' + plain(process.phase);
+}
+
+namespace fs = std::filesystem;
+
+bool is_trace(const std::string& name) {
+  const auto ends_name = [&](std::string_view ending) { return name.size() > ending.size() && name.ends_with(ending); };
+  return ends_name(".json") || ends_name(".json.gz") || ends_name(".json.zst") || ends_name(".pftrace");
+}
+
+void refuse_others(const std::string& directory, const std::vector<std::string>& ours) {
+  const std::unordered_set<std::string> names(ours.begin(), ours.end());
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (names.count(name) != 0 || !is_trace(name)) continue;
+    throw Error(Exit::usage,
+                "{} contains {}, which is not part of this export, but readers load all files there: "
+                "choose an empty directory with -o, or remove it",
+                directory, name);
+  }
+}
+
+// Files of an earlier export: readers would take them for ranks of this one.
+void remove_old(const std::vector<std::string>& paths, ExportReport& report) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (fs::remove(path, error)) report.notes.push_back(path + ": deleted, because it is from an earlier export");
+    if (!error) continue;
+    throw Error(Exit::cannot_open, "{}: from an earlier export, but cannot be deleted: {}; delete it", path,
+                error.message());
+  }
 }
 
 }  // namespace
@@ -77,41 +106,6 @@ std::vector<std::string> process_file_names(const Catalog& catalog, std::string_
   }
   return names;
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-bool is_trace(const std::string& name) {
-  const auto ends_name = [&](std::string_view ending) { return name.size() > ending.size() && name.ends_with(ending); };
-  return ends_name(".json") || ends_name(".json.gz") || ends_name(".json.zst") || ends_name(".pftrace");
-}
-
-void refuse_others(const std::string& directory, const std::vector<std::string>& ours) {
-  const std::unordered_set<std::string> names(ours.begin(), ours.end());
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename().string();
-    if (names.count(name) != 0 || !is_trace(name)) continue;
-    throw Error(Exit::usage,
-                fmt::format("{} contains {}, which is not part of this export, but readers load all files there: "
-                            "choose an empty directory with -o, or remove it",
-                            directory, name));
-  }
-}
-
-// Files of an earlier export: readers would take them for ranks of this one.
-void remove_old(const std::vector<std::string>& paths, ExportReport& report) {
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (fs::remove(path, error)) report.notes.push_back(path + ": deleted, because it is from an earlier export");
-    if (!error) continue;
-    throw Error(Exit::cannot_open,
-                fmt::format("{}: from an earlier export, but cannot be deleted: {}; delete it", path, error.message()));
-  }
-}
-
-}  // namespace
 
 ExportReport write_directory(const ExportJob& job, const std::string& directory) {
   std::vector<std::string> names = process_file_names(*job.catalog, job.format->extension);

@@ -1,13 +1,9 @@
 #include "cli/show/export/write_file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
-#include <utility>
 
-#include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/show/export/pieces.h"
 #include "cli/show/export/write_directory.h"
@@ -30,14 +26,10 @@ void CutPlan::note(std::int64_t start_ns, std::uint64_t bytes) {
   last_ns_ = start_ns;
   if (step_ < step_starts_.size() && step_starts_[step_] <= start_ns) {
     while (step_ + 1 < step_starts_.size() && step_starts_[step_ + 1] <= start_ns) ++step_;
-    add(step_starts_[step_++], bytes, true);
+    candidates_.push_back({step_starts_[step_++], bytes, true});
   } else if (bytes - (candidates_.empty() ? 0 : candidates_.back().bytes) >= limit_bytes_ / 256) {
-    add(start_ns, bytes, false);
+    candidates_.push_back({start_ns, bytes, false});
   }
-}
-
-void CutPlan::add(std::int64_t at_ns, std::uint64_t bytes, bool at_step) {
-  candidates_.push_back({at_ns, bytes, at_step});
 }
 
 // Returns the best of the candidates from index `from` on, for a segment that begins at `begin_bytes`.
@@ -70,12 +62,6 @@ std::vector<CutPlan::Cut> CutPlan::cuts(std::uint64_t total_bytes) const {
 }
 
 namespace {
-
-std::unique_ptr<ByteSink> open_sink(const ExportJob& job, const std::string& path, Placement* later = nullptr) {
-  std::unique_ptr<ByteSink> sink = open_output(path, later);
-  const bool named = path.ends_with(".gz");
-  return job.gzip && !named ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
-}
 
 // Steps of different ranks begin at nearly the same time, so the first rank with steps represents all.
 std::vector<std::int64_t> step_starts(const ExportJob& job) {
@@ -110,9 +96,9 @@ void write_parts(const ExportJob& job, const std::string& output, const std::vec
   for (std::size_t first = 0; first < count; first += kPiecesAtOnce) {
     Pieces pieces{layout, first};
     const std::size_t end = std::min(first + kPiecesAtOnce, count);
-    for (std::size_t i = first; i < end; ++i) {
-      pieces.alive.push_back(std::make_unique<Piece>(job, open_sink(job, part_name(output, i + 1, count), &together)));
-    }
+    for (std::size_t i = first; i < end; ++i)
+      pieces.alive.push_back(
+          std::make_unique<Piece>(job, open_output(part_name(output, i + 1, count), &together, job.gzip)));
     write_pieces(job, pieces);
     for (std::size_t i = first; i < end; ++i) {
       report.summary += pieces.alive[i - first]->summary();
@@ -148,7 +134,7 @@ void note_older(const std::string& output, ExportReport& report) {
       older.push_back((directory / name).string());
   }
   if (older.empty()) return;
-  std::sort(older.begin(), older.end());
+  std::ranges::sort(older);
   const std::string more = older.size() == 1 ? "" : fmt::format(" and {} more of its name", older.size() - 1);
   report.notes.push_back(fmt::format(
       "{}{} from an earlier export remain and are not part of this one; delete the files that you do not need",
@@ -160,7 +146,7 @@ void note_older(const std::string& output, ExportReport& report) {
 ExportReport write_file(const ExportJob& job, const std::string& output, std::uint64_t limit_bytes) {
   const std::uint64_t most = output == "-" ? 0 : limit_bytes;
   Pieces whole;
-  whole.alive.push_back(std::make_unique<Piece>(job, open_sink(job, output), most));
+  whole.alive.push_back(std::make_unique<Piece>(job, open_output(output, nullptr, job.gzip), most));
   CutPlan plan(most, step_starts(job));
   ExportReport report;
   report.left_out = write_pieces(job, whole, most == 0 ? nullptr : &plan);
@@ -175,10 +161,9 @@ ExportReport write_file(const ExportJob& job, const std::string& output, std::ui
     report.files.push_back(written(output, piece));
   }
   if (output != "-") note_older(output, report);
-  if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes) {
+  if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes)
     report.notes.push_back(fmt::format("stdout is never split: it gets {} bytes, more than --max-size {}",
                                        report.whole_bytes, limit_bytes));
-  }
   return report;
 }
 

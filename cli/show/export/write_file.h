@@ -36,7 +36,6 @@ class CutPlan {
     std::uint64_t bytes;
     bool at_step;
   };
-  void add(std::int64_t at_ns, std::uint64_t bytes, bool at_step);
   const Candidate& choose(std::size_t from, std::uint64_t begin_bytes, std::uint64_t most_bytes) const;
 
   std::uint64_t limit_bytes_;

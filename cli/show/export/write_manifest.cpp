@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "cli/base/files.h"
 #include "cli/base/json_text.h"
-#include "cli/base/output_file.h"
 #include "cli/show/export/pieces.h"
 #include "cli/show/export/write_directory.h"
 
@@ -51,33 +48,6 @@ void set_checksum(Header& header) {
   std::memcpy(header.checksum, fmt::format("{:06o}", sum).c_str(), 7);  // the terminating zero is before the last blank
 }
 
-}  // namespace
-
-void TarWriter::member(std::string_view name, std::uint64_t size) {
-  pad();
-  Header header;
-  std::memset(header.name, 0, sizeof(header.name));
-  std::memcpy(header.name, name.data(), std::min(name.size(), sizeof(header.name) - 1));
-  set_size(header, size);
-  set_checksum(header);
-  out_.write({reinterpret_cast<const char*>(&header), kBlock});
-  size_ = size;
-}
-
-void TarWriter::write(std::string_view bytes) { out_.write(bytes); }
-
-void TarWriter::pad() {
-  out_.write(std::string((kBlock - size_ % kBlock) % kBlock, '\0'));
-  size_ = 0;
-}
-
-void TarWriter::finish() {
-  pad();
-  out_.write(std::string(2 * kBlock, '\0'));
-}
-
-namespace {
-
 constexpr std::size_t kCopyBytes = 1 << 20;
 
 class ScratchSink : public ByteSink {
@@ -100,11 +70,6 @@ struct TextSink : ByteSink {
 // whole may be compressed.
 std::string_view member_extension(std::string_view extension) {
   return extension.ends_with(".gz") ? extension.substr(0, extension.size() - 3) : extension;
-}
-
-std::unique_ptr<ByteSink> open_tar(const ExportJob& job, const std::string& output) {
-  std::unique_ptr<ByteSink> sink = open_output(output);
-  return job.gzip && !output.ends_with(".gz") ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
 }
 
 void copy(const TempFile& file, TarWriter& tar) {
@@ -152,34 +117,22 @@ class Archive {
  private:
   std::string manifest() const {
     TextSink sink;
-    JsonText out(sink);
-    JsonWriter json(out);
-    json.open('{');
-    json.open('{', "perfetto_manifest");  // readers recognize the file by these bytes, without a blank before them
-    json.number("version", 1);
-    json.open('[', "files");
-    for (const ProcessId id : members_) write_file(json, id);
-    json.close(']');
-    json.close('}');
-    json.close('}');
-    out.raw("\n");
-    out.flush();
+    write_json(sink, [&](JsonWriter& json) {
+      json.open('{', "perfetto_manifest");  // readers recognize the file by these bytes, without a blank before them
+      json.number("version", 1);
+      json.array("files", members_, [&](ProcessId id) { write_file(json, id); });
+      json.close('}');
+    });
     return sink.text;
   }
 
   void write_file(JsonWriter& json, ProcessId id) const {
     json.open('{');
     json.text("path", names_[id]);
-    if (const std::string& host = job_.catalog->processes[id].host; !host.empty()) {
-      json.open('{', "machine");
-      json.text("name", host);
-      json.close('}');
-    }
+    if (const std::string& host = job_.catalog->processes[id].host; !host.empty()) json.object("machine", "name", host);
     if (!has_clock_ && id != members_[0]) {
       json.open('{', "clocks");
-      json.open('{', "sync_to");
-      json.text("file", names_[members_[0]]);
-      json.close('}');
+      json.object("sync_to", "file", names_[members_[0]]);
       json.number("offset_ns", 0);
       json.close('}');
     }
@@ -197,8 +150,29 @@ class Archive {
 
 }  // namespace
 
+void TarWriter::member(std::string_view name, std::uint64_t size) {
+  pad();
+  Header header;
+  std::memset(header.name, 0, sizeof(header.name));
+  std::memcpy(header.name, name.data(), std::min(name.size(), sizeof(header.name) - 1));
+  set_size(header, size);
+  set_checksum(header);
+  out_.write({reinterpret_cast<const char*>(&header), kBlock});
+  size_ = size;
+}
+
+void TarWriter::pad() {
+  out_.write(std::string((kBlock - size_ % kBlock) % kBlock, '\0'));
+  size_ = 0;
+}
+
+void TarWriter::finish() {
+  pad();
+  out_.write(std::string(2 * kBlock, '\0'));
+}
+
 ExportReport write_manifest(const ExportJob& job, const std::string& output, const std::string& scratch) {
-  const std::unique_ptr<ByteSink> out = open_tar(job, output);
+  const std::unique_ptr<ByteSink> out = open_output(output, nullptr, job.gzip);
   Archive archive(job, *out, scratch, member_extension(job.format->extension));
   ExportReport report;
   write_processes(

@@ -15,7 +15,7 @@ class TarWriter {
 
   // Begins a member with a name of at most 99 bytes. Then write() exactly `size` bytes, in any number of pieces.
   void member(std::string_view name, std::uint64_t size);
-  void write(std::string_view bytes);
+  void write(std::string_view bytes) { out_.write(bytes); }
 
   // Call it once, at the end. Does not finish the sink.
   void finish();

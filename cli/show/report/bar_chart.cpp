@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <span>
 
 #include "cli/answers/tables/write_tables.h"
 #include "cli/show/report/chart.h"
@@ -24,22 +23,21 @@ std::string value_text(double value, Unit unit) {
 
 std::string bar_text(const BarChart& chart, const Bar& bar) {
   std::string text = bar.label + ":";
-  for (std::size_t i = 0; i < chart.parts.size(); ++i) {
+  for (std::size_t i = 0; i < chart.parts.size(); ++i)
     text += fmt::format("{} {}{}", i == 0 ? "" : ",", chart.parts[i].label.empty() ? "" : chart.parts[i].label + " ",
                         value_text(bar.values[i], chart.unit));
-  }
   return text;
 }
 
 // Returns the value of the first part that is not 0; 0 if there is none.
 double bar_value(const Bar& bar) {
-  const auto first = std::find_if(bar.values.begin(), bar.values.end(), [](double value) { return value > 0; });
+  const auto first = std::ranges::find_if(bar.values, [](double value) { return value > 0; });
   return first == bar.values.end() ? 0.0 : *first;
 }
 
 bool has_ascending_ranks(const std::vector<Bar>& bars) {
   const auto is_no_later = [](const Bar& a, const Bar& b) { return a.rank >= b.rank; };
-  return bars.front().rank >= 0 && std::adjacent_find(bars.begin(), bars.end(), is_no_later) == bars.end();
+  return bars.front().rank >= 0 && std::ranges::adjacent_find(bars, is_no_later) == bars.end();
 }
 
 // Returns the label of a group of neighbours: "ranks 0-7" by rank, else "rank 0 GPU 0 to 2", "rank 0 GPU 7 to rank 1
@@ -54,92 +52,60 @@ std::string group_label(std::span<const Bar> bars, bool by_rank) {
   return fmt::format("{} to {}", first.label, same_before ? last.label.substr(word) : last.label);
 }
 
-class BarDrawing {
- public:
-  BarDrawing(Html& page, const BarChart& chart)
-      : page_(page), chart_(chart), axis_(axis_for(largest(chart), chart.unit)) {
-    row_ = kBar + kGap + (chart.labels_above ? kLabel : 0);
-    bottom_ = kTop + row_ * static_cast<double>(chart.bars.size());
-  }
+double largest(const BarChart& chart) {
+  double most = 0;
+  for (const Bar& bar : chart.bars) most = std::max(most, std::accumulate(bar.values.begin(), bar.values.end(), 0.0));
+  return most;
+}
 
-  void draw() {
-    open_chart(page_, {chart_.title, chart_.description, bottom_ + kAxis, chart_.labels_above ? 0 : longest_label()});
-    draw_axis();
-    double y = kTop;
-    for (const Bar& bar : chart_.bars) {
-      draw_bar(bar, y);
-      y += row_;
-    }
-    close_chart(page_);
+void draw_bar_axis(Html& page, const BarChart& chart, const Axis& axis, double bottom) {
+  for (const double tick : axis.ticks) {
+    const std::string x = across(tick / axis.most);
+    page.empty("line", {{"class", "grid"}, {"x1", x}, {"x2", x}, {"y1", kTop}, {"y2", bottom}});
+    page.element("text",
+                 {{"class", "tick"},
+                  {"x", x},
+                  {"y", bottom + 13},
+                  {"text-anchor", tick == 0           ? "start"
+                                  : tick == axis.most ? "end"
+                                                      : "middle"}},
+                 axis.tick_text(tick));
   }
+  page.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", bottom + 28}, {"text-anchor", "middle"}},
+               axis.unit.empty() ? chart.quantity : fmt::format("{}, {}", chart.quantity, axis.unit));
+}
 
- private:
-  static double largest(const BarChart& chart) {
-    double most = 0;
-    for (const Bar& bar : chart.bars) most = std::max(most, std::accumulate(bar.values.begin(), bar.values.end(), 0.0));
-    return most;
+void draw_bar(Html& page, const BarChart& chart, const Axis& axis, const Bar& bar, double y) {
+  const Element in_g(page, "g");
+  page.element("title", bar_text(chart, bar));
+  if (chart.labels_above) {
+    page.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kLabel - 4}},
+                 shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart.unit));
+    y += kLabel;
+  } else {
+    page.element("text", {{"x", -6}, {"y", y + kBar - 3}, {"text-anchor", "end"}},
+                 label_end(bar.label, kMostGutterLetters));
   }
-  std::size_t longest_label() const {
-    std::size_t most = 4;
-    for (const Bar& bar : chart_.bars) most = std::max(most, bar.label.size());
-    return most;
+  double sum = 0;
+  for (std::size_t i = 0; i < chart.parts.size(); ++i) {
+    const double from = sum / axis.most, to = (sum += bar.values[i]) / axis.most;
+    if (bar.values[i] <= 0) continue;
+    page.empty("rect", {{"x", across(from)},
+                        {"y", y},
+                        {"width", across(std::max(to - from, 0.0002))},
+                        {"height", kBar},
+                        {"fill", paint(chart.parts[i].fill)}});
   }
-
-  void draw_axis() {
-    for (const double tick : axis_.ticks) {
-      const std::string x = across(tick / axis_.most);
-      page_.empty("line", {{"class", "grid"}, {"x1", x}, {"x2", x}, {"y1", kTop}, {"y2", bottom_}});
-      page_.element("text",
-                    {{"class", "tick"},
-                     {"x", x},
-                     {"y", bottom_ + 13},
-                     {"text-anchor", tick == 0            ? "start"
-                                     : tick == axis_.most ? "end"
-                                                          : "middle"}},
-                    axis_.tick_text(tick));
-    }
-    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", bottom_ + 28}, {"text-anchor", "middle"}},
-                  axis_.unit.empty() ? chart_.quantity : fmt::format("{}, {}", chart_.quantity, axis_.unit));
-  }
-
-  void draw_bar(const Bar& bar, double y) {
-    page_.open("g");
-    page_.element("title", bar_text(chart_, bar));
-    if (chart_.labels_above) {
-      page_.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kLabel - 4}},
-                    shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart_.unit));
-      y += kLabel;
-    } else {
-      page_.element("text", {{"x", -6}, {"y", y + kBar - 3}, {"text-anchor", "end"}},
-                    label_end(bar.label, kMostGutterLetters));
-    }
-    double sum = 0;
-    for (std::size_t i = 0; i < chart_.parts.size(); ++i) {
-      const double from = sum / axis_.most, to = (sum += bar.values[i]) / axis_.most;
-      if (bar.values[i] <= 0) continue;
-      page_.empty("rect", {{"x", across(from)},
-                           {"y", y},
-                           {"width", across(std::max(to - from, 0.0002))},
-                           {"height", kBar},
-                           {"fill", paint(chart_.parts[i].fill)}});
-    }
-    page_.close("g");
-  }
-
-  Html& page_;
-  const BarChart& chart_;
-  const Axis axis_;
-  double row_ = 0, bottom_ = 0;
-};
+}
 
 // Parts without a bar appear only in the table.
 bool is_drawn(const BarChart& chart, std::size_t part) {
-  return std::any_of(chart.bars.begin(), chart.bars.end(), [&](const Bar& bar) { return bar.values[part] > 0; });
+  return std::ranges::any_of(chart.bars, [&](const Bar& bar) { return bar.values[part] > 0; });
 }
 
 void write_legend(Html& page, const BarChart& chart) {
   if (chart.parts.size() < 2) return;
-  page.open("p", {{"class", "legend"}});
+  const Element in_p(page, "p", {{"class", "legend"}});
   for (std::size_t i = 0; i < chart.parts.size(); ++i) {
     if (!is_drawn(chart, i)) continue;
     page.open("span");
@@ -148,15 +114,34 @@ void write_legend(Html& page, const BarChart& chart) {
     page.close("span");
     page.text(" ");
   }
-  page.close("p");
+}
+
+// Returns true if the process has a single row. A training process usually has one GPU; for others, the label includes
+// the GPU.
+bool is_alone(const TableReading& gpus, std::size_t row) {
+  const auto same = [&](std::size_t other) {
+    return other < gpus.rows() && gpus.get<std::int64_t>(other, "rank") == gpus.get<std::int64_t>(row, "rank");
+  };
+  return !same(row + 1) && (row == 0 || !same(row - 1));
+}
+
+// Returns the rows sorted by value, largest first.
+ResultTable largest_first(const TableReading& rows, std::string_view key) {
+  std::vector<std::size_t> order(rows.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
+  ResultTable sorted{rows.table().name, rows.table().columns, {}, rows.table().notes};
+  for (const std::size_t row : order) sorted.rows.push_back(rows.table().rows[row]);
+  return sorted;
 }
 
 }  // namespace
 
 void write_swatch(Html& page, Fill fill) {
-  page.open("svg", {{"class", "swatch"}, {"width", kSwatch}, {"height", kSwatch}, {"aria-hidden", "true"}});
+  const Element in_svg(page, "svg",
+                       {{"class", "swatch"}, {"width", kSwatch}, {"height", kSwatch}, {"aria-hidden", "true"}});
   page.empty("rect", {{"width", kSwatch}, {"height", kSwatch}, {"fill", paint(fill)}});
-  page.close("svg");
 }
 
 std::string label_end(const std::string& label, std::size_t most) {
@@ -168,11 +153,22 @@ std::string label_end(const std::string& label, std::size_t most) {
 }
 
 void write_bars(Html& page, const BarChart& chart) {
-  page.open("figure");
+  const Element in_figure(page, "figure");
   if (!chart.note.empty()) page.element("p", {{"class", "caption"}}, chart.note);
   write_legend(page, chart);
-  BarDrawing(page, chart).draw();
-  page.close("figure");
+  const double row = kBar + kGap + (chart.labels_above ? kLabel : 0);
+  const double bottom = kTop + row * static_cast<double>(chart.bars.size());
+  std::size_t longest = 4;
+  for (const Bar& bar : chart.bars) longest = std::max(longest, bar.label.size());
+  open_chart(page, {chart.title, chart.description, bottom + kAxis, chart.labels_above ? 0 : longest});
+  const Axis axis = axis_for(largest(chart), chart.unit);
+  draw_bar_axis(page, chart, axis, bottom);
+  double y = kTop;
+  for (const Bar& bar : chart.bars) {
+    draw_bar(page, chart, axis, bar, y);
+    y += row;
+  }
+  close_chart(page);
 }
 
 std::vector<Bar> grouped(std::vector<Bar> bars) {
@@ -195,19 +191,6 @@ std::vector<Bar> grouped(std::vector<Bar> bars) {
   return groups;
 }
 
-namespace {
-
-// Returns true if the process has a single row. A training process usually has one GPU; for others, the label includes
-// the GPU.
-bool is_alone(const TableReading& gpus, std::size_t row) {
-  const auto same = [&](std::size_t other) {
-    return other < gpus.rows() && gpus.get<std::int64_t>(other, "rank") == gpus.get<std::int64_t>(row, "rank");
-  };
-  return !same(row + 1) && (row == 0 || !same(row - 1));
-}
-
-}  // namespace
-
 std::string gpu_label(const TableReading& gpus, std::size_t row) {
   std::string label = gpus.rank(row);
   if (const auto phase = gpus.get<std::string>(row, "phase")) label += " " + *phase;
@@ -215,11 +198,22 @@ std::string gpu_label(const TableReading& gpus, std::size_t row) {
   return device && !is_alone(gpus, row) ? fmt::format("{} GPU {}", label, *device) : label;
 }
 
-std::vector<Bar> gpu_bars(const TableReading& gpus, const std::function<std::vector<double>(std::size_t row)>& values) {
-  std::vector<Bar> bars;
+void write_gpu_bars(Html& page, BarChart chart, const TableReading& gpus,
+                    const std::function<std::vector<double>(std::size_t row)>& values) {
+  chart.note = grouping_text(gpus.rows());
   for (std::size_t row = 0; row < gpus.rows(); ++row)
-    bars.push_back({gpu_label(gpus, row), values(row), gpus.get<std::int64_t>(row, "rank").value_or(-1)});
-  return grouped(std::move(bars));
+    chart.bars.push_back({gpu_label(gpus, row), values(row), gpus.get<std::int64_t>(row, "rank").value_or(-1)});
+  chart.bars = grouped(std::move(chart.bars));
+  write_bars(page, chart);
+}
+
+void write_gpu_bars(Html& page, BarChart chart, const TableReading& gpus, std::span<const ColumnFill> columns) {
+  for (const ColumnFill& column : columns) chart.parts.emplace_back(column.fill);
+  write_gpu_bars(page, std::move(chart), gpus, [&](std::size_t row) {
+    std::vector<double> values;
+    for (const ColumnFill& column : columns) values.push_back(static_cast<double>(gpus.number(row, column.key)));
+    return values;
+  });
 }
 
 std::string grouping_text(std::size_t rows) {
@@ -229,25 +223,10 @@ std::string grouping_text(std::size_t rows) {
              : fmt::format("Each bar is the mean of {} neighboring GPUs; the table lists every GPU.", each);
 }
 
-namespace {
-
-// Returns the rows sorted by value, largest first.
-ResultTable largest_first(const TableReading& rows, std::string_view key) {
-  std::vector<std::size_t> order(rows.rows());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return rows.number(a, key) > rows.number(b, key); });
-  ResultTable sorted{rows.table().name, rows.table().columns, {}, rows.table().notes};
-  for (const std::size_t row : order) sorted.rows.push_back(rows.table().rows[row]);
-  return sorted;
-}
-
-}  // namespace
-
-void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, std::size_t most_rows) {
+void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what) {
   const TableReading rows(facts.tables, what.table);
-  const std::vector<ResultTable> sorted{largest_first(rows, what.value_key)};
-  const TableReading top(sorted, what.table);
+  const ResultTable sorted = largest_first(rows, what.value_key);
+  const TableReading top(sorted);
   BarChart chart;
   chart.title = what.title;
   chart.description =
@@ -257,8 +236,7 @@ void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, s
   const auto fill_of = [&](std::size_t row) { return what.fill ? what.fill(top, row) : Fill::compute; };
   for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {
     const Fill fill = fill_of(row);
-    const bool is_new =
-        std::none_of(chart.parts.begin(), chart.parts.end(), [&](const BarPart& part) { return part.fill == fill; });
+    const bool is_new = std::ranges::find(chart.parts, fill, &BarPart::fill) == chart.parts.end();
     if (is_new) chart.parts.emplace_back(fill);
   }
   for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {
@@ -269,7 +247,7 @@ void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, s
     chart.bars.push_back(std::move(bar));
   }
   write_bars(page, chart);
-  write_folded_table(page, sorted.front(), facts, what.title, {.most = most_rows});
+  write_folded_table(page, sorted, facts, what.title, {.most = 50});
 }
 
 }  // namespace cli::report

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,10 +33,10 @@ struct Bar {
 struct BarChart {
   std::string title, description;  // description is for screen readers
   std::string note = {};           // visible text above the chart; "" for none
-  std::string quantity;            // title of the axis: "time"
+  std::string quantity = {};       // title of the axis: "time"
   Unit unit = Unit::ns;
-  std::vector<BarPart> parts;
-  std::vector<Bar> bars;
+  std::vector<BarPart> parts = {};
+  std::vector<Bar> bars = {};
   bool labels_above = false;  // for long names: the label and the value of the first part are above the bar
 };
 
@@ -58,8 +59,11 @@ std::vector<Bar> grouped(std::vector<Bar> bars);
 // Returns a label that is unique in the table and no longer than necessary: "rank 3", "rank 3 model_init GPU 1".
 std::string gpu_label(const TableReading& gpus, std::size_t row);
 
-// `values` returns the values of a row's bar, one per part of the chart.
-std::vector<Bar> gpu_bars(const TableReading& gpus, const std::function<std::vector<double>(std::size_t row)>& values);
+// Writes a chart of a table with one row per GPU. `values` returns the values of a row's bar, one per part of the chart.
+void write_gpu_bars(Html& page, BarChart chart, const TableReading& gpus,
+                    const std::function<std::vector<double>(std::size_t row)>& values);
+// The parts are these columns.
+void write_gpu_bars(Html& page, BarChart chart, const TableReading& gpus, std::span<const ColumnFill> columns);
 
 // Returns what one bar stands for if there are too many GPUs for one bar each; otherwise "".
 std::string grouping_text(std::size_t rows);
@@ -74,7 +78,7 @@ struct TopBars {
   std::string (*label)(const std::string& name) = nullptr;
 };
 
-// Writes a chart of the rows with the largest values, and a table of `most_rows` of them in that order.
-void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, std::size_t most_rows = 50);
+// Writes a chart of the rows with the largest values, and a table of 50 of them in that order.
+void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what);
 
 }  // namespace cli::report

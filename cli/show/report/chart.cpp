@@ -47,6 +47,70 @@ double round_step(double largest) {
   return power * 10;
 }
 
+constexpr double kGutterLetter = 7, kGutterStep = 20;  // pixels; page/charts.css has a class for each step
+constexpr std::size_t kMostGutters = 10;
+
+std::size_t gutter_of(std::size_t letters) {
+  if (letters == 0) return 0;
+  return std::min(kMostGutters, static_cast<std::size_t>(
+                                    std::ceil((kGutterLetter * static_cast<double>(letters) + 8) / kGutterStep)));
+}
+
+constexpr double kFieldTop = 22, kFieldHeight = 22, kApart = 6;
+constexpr int kShades = 5, kDarkShade = 3;  // text is light from this shade on
+constexpr std::size_t kColumnNames = 20;
+
+// Returns the shade, from 0 to kShades.
+int shade_of(double heat) { return std::min(kShades, static_cast<int>(std::lround(std::abs(heat) * kShades))); }
+
+// Returns the share of the plot from its left edge to a column.
+double left_of(const HeatMap& map, std::size_t column) {
+  return 1.0 / static_cast<double>(map.columns.size()) * static_cast<double>(column);
+}
+
+void draw_heat_head(Html& page, const HeatMap& map) {
+  const std::size_t every = (map.columns.size() + kColumnNames - 1) / kColumnNames;
+  for (std::size_t i = 0; i < map.columns.size(); i += every) {
+    open_box(page, "box", left_of(map, i), left_of(map, every), kFieldTop - 20, 18);
+    page.element("title", map.columns[i]);
+    page.element(
+        "text",
+        {{"class", map.culprits.contains(i) ? "culprit" : "tick"}, {"x", "50%"}, {"y", 13}, {"text-anchor", "middle"}},
+        map.columns[i]);
+    close_box(page);
+  }
+}
+
+void draw_field(Html& page, const HeatMap& map, const HeatField& field, std::size_t column, double y) {
+  const int shade = shade_of(field.heat);
+  open_box(page, "box", left_of(map, column), left_of(map, 1), y, kFieldHeight - 2);
+  page.element("title", field.title);
+  page.empty("rect", {{"class", fmt::format("field{} shade-{}", field.heat < 0 ? " little" : "", shade)},
+                      {"width", "100%"},
+                      {"height", "100%"}});
+  if (map.columns.size() <= kMostTextColumns)
+    page.element("text",
+                 {{"class", shade >= kDarkShade ? "on-dark" : "on-light"},
+                  {"x", "50%"},
+                  {"y", kFieldHeight - 7},
+                  {"text-anchor", "middle"}},
+                 field.text);
+  close_box(page);
+}
+
+constexpr double kSpreadTop = 10, kSpreadBottom = 200, kSpreadHeight = 240;
+constexpr std::size_t kSpreadNumbers = 10, kSpreadLetters = 9;
+
+// Marks with is_apart do not affect the scale, unless there are no others.
+double largest(const std::vector<SpreadMark>& marks) {
+  double steady = 0, all = 0;
+  for (const SpreadMark& mark : marks) {
+    all = std::max(all, mark.highest);
+    if (!mark.is_apart) steady = std::max(steady, mark.highest);
+  }
+  return steady > 0 ? steady : all;
+}
+
 }  // namespace
 
 std::string Axis::tick_text(double value) const { return fmt::format("{:.6g}", value / divisor); }
@@ -62,19 +126,6 @@ Axis axis_for(double largest, Unit unit) {
   axis.most = axis.ticks.back();
   return axis;
 }
-
-namespace {
-
-constexpr double kGutterLetter = 7, kGutterStep = 20;  // pixels; page/charts.css has a class for each step
-constexpr std::size_t kMostGutters = 10;
-
-std::size_t gutter_of(std::size_t letters) {
-  if (letters == 0) return 0;
-  return std::min(kMostGutters, static_cast<std::size_t>(
-                                    std::ceil((kGutterLetter * static_cast<double>(letters) + 8) / kGutterStep)));
-}
-
-}  // namespace
 
 void open_chart(Html& page, const ChartFrame& frame) {
   page.open("div", {{"class", "wide"}});
@@ -98,182 +149,76 @@ void open_box(Html& page, std::string_view css_class, double from_share, double 
                     {"height", height}});
 }
 
-namespace {
-
-constexpr double kFieldTop = 22, kFieldHeight = 22, kApart = 6;
-constexpr int kShades = 5, kDarkShade = 3;  // text is light from this shade on
-constexpr std::size_t kColumnNames = 20;
-
-// Returns the shade, from 0 to kShades.
-int shade_of(double heat) { return std::min(kShades, static_cast<int>(std::lround(std::abs(heat) * kShades))); }
-
-class HeatDrawing {
- public:
-  HeatDrawing(Html& page, const HeatMap& map)
-      : page_(page), map_(map), width_(1.0 / static_cast<double>(map.columns.size())) {}
-
-  void draw() {
-    double height = kFieldTop + 4;
-    std::size_t letters = 4;
-    for (const HeatRow& row : map_.rows) {
-      height += kFieldHeight + (row.is_apart ? kApart : 0);
-      letters = std::max(letters, row.label.size());
-    }
-    open_chart(page_, {map_.title, map_.description, height, letters});
-    draw_head();
-    double y = kFieldTop;
-    for (const HeatRow& row : map_.rows) {
-      if (row.is_apart) {
-        page_.empty(
-            "line",
-            {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y + kApart / 2 - 1}, {"y2", y + kApart / 2 - 1}});
-        y += kApart;
-      }
-      draw_row(row, y);
-      y += kFieldHeight;
-    }
-    close_chart(page_);
-  }
-
- private:
-  double left_of(std::size_t column) const { return width_ * static_cast<double>(column); }
-
-  void draw_head() {
-    const std::size_t every = (map_.columns.size() + kColumnNames - 1) / kColumnNames;
-    for (std::size_t i = 0; i < map_.columns.size(); i += every) {
-      open_box(page_, "box", left_of(i), width_ * static_cast<double>(every), kFieldTop - 20, 18);
-      page_.element("title", map_.columns[i]);
-      page_.element("text",
-                    {{"class", map_.culprits.contains(i) ? "culprit" : "tick"},
-                     {"x", "50%"},
-                     {"y", 13},
-                     {"text-anchor", "middle"}},
-                    map_.columns[i]);
-      close_box(page_);
-    }
-  }
-
-  void draw_row(const HeatRow& row, double y) {
-    page_.element("text", {{"x", -6}, {"y", y + kFieldHeight - 7}, {"text-anchor", "end"}},
-                  label_end(row.label, kMostGutterLetters));
-    for (std::size_t i = 0; i < row.fields.size(); ++i) {
-      if (row.fields[i]) draw_field(*row.fields[i], i, y);
-    }
-  }
-
-  void draw_field(const HeatField& field, std::size_t column, double y) {
-    const int shade = shade_of(field.heat);
-    const std::string css_class = fmt::format("field{} shade-{}", field.heat < 0 ? " little" : "", shade);
-    const bool has_text = map_.columns.size() <= kMostTextColumns;
-    open_box(page_, "box", left_of(column), width_, y, kFieldHeight - 2);
-    page_.element("title", field.title);
-    page_.empty("rect", {{"class", css_class}, {"width", "100%"}, {"height", "100%"}});
-    if (has_text)
-      page_.element("text",
-                    {{"class", shade >= kDarkShade ? "on-dark" : "on-light"},
-                     {"x", "50%"},
-                     {"y", kFieldHeight - 7},
-                     {"text-anchor", "middle"}},
-                    field.text);
-    close_box(page_);
-  }
-
-  Html& page_;
-  const HeatMap& map_;
-  const double width_;
-};
-
-}  // namespace
-
 void write_heat_map(Html& page, const HeatMap& map) {
-  page.open("figure");
+  const Element in_figure(page, "figure");
   page.element("p", {{"class", "caption"}}, map.columns_are);
-  HeatDrawing(page, map).draw();
-  page.close("figure");
+  double height = kFieldTop + 4;
+  std::size_t letters = 4;
+  for (const HeatRow& row : map.rows) {
+    height += kFieldHeight + (row.is_apart ? kApart : 0);
+    letters = std::max(letters, row.label.size());
+  }
+  open_chart(page, {map.title, map.description, height, letters});
+  draw_heat_head(page, map);
+  double y = kFieldTop;
+  for (const HeatRow& row : map.rows) {
+    if (row.is_apart) {
+      const double line = y + kApart / 2 - 1;
+      page.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", line}, {"y2", line}});
+      y += kApart;
+    }
+    page.element("text", {{"x", -6}, {"y", y + kFieldHeight - 7}, {"text-anchor", "end"}},
+                 label_end(row.label, kMostGutterLetters));
+    for (std::size_t i = 0; i < row.fields.size(); ++i) {
+      if (row.fields[i]) draw_field(page, map, *row.fields[i], i, y);
+    }
+    y += kFieldHeight;
+  }
+  close_chart(page);
 }
 
-namespace {
-
-constexpr double kSpreadTop = 10, kSpreadBottom = 200, kSpreadHeight = 240;
-constexpr std::size_t kSpreadNumbers = 10, kSpreadLetters = 9;
-
-class SpreadDrawing {
- public:
-  SpreadDrawing(Html& page, const SpreadChart& chart)
-      : page_(page), chart_(chart), axis_(axis_for(largest(chart.marks), chart.unit)) {}
-
-  void draw() {
-    open_chart(page_, {chart_.title, chart_.description, kSpreadHeight, kSpreadLetters});
-    draw_axes();
-    for (std::size_t i = 0; i + 1 < chart_.marks.size(); ++i) {
-      page_.empty("line", {{"class", "line"},
-                           {"x1", x_of(i)},
-                           {"y1", y_of(chart_.marks[i].middle)},
-                           {"x2", x_of(i + 1)},
-                           {"y2", y_of(chart_.marks[i + 1].middle)}});
-    }
-    for (std::size_t i = 0; i < chart_.marks.size(); ++i) draw_mark(i);
-    close_chart(page_);
+void write_spread(Html& page, const SpreadChart& chart) {
+  const Element in_figure(page, "figure");
+  const std::vector<SpreadMark>& marks = chart.marks;
+  const Axis axis = axis_for(largest(marks), chart.unit);
+  const auto x_of = [&](std::size_t i) {
+    return across((static_cast<double>(i) + 0.5) / static_cast<double>(marks.size()));
+  };
+  const auto y_of = [&](double value) {
+    return kSpreadBottom - (kSpreadBottom - kSpreadTop) * std::min(value, axis.most) / axis.most;
+  };
+  open_chart(page, {chart.title, chart.description, kSpreadHeight, kSpreadLetters});
+  for (const double tick : axis.ticks) {
+    const double y = y_of(tick);
+    page.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
+    page.element("text", {{"class", "tick"}, {"x", -6}, {"y", y + 4}, {"text-anchor", "end"}},
+                 fmt::format("{} {}", axis.tick_text(tick), axis.unit));
   }
-
- private:
-  // Marks with is_apart do not affect the scale, unless there are no others.
-  static double largest(const std::vector<SpreadMark>& marks) {
-    double steady = 0, all = 0;
-    for (const SpreadMark& mark : marks) {
-      all = std::max(all, mark.highest);
-      if (!mark.is_apart) steady = std::max(steady, mark.highest);
-    }
-    return steady > 0 ? steady : all;
-  }
-  std::string x_of(std::size_t i) const {
-    return across((static_cast<double>(i) + 0.5) / static_cast<double>(chart_.marks.size()));
-  }
-  double y_of(double value) const {
-    return kSpreadBottom - (kSpreadBottom - kSpreadTop) * std::min(value, axis_.most) / axis_.most;
-  }
-
-  void draw_axes() {
-    for (const double tick : axis_.ticks) {
-      const double y = y_of(tick);
-      page_.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
-      page_.element("text", {{"class", "tick"}, {"x", -6}, {"y", y + 4}, {"text-anchor", "end"}},
-                    fmt::format("{} {}", axis_.tick_text(tick), axis_.unit));
-    }
-    const std::size_t every = (chart_.marks.size() + kSpreadNumbers - 1) / kSpreadNumbers;
-    for (std::size_t i = 0; i < chart_.marks.size(); i += every) {
-      page_.element("text", {{"class", "tick"}, {"x", x_of(i)}, {"y", kSpreadBottom + 15}, {"text-anchor", "middle"}},
-                    chart_.marks[i].label);
-    }
-    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kSpreadHeight - 6}, {"text-anchor", "middle"}},
-                  fmt::format("{} by {}", chart_.quantity, chart_.across));
-  }
-
-  void draw_mark(std::size_t i) {
-    const SpreadMark& mark = chart_.marks[i];
+  const std::size_t every = (marks.size() + kSpreadNumbers - 1) / kSpreadNumbers;
+  for (std::size_t i = 0; i < marks.size(); i += every)
+    page.element("text", {{"class", "tick"}, {"x", x_of(i)}, {"y", kSpreadBottom + 15}, {"text-anchor", "middle"}},
+                 marks[i].label);
+  page.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kSpreadHeight - 6}, {"text-anchor", "middle"}},
+               fmt::format("{} by {}", chart.quantity, chart.across));
+  for (std::size_t i = 0; i + 1 < marks.size(); ++i)
+    page.empty("line", {{"class", "line"},
+                        {"x1", x_of(i)},
+                        {"y1", y_of(marks[i].middle)},
+                        {"x2", x_of(i + 1)},
+                        {"y2", y_of(marks[i + 1].middle)}});
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const SpreadMark& mark = marks[i];
     const std::string x = x_of(i);
     const double top = y_of(mark.highest);
-    page_.open("g");
-    page_.element("title", mark.text);
-    page_.empty("line", {{"class", "range"}, {"x1", x}, {"x2", x}, {"y1", y_of(mark.lowest)}, {"y2", top}});
-    page_.empty("circle",
-                {{"class", mark.is_apart ? "dot hollow" : "dot"}, {"cx", x}, {"cy", y_of(mark.middle)}, {"r", 3}});
-    if (mark.highest > axis_.most)
-      page_.element("text", {{"class", "above"}, {"x", x}, {"y", top}, {"text-anchor", "middle"}}, "\u25b2");
-    page_.close("g");
+    const Element in_g(page, "g");
+    page.element("title", mark.text);
+    page.empty("line", {{"class", "range"}, {"x1", x}, {"x2", x}, {"y1", y_of(mark.lowest)}, {"y2", top}});
+    page.empty("circle",
+               {{"class", mark.is_apart ? "dot hollow" : "dot"}, {"cx", x}, {"cy", y_of(mark.middle)}, {"r", 3}});
+    if (mark.highest > axis.most)
+      page.element("text", {{"class", "above"}, {"x", x}, {"y", top}, {"text-anchor", "middle"}}, "\u25b2");
   }
-
-  Html& page_;
-  const SpreadChart& chart_;
-  const Axis axis_;
-};
-
-}  // namespace
-
-void write_spread(Html& page, const SpreadChart& chart) {
-  page.open("figure");
-  SpreadDrawing(page, chart).draw();
-  page.close("figure");
+  close_chart(page);
 }
 
 }  // namespace cli::report

@@ -1,21 +1,14 @@
 #include "cli/show/report/diff_page.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/html.h"
 #include "cli/show/report/page.h"
-#include "cli/show/report/section_idle.h"
 #include "cli/show/report/table_html.h"
 
 namespace cli::report {
@@ -34,8 +27,7 @@ std::string_view table_title(std::string_view name) {
        {"operators", "Operators"},
        {"collectives", "Collectives"},
        {"sequence", "Sequence of kernels"}}};
-  const auto found =
-      std::find_if(kTitles.begin(), kTitles.end(), [&](const auto& title) { return title.first == name; });
+  const auto found = std::ranges::find_if(kTitles, [&](const auto& title) { return title.first == name; });
   return found == kTitles.end() ? name : found->second;
 }
 
@@ -50,21 +42,18 @@ Fill part_fill(const std::string& name) {
 }
 
 void write_before_and_after(Html& page, const ResultTable& parts) {
-  const std::vector<ResultTable> one{parts};
-  const TableReading rows(one, parts.name);
+  const TableReading rows(parts);
   BarChart chart;
   chart.title = "Mean steps of A and B";
   chart.description =
       "Two bars, A above B: compute, exposed communication, copies and memsets alone, and idle time by its cause.";
   chart.quantity = "mean step";
   chart.parts = {BarPart(Fill::compute), BarPart(Fill::exposed), {"copies and memsets alone", Fill::memory}};
-  for (const IdleFill& cause : kIdleFills) chart.parts.emplace_back(cause.fill);
+  for (const ColumnFill& cause : kIdleFills) chart.parts.emplace_back(cause.fill);
   Bar before{"A", std::vector<double>(chart.parts.size())}, after{"B", std::vector<double>(chart.parts.size())};
   for (std::size_t row = 0; row < rows.rows(); ++row) {
     const Fill fill = part_fill(rows.get<std::string>(row, "name").value_or(""));
-    const auto part =
-        std::find_if(chart.parts.begin(), chart.parts.end(), [&](const BarPart& each) { return each.fill == fill; }) -
-        chart.parts.begin();
+    const auto part = std::ranges::find(chart.parts, fill, &BarPart::fill) - chart.parts.begin();
     before.values[static_cast<std::size_t>(part)] +=
         static_cast<double>(std::max<std::int64_t>(0, rows.number(row, "old_ns")));
     after.values[static_cast<std::size_t>(part)] +=
@@ -76,18 +65,17 @@ void write_before_and_after(Html& page, const ResultTable& parts) {
 
 // Draws one bar per row: to the left if it takes less time in B, to the right if it takes more.
 void write_changes(Html& page, const ResultTable& table) {
-  const std::vector<ResultTable> one{table};
-  const TableReading rows(one, table.name);
+  const TableReading rows(table);
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t row = 0; row < rows.rows(); ++row) {
     if (const auto ns = rows.get<std::int64_t>(row, "difference_ns"); ns && *ns != 0)
       order.emplace_back(-std::abs(*ns), row);
   }
   if (order.empty()) return;
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   const auto most = static_cast<double>(-order.front().first);
   order.resize(std::min(order.size(), kMostChangeBars));
-  page.open("figure");
+  const Element in_figure(page, "figure");
   open_chart(page, {table_title(table.name),
                     "Bars of the largest changes: to the left, less time in B; to the right, more time.",
                     kChangeRow * static_cast<double>(order.size()) + 4, 0});
@@ -115,7 +103,6 @@ void write_changes(Html& page, const ResultTable& table) {
   }
   page.empty("line", {{"class", "grid"}, {"x1", "50%"}, {"x2", "50%"}, {"y1", 0}, {"y2", y}});
   close_chart(page);
-  page.close("figure");
 }
 
 }  // namespace
@@ -144,12 +131,11 @@ std::string diff_page_html(const DiffPage& diff) {
       unchanged += (unchanged.empty() ? "" : ", ") + std::string(table.name);
       continue;
     }
-    page.open("section", {{"id", table.name}});
+    const Element in_section(page, "section", {{"id", table.name}});
     page.element("h2", table_title(table.name));
     write_changes(page, table);
     write_folded_table(page, table, table_title(table.name), kMostChangeRows,
                        fmt::format("tracetool diff {} --only {}", diff.inputs, table.name));
-    page.close("section");
   }
   if (!unchanged.empty()) page.element("p", {{"class", "note"}}, "Unchanged: " + unchanged);
   for (const ResultTable& table : diff.changed) {

@@ -1,7 +1,6 @@
 // The comparison of two runs as one self-contained HTML page: the mean step before and after, and the changes.
 #pragma once
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/answers/tables/analysis_table.h"

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "cli/formats/export/chrome_text.h"
 #include "cli/show/report/html.h"
 
 namespace cli::report {
@@ -38,6 +37,19 @@ enum class Fill : std::uint8_t {
   count_
 };
 
+// A column of a table, as a part of a bar.
+struct ColumnFill {
+  const char* key;
+  Fill fill;
+};
+
+// The columns of the table idle that add up to the idle time.
+inline constexpr std::array kIdleFills{
+    ColumnFill{"sync_ns", Fill::waiting},           ColumnFill{"copy_ns", Fill::blocking_copy},
+    ColumnFill{"after_sync_ns", Fill::after_wait},  ColumnFill{"host_late_ns", Fill::host_late},
+    ColumnFill{"launch_ns", Fill::launching},       ColumnFill{"queued_ns", Fill::queued},
+    ColumnFill{"unexplained_ns", Fill::unexplained}};
+
 // Returns the text of the legend: "exposed communication".
 std::string_view fill_name(Fill fill);
 
@@ -54,44 +66,16 @@ void write_patterns(Html& page);
 enum class SliceColor : std::uint8_t { compute, matmul, comm, exposed, memory, sync, call, cpu_op, range, other };
 
 struct TimelineColor {
-  SliceColor color;
-  std::string_view word;     // name in the page's data
-  std::string_view meaning;  // text in the legend
-  std::optional<Fill> fill;  // the charts' fill, including its pattern, for the same thing
+  std::string_view word;      // name in the page's data
+  std::string_view meaning;   // text in the legend
+  std::optional<Fill> fill;   // the charts' fill, including its pattern, for the same thing
+  std::string_view own = {};  // color without a fill
+
+  // Returns the name in palette.css.
+  std::string_view palette() const { return fill ? colour_of(*fill) : own; }
 };
 
-inline constexpr std::array<TimelineColor, 10> kTimelineColors{{
-    {SliceColor::compute, "compute", "compute kernel", Fill::compute},
-    {SliceColor::matmul, "matmul", "matrix multiplication", Fill::matmul},
-    {SliceColor::comm, "comm", "communication", Fill::communication},
-    {SliceColor::exposed, "exposed", "exposed communication", Fill::exposed},
-    {SliceColor::memory, "memory", "copy or memset", Fill::memory},
-    {SliceColor::sync, "sync", "synchronization", std::nullopt},
-    {SliceColor::call, "call", "CUDA call", std::nullopt},
-    {SliceColor::cpu_op, "operator", "operator", std::nullopt},
-    {SliceColor::range, "range", "range", std::nullopt},
-    {SliceColor::other, "other", "other", std::nullopt},
-}};
-
-constexpr const TimelineColor& timeline_color(SliceColor color) {
-  return kTimelineColors[static_cast<std::size_t>(color)];
-}
-
-// Returns the name in palette.css.
-inline std::string_view palette_name(const TimelineColor& color) {
-  if (color.fill) return colour_of(*color.fill);
-  switch (color.color) {
-    case SliceColor::sync:
-      return chrome_color(Kind::sync, {});
-    case SliceColor::cpu_op:
-      return "teal";
-    case SliceColor::range:
-      return "purple";
-    case SliceColor::call:
-      return "grey";
-    default:
-      return "black";
-  }
-}
+// Has the order of SliceColor.
+const std::array<TimelineColor, 10>& timeline_colors();
 
 }  // namespace cli::report

@@ -1,14 +1,6 @@
-#include "cli/show/report/flame.h"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
-#include <functional>
-#include <map>
 #include <memory>
-#include <unordered_map>
-#include <utility>
 
 #include "cli/answers/tables/call_paths.h"
 #include "cli/answers/tables/cells.h"
@@ -52,7 +44,7 @@ class FlameSink : public ByteSink {
   void give(FlameTree& tree) {
     tree.total_ns = total_ns_;
     for (Node& node : nodes_) {
-      std::sort(node.children.begin(), node.children.end(), [&](std::uint32_t a, std::uint32_t b) {
+      std::ranges::sort(node.children, [&](std::uint32_t a, std::uint32_t b) {
         return std::pair(-nodes_[a].ns, nodes_[a].name) < std::pair(-nodes_[b].ns, nodes_[b].name);
       });
     }
@@ -102,13 +94,11 @@ class FlameSink : public ByteSink {
   }
 
   void add_longest(FlameTree& tree) {
-    std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(lines_, [](const auto& a, const auto& b) { return a.first > b.first; });
     tree.longest = {"flame",
                     {{"gpu_ns", Unit::ns, "Time of the kernels, copies or memsets launched there"},
                      {"gpu_share_pct", Unit::percent, "Share in all GPU work"},
-                     {"stack", Unit::text, "Names from the outermost to the kernel"}},
-                    {},
-                    {}};
+                     {"stack", Unit::text, "Names from the outermost to the kernel"}}};
     for (auto& [ns, path] : lines_) tree.longest.rows.push_back({ns, percent(ns, total_ns_), std::move(path)});
   }
 
@@ -137,16 +127,7 @@ class FlameObserver : public TablesObserver {
   FlameTree& tree_;
 };
 
-}  // namespace
-
-TablesObserverEntry flame_observer(FlameTree& tree) {
-  return {{.kinds = CallPaths::kinds()},
-          [&tree](const AnalysisContext& context) { return std::make_unique<FlameObserver>(context, tree); }};
-}
-
 // The flame graph of GPU time by the program part that launched it. The root is at the top.
-
-namespace {
 
 constexpr double kFlameRow = 18,
                  kLeastFlameText = 0.03;  // share of the width; narrower boxes have no text until the user zooms in
@@ -223,6 +204,11 @@ void write_flame(const ReportFacts& facts, Html& page) {
 bool has_flame(const ReportFacts& facts) { return facts.flame.total_ns > 0; }
 
 }  // namespace
+
+TablesObserverEntry flame_observer(FlameTree& tree) {
+  return {{.kinds = CallPaths::kinds()},
+          [&tree](const AnalysisContext& context) { return std::make_unique<FlameObserver>(context, tree); }};
+}
 
 SectionEntry flame_section() { return {"flame", "Flame graph of GPU time", {}, write_flame, has_flame}; }
 

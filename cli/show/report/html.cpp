@@ -1,36 +1,22 @@
 #include "cli/show/report/html.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "cli/base/text.h"
 
 namespace cli::report {
 namespace {
 
-std::string_view reference(char c) {
-  switch (c) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return {};
-  }
-}
+constexpr std::pair<char, std::string_view> kReferences[] = {
+    {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
 
 }  // namespace
 
 std::string html_text(std::string_view text) {
   std::string out;
   for (const char c : visible_text(text)) {
-    const std::string_view escaped = reference(c);
-    escaped.empty() ? out += c : out += escaped;
+    const auto escaped = std::ranges::find(kReferences, c, &std::pair<char, std::string_view>::first);
+    escaped == std::end(kReferences) ? out += c : out += escaped->second;
   }
   return out;
 }
@@ -43,25 +29,13 @@ std::string coordinate(double value) {
 }
 
 void Html::begin(std::string_view tag, Attributes attributes) {
-  out_ += '<';
-  out_ += tag;
-  for (const Attribute& each : attributes) {
-    out_ += ' ';
-    out_ += each.name;
-    out_ += "=\"";
-    out_ += html_text(each.value);
-    out_ += '"';
-  }
+  out_.append("<").append(tag);
+  for (const Attribute& each : attributes)
+    out_.append(" ").append(each.name).append("=\"").append(html_text(each.value)).append("\"");
 }
 
 void Html::open(std::string_view tag, Attributes attributes) {
   begin(tag, attributes);
-  out_ += '>';
-}
-
-void Html::close(std::string_view tag) {
-  out_ += "</";
-  out_ += tag;
   out_ += '>';
 }
 

@@ -2,7 +2,6 @@
 // attribute value, and is escaped there and only there.
 #pragma once
 #include <concepts>
-#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -31,7 +30,7 @@ using Attributes = std::initializer_list<Attribute>;
 class Html {
  public:
   void open(std::string_view tag, Attributes attributes = {});
-  void close(std::string_view tag);
+  void close(std::string_view tag) { out_.append("</").append(tag).append(">"); }
   void text(std::string_view text) { out_ += html_text(text); }
   // Writes an element that contains only text.
   void element(std::string_view tag, std::string_view text) { element(tag, {}, text); }
@@ -47,6 +46,21 @@ class Html {
   void begin(std::string_view tag, Attributes attributes);
 
   std::string out_;
+};
+
+// An element that ends with its scope.
+class Element {
+ public:
+  Element(Html& page, std::string_view tag, Attributes attributes = {}) : page_(page), tag_(tag) {
+    page.open(tag, attributes);
+  }
+  ~Element() { page_.close(tag_); }
+  Element(const Element&) = delete;
+  Element& operator=(const Element&) = delete;
+
+ private:
+  Html& page_;
+  std::string_view tag_;
 };
 
 }  // namespace cli::report

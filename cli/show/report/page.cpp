@@ -1,20 +1,14 @@
 #include "cli/show/report/page.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/summary.h"
 #include "cli/base/text.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/show/report/fills.h"
-#include "cli/show/report/section.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/ranks.h"
 
@@ -31,7 +25,7 @@ bool is_shown(const SectionEntry& section, const ReportFacts& facts) {
 
 void write_page_head(Html& page, std::string_view title) {
   page.markup("<!DOCTYPE html>\n<html lang=\"en\">");
-  page.open("head");
+  const Element in_head(page, "head");
   page.empty("meta", {{"charset", "utf-8"}});
   page.empty(
       "meta",
@@ -44,14 +38,12 @@ void write_page_head(Html& page, std::string_view title) {
   page.empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
   page.empty("link", {{"rel", "icon"}, {"href", "data:,"}});
   page.element("title", title);
-  page.open("style");
+  const Element in_style(page, "style");
   page.markup(kPageStyle);
-  page.close("style");
-  page.close("head");
 }
 
 void write_contents(Html& page, const ReportFacts& facts) {
-  page.open("nav", {{"aria-label", "Sections"}});
+  const Element in_nav(page, "nav", {{"aria-label", "Sections"}});
   const auto link = [&](std::string_view id, std::string_view title) {
     page.element("a", {{"href", fmt::format("#{}", id)}}, title);
   };
@@ -59,7 +51,6 @@ void write_contents(Html& page, const ReportFacts& facts) {
     if (is_shown(section, facts)) link(section.id, section.title);
     if (section.id == kTimelineBehind && !facts.timeline.empty()) link("timeline", "Timeline");
   }
-  page.close("nav");
 }
 
 void write_sections(Html& page, const ReportFacts& facts) {
@@ -77,44 +68,9 @@ void write_sections(Html& page, const ReportFacts& facts) {
 
 void write_notes(Html& page, const ReportFacts& facts) {
   if (facts.notes.empty()) return;
-  page.open("ul", {{"class", "notes"}});
+  const Element in_ul(page, "ul", {{"class", "notes"}});
   for (const std::string& note : facts.notes) page.element("li", note);
-  page.close("ul");
 }
-
-}  // namespace
-
-void open_page(Html& page, std::string_view title) {
-  write_page_head(page, title);
-  page.open("body");
-  write_patterns(page);
-}
-
-void close_page(Html& page) {
-  page.open("script");
-  page.markup(kPageScript);
-  page.close("script");
-  page.close("body");
-  page.markup("</html>\n");
-}
-
-std::string page_html(std::string_view title, const ReportFacts& facts) {
-  Html page;
-  open_page(page, title);
-  page.open("header");
-  page.element("h1", title);
-  write_head_facts(page, facts);
-  write_contents(page, facts);
-  page.close("header");
-  page.open("main");
-  write_sections(page, facts);
-  write_notes(page, facts);
-  page.close("main");
-  close_page(page);
-  return page.all();
-}
-
-namespace {
 
 constexpr std::size_t kMostNames = 4;
 constexpr std::int64_t kYear2000_ns = 946'684'800'000'000'000;  // earlier times come from a clock that starts at 0
@@ -167,7 +123,7 @@ std::string ranks_text(const std::vector<const Process*>& processes) {
     world = std::max(world, process->world_size);
   }
   if (ranks.empty()) return "";
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   const std::string list = number_list(ranks);
   return world > 0 ? fmt::format("{} of {}", list, world) : list;
@@ -202,16 +158,46 @@ std::string software_lines(const ReportFacts& facts, const std::vector<const Pro
     if (const std::string text = software_text(*process); !text.empty()) ++known[text];
   }
   std::string lines = facts.recorder.substr(0, facts.recorder.find_last_not_of('\n') + 1);
-  std::replace(lines.begin(), lines.end(), '\n', ';');
+  std::ranges::replace(lines, '\n', ';');
   for (const auto& [text, count] : known) lines += (lines.empty() ? "" : "; ") + text;
   return lines;
 }
 
 }  // namespace
 
+void open_page(Html& page, std::string_view title) {
+  write_page_head(page, title);
+  page.open("body");
+  write_patterns(page);
+}
+
+void close_page(Html& page) {
+  page.open("script");
+  page.markup(kPageScript);
+  page.close("script");
+  page.close("body");
+  page.markup("</html>\n");
+}
+
+std::string page_html(std::string_view title, const ReportFacts& facts) {
+  Html page;
+  open_page(page, title);
+  page.open("header");
+  page.element("h1", title);
+  write_head_facts(page, facts);
+  write_contents(page, facts);
+  page.close("header");
+  page.open("main");
+  write_sections(page, facts);
+  write_notes(page, facts);
+  page.close("main");
+  close_page(page);
+  return page.all();
+}
+
 void write_head_facts(Html& page, const ReportFacts& facts) {
   const std::vector<const Process*> processes = shown_processes(facts);
-  page.open("dl", {{"class", "head"}});
+  const Element in_dl(page, "dl", {{"class", "head"}});
   const auto term = [&](std::string_view name, const std::string& text) {
     if (text.empty()) return;
     page.open("div");
@@ -226,7 +212,6 @@ void write_head_facts(Html& page, const ReportFacts& facts) {
   term("recorded", recorded_text(processes));
   term("steps", steps_text(facts));
   term("versions", software_lines(facts, processes));
-  page.close("dl");
 }
 
 }  // namespace cli::report

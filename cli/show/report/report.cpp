@@ -9,7 +9,6 @@
 #include "cli/answers/tables/call_paths.h"
 #include "cli/show/report/page.h"
 #include "cli/show/report/section.h"
-#include "cli/show/report/waits.h"
 
 namespace cli::report {
 namespace {
@@ -18,7 +17,7 @@ std::vector<const AnalysisEntry*> shown_analyses() {
   std::vector<const AnalysisEntry*> chosen;
   for (const AnalysisEntry& entry : analyses()) {
     const bool shown = std::any_of(sections().begin(), sections().end(), [&](const SectionEntry& section) {
-      return std::find(section.tables.begin(), section.tables.end(), entry.name) != section.tables.end();
+      return std::ranges::find(section.tables, entry.name) != section.tables.end();
     });
     if (shown) chosen.push_back(&entry);
   }
@@ -27,13 +26,12 @@ std::vector<const AnalysisEntry*> shown_analyses() {
 
 void add_new(std::vector<std::string>& notes, const std::vector<std::string>& more) {
   for (const std::string& note : more) {
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
 }
 
 void leave_out(std::vector<std::string>& notes, const std::vector<std::string>& said) {
-  std::erase_if(notes,
-                [&](const std::string& note) { return std::find(said.begin(), said.end(), note) != said.end(); });
+  std::erase_if(notes, [&](const std::string& note) { return std::ranges::find(said, note) != said.end(); });
 }
 
 std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& selection) {

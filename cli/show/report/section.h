@@ -1,18 +1,50 @@
 // A section of the report page. Each is a file and a line in section.cpp.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/answers/rules/diagnose.h"
-#include "cli/answers/tables/analysis_table.h"
-#include "cli/show/report/flame.h"
+#include "cli/answers/tables/analyze.h"
 #include "cli/show/report/html.h"
-#include "cli/show/report/waits.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/clocks.h"
 
 namespace cli::report {
+
+// Waits of ranks in collectives. A wait for the last rank lasts from a rank's own start to the start of that rank.
+struct WaitTables {
+  // rank, communicator, description, epoch, collectives, wait_ns: sums of the waits in the table collectives
+  ResultTable by_communicator;
+  ResultTable by_rank;  // rank, for_rank, collectives, wait_ns, exposed_ns
+  ResultTable by_step;  // step, for_rank, exposed_ns: all ranks together
+};
+
+// Returns an observer for an AnalysisRequest. Its finish() sets `tables`, which must outlive it. exposed_ns is the part
+// of the waits without compute. It is a part of exposed_comm_ns in the table temporal, and each moment counts once.
+TablesObserverEntry waits_observer(WaitTables& tables);
+
+// GPU time by the call path that launched it, from the data of `export --folded`: the tree of a flame graph, and the
+// longest paths.
+struct FlameNode {
+  std::string name;
+  std::size_t depth = 0;
+  std::int64_t from_ns = 0, ns = 0;  // start if all work ran in sequence; length with all children
+  bool is_leaf = false;              // a kernel, copy or memset
+};
+
+struct FlameTree {
+  std::int64_t total_ns = 0;
+  std::vector<std::string> common;  // the outermost names that all of the time shares
+  std::vector<FlameNode>
+      nodes;  // parents come before children, large nodes before small ones; nodes below least_ns are omitted
+  std::int64_t least_ns = 0;  // minimum length of nodes
+  ResultTable longest;        // the longest paths: gpu_ns, gpu_share_pct, stack
+};
+
+// Returns an analysis for an AnalysisRequest. Its finish() fills `tree`.
+TablesObserverEntry flame_observer(FlameTree& tree);
 
 // The data for the sections of a report. It outlives them.
 struct ReportFacts {
@@ -38,10 +70,10 @@ struct ReportFacts {
 
 struct SectionEntry {
   std::string_view id, title;
-  std::vector<std::string_view> tables;                 // tables of analyses that it shows
-  void (*write)(const ReportFacts& facts, Html& page);  // writes the content below the title
+  std::vector<std::string_view> tables;                             // tables of analyses that it shows
+  std::function<void(const ReportFacts& facts, Html& page)> write;  // writes the content below the title
   // If it returns false, the page omits the section; null for always
-  bool (*applies)(const ReportFacts& facts) = nullptr;
+  std::function<bool(const ReportFacts& facts)> applies = nullptr;
 };
 
 // In page order.

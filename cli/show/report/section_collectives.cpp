@@ -1,22 +1,18 @@
 // Bandwidth of collectives, and waits between ranks.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
 
 namespace cli::report {
 
-// Bandwidth of collectives.
-
 namespace {
+
+// Bandwidth of collectives.
 
 constexpr std::size_t kMostBandwidths = 20;
 
@@ -28,15 +24,13 @@ std::string bandwidth_label(const TableReading& comm, std::size_t row) {
   return label;
 }
 
-bool has_collectives(const ReportFacts& facts) { return find_table(facts, "comm") != nullptr; }
-
 void write_bandwidth(const ReportFacts& facts, Html& page) {
   const TableReading comm(facts.tables, "comm");
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t row = 0; row < comm.rows(); ++row) {
     if (comm.get<double>(row, "busbw_gb_per_s")) order.emplace_back(-comm.number(row, "time_ns"), row);
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   order.resize(std::min(order.size(), kMostBandwidths));
   BarChart chart;
   chart.title = "Bus bandwidth of collectives";
@@ -60,15 +54,7 @@ void write_bandwidth(const ReportFacts& facts, Html& page) {
   write_folded_table(page, *find_table(facts, "comm"), facts, "collectives by communicator, operation and size");
 }
 
-}  // namespace
-
-SectionEntry bandwidth_section() {
-  return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_collectives};
-}
-
 // Waits between ranks.
-
-namespace {
 
 // Returns the ranks with the longest waits for them. If not all fit, the last column is the sum of the rest.
 std::vector<std::int64_t> waited_for(const TableReading& waits, const std::set<std::int64_t>& culprits) {
@@ -79,9 +65,9 @@ std::vector<std::int64_t> waited_for(const TableReading& waits, const std::set<s
   for (const auto& [rank, ns] : sums) ranks.push_back(rank);
   if (ranks.size() <= kMostTextColumns) return ranks;
   const auto place = [&](std::int64_t rank) { return std::pair(!culprits.contains(rank), -sums[rank]); };
-  std::sort(ranks.begin(), ranks.end(), [&](std::int64_t a, std::int64_t b) { return place(a) < place(b); });
+  std::ranges::sort(ranks, [&](std::int64_t a, std::int64_t b) { return place(a) < place(b); });
   ranks.resize(kMostTextColumns - 1);
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 
@@ -105,7 +91,7 @@ std::vector<Bar> waits_of_ranks(const TableReading& waits, const std::vector<std
     std::vector<double>& values =
         rows.try_emplace({waits.get<std::int64_t>(row, "rank").value_or(-1), phase ? " " + *phase : ""}, column_count)
             .first->second;
-    const auto at = std::find(columns.begin(), columns.end(), waits.get<std::int64_t>(row, "for_rank").value_or(-1));
+    const auto at = std::ranges::find(columns, waits.get<std::int64_t>(row, "for_rank").value_or(-1));
     values[std::min<std::size_t>(static_cast<std::size_t>(at - columns.begin()), column_count - 1)] +=
         static_cast<double>(waits.number(row, "wait_ns"));
   }
@@ -122,7 +108,7 @@ std::string field_text(double value, const Axis& axis) {
 
 HeatRow row_of(const Bar& bar, const std::vector<std::string>& columns, const Axis& axis, bool is_sum) {
   HeatRow row{bar.label, {}, is_sum};
-  const double most = *std::max_element(bar.values.begin(), bar.values.end());
+  const double most = *std::ranges::max_element(bar.values);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (bar.values[i] <= 0) {
       row.fields.emplace_back();
@@ -136,15 +122,13 @@ HeatRow row_of(const Bar& bar, const std::vector<std::string>& columns, const Ax
 }
 
 void write_wait_matrix(Html& page, const ReportFacts& facts) {
-  const std::vector<ResultTable> one{facts.waits.by_rank};
-  const TableReading waits(one, "waits_for");
+  const TableReading waits(facts.waits.by_rank);
   const std::set<std::int64_t> culprits = stragglers_of(TableReading(facts.tables, "stragglers"));
   const std::vector<std::int64_t> ranks = waited_for(waits, culprits);
   HeatMap map;
   map.title = "Time that each rank waited for each other rank";
   map.description =
-      "Rows are ranks that waited; columns are ranks that started a collective last. A field shows the time waited; darker is longer. The last row is "
-      "the sum. Empty fields: no wait.";
+      "Rows are ranks that waited; columns are ranks that started a collective last. A field shows the time waited; darker is longer. The last row is the sum. Empty fields: no wait.";
   std::vector<std::string> names;  // texts of the columns
   for (const std::int64_t rank : ranks) {
     if (culprits.contains(rank)) map.culprits.insert(map.columns.size());
@@ -165,7 +149,7 @@ void write_wait_matrix(Html& page, const ReportFacts& facts) {
   }
   double most = 0;
   const std::vector<Bar> shown = grouped(bars);
-  for (const Bar& bar : shown) most = std::max(most, *std::max_element(bar.values.begin(), bar.values.end()));
+  for (const Bar& bar : shown) most = std::max(most, *std::ranges::max_element(bar.values));
   const Axis axis = axis_for(most, Unit::ns);
   map.columns_are = fmt::format("Time waited, {}. Rows: waiting ranks; columns: ranks that started last.", axis.unit);
   for (const Bar& bar : shown) {
@@ -203,6 +187,10 @@ void write_stragglers(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
+
+SectionEntry bandwidth_section() {
+  return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_rows("comm")};
+}
 
 SectionEntry stragglers_section() {
   return {"stragglers", "Waiting for ranks", {"stragglers"}, write_stragglers, has_waits};

@@ -1,11 +1,9 @@
 // Findings of diagnose, each with links to the times in the timeline at which it occurs.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "cli/answers/rules/write_findings.h"
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
@@ -14,14 +12,13 @@ namespace cli::report {
 namespace {
 
 void write_seen(Html& page, const rules::Evidence& each) {
-  page.open("li");
+  const Element in_li(page, "li");
   std::string where = fmt::format("#t={}-{}", each.start_ns, each.end_ns);
   if (each.rank >= 0) where += fmt::format("&rank={}", each.rank);
   page.element("a", {{"href", where}},
                fmt::format("{}at {} for {}", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank),
                            duration_text(each.start_ns), duration_text(each.end_ns - each.start_ns)));
   page.text(": " + each.what);
-  page.close("li");
 }
 
 void write_term(Html& page, std::string_view term, std::string_view text) {
@@ -31,33 +28,28 @@ void write_term(Html& page, std::string_view term, std::string_view text) {
 }
 
 void write_finding(Html& page, const rules::Finding& finding, const rules::Diagnosis& diagnosis) {
-  page.open("article", {{"class", "finding"}, {"data-rule", finding.rule}});
+  const Element in_article(page, "article", {{"class", "finding"}, {"data-rule", finding.rule}});
   page.open("h3");
   page.element("span", {{"class", fmt::format("severity {}", rules::severity_name(finding.severity))}},
                rules::severity_name(finding.severity));
   page.text(fmt::format(" {}: {}", finding.rule, finding.title));
   page.close("h3");
-  page.open("dl");
+  const Element in_dl(page, "dl");
   write_term(page, "where", rules::where_text(finding, diagnosis));
   page.element("dt", "saving");
   page.element("dd", {{"data-v", finding.saving_ns ? fmt::format("{}", *finding.saving_ns) : std::string()}},
                rules::saving_text(finding, diagnosis.length_ns));
   if (!finding.evidence.empty()) {
     page.element("dt", "seen");
-    page.open("dd");
-    page.open("ul");
+    const Element in_dd(page, "dd");
+    const Element in_ul(page, "ul");
     for (const rules::Evidence& each : finding.evidence) write_seen(page, each);
-    page.close("ul");
-    page.close("dd");
   }
   write_term(page, "do", finding.advice);
   write_term(page, "source", finding.source);
   page.element("dt", "next");
-  page.open("dd");
+  const Element in_dd(page, "dd");
   page.element("code", finding.next_command);
-  page.close("dd");
-  page.close("dl");
-  page.close("article");
 }
 
 // Returns the mean utilization over steps and GPUs, or nullopt if it is unknown.
@@ -77,11 +69,11 @@ std::optional<double> mean_use_of_peak(const ReportFacts& facts) {
 // Without a serious finding, the next step is to look at the kernels.
 void write_next_step(const ReportFacts& facts, Html& page) {
   const auto& findings = facts.diagnosis.findings;
-  if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const rules::Finding& finding) {
+  if (!has_gpu_time(facts) || std::ranges::any_of(findings, [](const rules::Finding& finding) {
         return finding.severity == rules::Severity::high;
       }))
     return;
-  page.open("p", {{"class", "next"}});
+  const Element in_p(page, "p", {{"class", "next"}});
   page.text("Next: compare the operators with the limits of the GPU. ");
   if (has_roofline(facts)) {
     page.element("a", {{"href", "#roofline"}}, "Roofline");
@@ -95,7 +87,6 @@ void write_next_step(const ReportFacts& facts, Html& page) {
         "This needs the input sizes of operators: record with TRACETOOL_TORCH=shapes, or with record_shapes=True in torch.profiler, then run ");
     page.element("code", "tracetool analyze PATH --only roofline,mfu");
   }
-  page.close("p");
 }
 
 void write_findings(const ReportFacts& facts, Html& page) {

@@ -1,24 +1,21 @@
 // Data missing from the recordings, and the accuracy of the hosts' clocks.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <vector>
 
 #include "cli/answers/tables/cells.h"
 #include "cli/base/text.h"
 #include "cli/show/report/section.h"
 #include "cli/show/report/table_html.h"
-#include "cli/trace/catalog.h"
 #include "cli/trace/losses.h"
 #include "cli/trace/ranks.h"
 
 namespace cli::report {
 
-// Missing data.
-
 namespace {
+
+// Missing data.
 
 Cell told(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 Cell counted(std::uint64_t number) { return Cell(static_cast<std::int64_t>(number)); }
@@ -52,7 +49,7 @@ std::string losses_text(std::uint64_t overwritten, std::uint64_t lost, std::uint
 }
 
 struct LossSums {
-  ResultTable table{"losses", loss_columns(), {}, {}};
+  ResultTable table{"losses", loss_columns()};
   std::uint64_t overwritten = 0, lost = 0, incomplete = 0, cut = 0;
 };
 
@@ -87,13 +84,7 @@ void write_losses(const ReportFacts& facts, Html& page) {
                      {.command = fmt::format("tracetool info {}", facts.inputs)});
 }
 
-}  // namespace
-
-SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses, has_losses}; }
-
 // Accuracy of the hosts' clocks.
-
-namespace {
 
 std::vector<Column> clock_columns() {
   return {{"host", Unit::text, "Host of the clock"},
@@ -110,14 +101,14 @@ std::vector<Column> clock_columns() {
 
 // Returns the fits that a chosen rank uses; if all ranks are chosen, also those of unknown ranks.
 std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
-  if (std::find(facts.chosen.begin(), facts.chosen.end(), false) == facts.chosen.end()) return facts.fits;
+  if (std::ranges::find(facts.chosen, false) == facts.chosen.end()) return facts.fits;
   std::set<std::int64_t> ranks;
   for (ProcessId id = 0; id < facts.catalog.processes.size(); ++id) {
     if (facts.chosen[id]) ranks.insert(facts.catalog.processes[id].rank);
   }
   std::vector<ClockFit> fits;
-  std::copy_if(facts.fits.begin(), facts.fits.end(), std::back_inserter(fits), [&](const ClockFit& fit) {
-    return std::any_of(fit.ranks.begin(), fit.ranks.end(), [&](std::int64_t rank) { return ranks.contains(rank); });
+  std::ranges::copy_if(facts.fits, std::back_inserter(fits), [&](const ClockFit& fit) {
+    return std::ranges::any_of(fit.ranks, [&](std::int64_t rank) { return ranks.contains(rank); });
   });
   return fits;
 }
@@ -125,13 +116,13 @@ std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
 // A single clock needs no alignment unless it was set.
 bool has_clocks(const ReportFacts& facts) {
   return !facts.clocks.empty() ||
-         std::any_of(facts.fits.begin(), facts.fits.end(), [](const ClockFit& fit) { return !fit.later.empty(); });
+         std::ranges::any_of(facts.fits, [](const ClockFit& fit) { return !fit.later.empty(); });
 }
 
 void write_clocks_section(const ReportFacts& facts, Html& page) {
   if (!facts.clocks.empty()) write_paragraph(page, facts.clocks);
   if (facts.fits.empty()) return;
-  ResultTable table{"clocks", clock_columns(), {}, {}};
+  ResultTable table{"clocks", clock_columns()};
   for (const ClockFit& fit : chosen_fits(facts)) {
     auto& cells = table.rows.emplace_back();
     append(cells, fit.host, rank_list(fit.ranks), fit.offset_ns, fit.drift_ppm, static_cast<std::int64_t>(fit.samples),
@@ -142,6 +133,8 @@ void write_clocks_section(const ReportFacts& facts, Html& page) {
 }
 
 }  // namespace
+
+SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses, has_losses}; }
 
 SectionEntry clocks_section() { return {"clocks", "Clock error", {}, write_clocks_section, has_clocks}; }
 

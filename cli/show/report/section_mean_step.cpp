@@ -1,18 +1,13 @@
 // The mean step as one bar with a list of its numbers.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/answers/tables/cells.h"
 #include "cli/answers/tables/summary.h"
 #include "cli/base/text.h"
 #include "cli/show/report/bar_chart.h"
 #include "cli/show/report/chart.h"
-#include "cli/show/report/section.h"
-#include "cli/show/report/section_idle.h"
 #include "cli/show/report/table_html.h"
 #include "cli/trace/ranks.h"
 
@@ -61,7 +56,7 @@ class MeanStepMaker {
     mean.parts.push_back({"compute", Fill::compute, compute_ns});
     add_exposed(mean, exposed_ns);
     mean.parts.push_back({"copies and memsets alone", Fill::memory, busy_ns - compute_ns - exposed_ns});
-    for (const IdleFill& cause : kIdleFills) {
+    for (const ColumnFill& cause : kIdleFills) {
       std::int64_t sum_ns = 0;
       for (std::size_t row = 0; row < idle.rows(); ++row) sum_ns += counts(idle, row) ? idle.number(row, cause.key) : 0;
       mean.parts.push_back({fmt::format("idle: {}", fill_name(cause.fill)), cause.fill, sum_ns});
@@ -86,8 +81,7 @@ class MeanStepMaker {
   // Splits exposed communication into waits for each rank and transfer.
   void add_exposed(MeanStep& mean, std::int64_t exposed_ns) const {
     std::vector<MeanPart>& parts = mean.parts;
-    const std::vector<ResultTable> one{by_step_ ? facts_.waits.by_step : facts_.waits.by_rank};
-    const TableReading waits(one, one.front().name);
+    const TableReading waits(by_step_ ? facts_.waits.by_step : facts_.waits.by_rank);
     std::map<std::int64_t, std::int64_t> late;
     for (std::size_t row = 0; row < waits.rows(); ++row) {
       if (!by_step_ || mean.steps.contains(waits.number(row, "step")))
@@ -99,7 +93,7 @@ class MeanStepMaker {
       order.emplace_back(-ns, rank);
       waited_ns += ns;
     }
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     static constexpr Fill kFills[] = {Fill::late_most, Fill::late_next, Fill::late_third};
     std::int64_t named_ns = 0;
     for (std::size_t i = 0; i < std::min(kLateRanks, order.size()); ++i) {
@@ -123,9 +117,7 @@ ResultTable table_of(const MeanStep& mean) {
   ResultTable table{"mean_step",
                     {{"part", Unit::text, "GPU activity, or cause of idle time"},
                      {"mean_ns", Unit::ns, "Mean over steps and GPUs"},
-                     {"share_pct", Unit::percent, "Share of the step"}},
-                    {},
-                    {}};
+                     {"share_pct", Unit::percent, "Share of the step"}}};
   for (const MeanPart& part : mean.parts)
     table.rows.push_back({part.name, part.sum_ns / mean.rows, percent(part.sum_ns, mean.span_ns)});
   return table;
@@ -174,11 +166,10 @@ void write_mean_step(const ReportFacts& facts, Html& page) {
   draw_mean_step(page, mean, what);
   page.open("ul", {{"class", "parts"}});
   for (const MeanPart& part : mean.parts) {
-    page.open("li");
+    const Element in_li(page, "li");
     write_swatch(page, part.fill);
     page.text(fmt::format(" {} ", part.name));
     page.element("strong", share_text(part, mean));
-    page.close("li");
   }
   page.close("ul");
   page.close("figure");

@@ -1,13 +1,8 @@
 // The roofline chart: speed of operators over their arithmetic intensity, with the limits of the GPU.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <utility>
-#include <vector>
 
-#include "cli/answers/tables/analysis_table.h"
 #include "cli/base/text.h"
 #include "cli/show/report/chart.h"
 #include "cli/show/report/section.h"
@@ -64,104 +59,92 @@ RoofChart roof_chart(const TableReading& rows) {
     if (ridge && roof && *ridge > 0 && *roof > 0)
       chart.roofs.emplace(*ridge, *intensity < *ridge ? *roof * *ridge / *intensity : *roof);
   }
-  std::stable_sort(chart.points.begin(), chart.points.end(),
-                   [](const RoofPoint& a, const RoofPoint& b) { return a.time_ns > b.time_ns; });
+  std::ranges::stable_sort(chart.points, [](const RoofPoint& a, const RoofPoint& b) { return a.time_ns > b.time_ns; });
   chart.points.resize(std::min(chart.points.size(), kMostRoofDots));
-  std::reverse(chart.points.begin(), chart.points.end());
+  std::ranges::reverse(chart.points);
   return chart;
 }
 
-class RoofDrawing {
- public:
-  RoofDrawing(Html& page, const TableReading& rows, const RoofChart& chart) : page_(page), rows_(rows), chart_(chart) {
-    for (const RoofPoint& point : chart.points) {
-      x_.hold(point.intensity);
-      y_.hold(point.speed);
-      most_ns_ = std::max(most_ns_, point.time_ns);
-    }
-    for (const auto& [ridge, peak] : chart.roofs) {
-      x_.hold(ridge);
-      y_.hold(peak);
-    }
-  }
+// The axes of the chart, and positions on it.
+struct RoofAxes {
+  LogAxis x, y;
 
-  void draw() {
-    open_chart(
-        page_,
-        {"Rate of operators by arithmetic intensity",
-         "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: "
-         "memory bandwidth to the left of the bend, compute to the right.",
-         kRoofHeight, kRoofLetters});
-    draw_axes();
-    for (const auto& [ridge, peak] : chart_.roofs) draw_roof(ridge, peak);
-    for (const RoofPoint& point : chart_.points) draw_point(point);
-    close_chart(page_);
-  }
-
- private:
-  std::string x_of(double intensity) const { return across(x_.share(intensity)); }
-  double y_of(double speed) const { return kRoofBottom - (kRoofBottom - kRoofTop) * y_.share(speed); }
-
-  void draw_axes() {
-    for (const double tick : x_.ticks()) {
-      page_.empty("line",
-                  {{"class", "grid"}, {"x1", x_of(tick)}, {"x2", x_of(tick)}, {"y1", kRoofTop}, {"y2", kRoofBottom}});
-      page_.element("text",
-                    {{"class", "tick"},
-                     {"x", x_of(tick)},
-                     {"y", kRoofBottom + 14},
-                     {"text-anchor", x_.share(tick) > 0.99 ? "end" : "middle"}},
-                    fmt::format("{:g}", tick));
-    }
-    for (const double tick : y_.ticks()) {
-      page_.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y_of(tick)}, {"y2", y_of(tick)}});
-      page_.element("text", {{"class", "tick"}, {"x", -6}, {"y", y_of(tick) + 4}, {"text-anchor", "end"}},
-                    fmt::format("{:g} TFLOP/s", tick));
-    }
-    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kRoofHeight - 8}, {"text-anchor", "middle"}},
-                  "arithmetic intensity, FLOP/byte");
-  }
-
-  // The sloped line ends at the lower or the left edge.
-  void draw_roof(double ridge, double peak) {
-    const double left = x_.ticks().front(), lowest = y_.ticks().front(), right = x_.ticks().back();
-    const double from = std::max(left, ridge * lowest / peak);
-    page_.empty("line", {{"class", "line"},
-                         {"x1", x_of(from)},
-                         {"y1", y_of(peak * from / ridge)},
-                         {"x2", x_of(ridge)},
-                         {"y2", y_of(peak)}});
-    page_.empty("line",
-                {{"class", "line"}, {"x1", x_of(ridge)}, {"y1", y_of(peak)}, {"x2", x_of(right)}, {"y2", y_of(peak)}});
-  }
-
-  void draw_point(const RoofPoint& point) {
-    const double radius = 3 + 7 * std::sqrt(static_cast<double>(point.time_ns) /
-                                            static_cast<double>(std::max<std::int64_t>(1, most_ns_)));
-    const bool is_memory = rows_.get<std::string>(point.row, "bound") == "memory";
-    page_.open("g");
-    page_.element("title", fmt::format("{} {}: {:.4g} TFLOP/s at {:.4g} FLOP/byte, {}{}",
-                                       rows_.get<std::string>(point.row, "name").value_or("unknown"),
-                                       rows_.get<std::string>(point.row, "shape").value_or(""), point.speed,
-                                       point.intensity, duration_text(point.time_ns), of_roof_text(point.row)));
-    page_.empty("circle", {{"class", is_memory ? "roof-dot olive" : "roof-dot good"},
-                           {"cx", x_of(point.intensity)},
-                           {"cy", y_of(point.speed)},
-                           {"r", radius}});
-    page_.close("g");
-  }
-
-  std::string of_roof_text(std::size_t row) const {
-    const auto share = rows_.get<double>(row, "of_roof_pct");
-    return share ? fmt::format(", {:.1f} % of the roof", *share) : "";
-  }
-
-  Html& page_;
-  const TableReading& rows_;
-  const RoofChart& chart_;
-  LogAxis x_, y_;
-  std::int64_t most_ns_ = 0;
+  std::string x_of(double intensity) const { return across(x.share(intensity)); }
+  double y_of(double speed) const { return kRoofBottom - (kRoofBottom - kRoofTop) * y.share(speed); }
 };
+
+void draw_axes(Html& page, const RoofAxes& axes) {
+  for (const double tick : axes.x.ticks()) {
+    const std::string x = axes.x_of(tick);
+    page.empty("line", {{"class", "grid"}, {"x1", x}, {"x2", x}, {"y1", kRoofTop}, {"y2", kRoofBottom}});
+    page.element("text",
+                 {{"class", "tick"},
+                  {"x", x},
+                  {"y", kRoofBottom + 14},
+                  {"text-anchor", axes.x.share(tick) > 0.99 ? "end" : "middle"}},
+                 fmt::format("{:g}", tick));
+  }
+  for (const double tick : axes.y.ticks()) {
+    const double y = axes.y_of(tick);
+    page.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
+    page.element("text", {{"class", "tick"}, {"x", -6}, {"y", y + 4}, {"text-anchor", "end"}},
+                 fmt::format("{:g} TFLOP/s", tick));
+  }
+  page.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kRoofHeight - 8}, {"text-anchor", "middle"}},
+               "arithmetic intensity, FLOP/byte");
+}
+
+// The sloped line ends at the lower or the left edge.
+void draw_roof(Html& page, const RoofAxes& axes, double ridge, double peak) {
+  const double left = axes.x.ticks().front(), lowest = axes.y.ticks().front(), right = axes.x.ticks().back();
+  const double from = std::max(left, ridge * lowest / peak), y = axes.y_of(peak);
+  const std::string x = axes.x_of(ridge);
+  page.empty(
+      "line",
+      {{"class", "line"}, {"x1", axes.x_of(from)}, {"y1", axes.y_of(peak * from / ridge)}, {"x2", x}, {"y2", y}});
+  page.empty("line", {{"class", "line"}, {"x1", x}, {"y1", y}, {"x2", axes.x_of(right)}, {"y2", y}});
+}
+
+void draw_point(Html& page, const RoofAxes& axes, const TableReading& rows, const RoofPoint& point,
+                std::int64_t most_ns) {
+  const double radius =
+      3 + 7 * std::sqrt(static_cast<double>(point.time_ns) / static_cast<double>(std::max<std::int64_t>(1, most_ns)));
+  const bool is_memory = rows.get<std::string>(point.row, "bound") == "memory";
+  const auto share = rows.get<double>(point.row, "of_roof_pct");
+  const Element in_g(page, "g");
+  page.element("title",
+               fmt::format("{} {}: {:.4g} TFLOP/s at {:.4g} FLOP/byte, {}{}",
+                           rows.get<std::string>(point.row, "name").value_or("unknown"),
+                           rows.get<std::string>(point.row, "shape").value_or(""), point.speed, point.intensity,
+                           duration_text(point.time_ns), share ? fmt::format(", {:.1f} % of the roof", *share) : ""));
+  page.empty("circle", {{"class", is_memory ? "roof-dot olive" : "roof-dot good"},
+                        {"cx", axes.x_of(point.intensity)},
+                        {"cy", axes.y_of(point.speed)},
+                        {"r", radius}});
+}
+
+void draw_roofline(Html& page, const TableReading& rows, const RoofChart& chart) {
+  RoofAxes axes;
+  std::int64_t most_ns = 0;
+  for (const RoofPoint& point : chart.points) {
+    axes.x.hold(point.intensity);
+    axes.y.hold(point.speed);
+    most_ns = std::max(most_ns, point.time_ns);
+  }
+  for (const auto& [ridge, peak] : chart.roofs) {
+    axes.x.hold(ridge);
+    axes.y.hold(peak);
+  }
+  open_chart(
+      page,
+      {"Rate of operators by arithmetic intensity",
+       "Both axes are logarithmic. Each dot is an operator and shape; larger dots take more time. The lines are the limits of the GPU: memory bandwidth to the left of the bend, compute to the right.",
+       kRoofHeight, kRoofLetters});
+  draw_axes(page, axes);
+  for (const auto& [ridge, peak] : chart.roofs) draw_roof(page, axes, ridge, peak);
+  for (const RoofPoint& point : chart.points) draw_point(page, axes, rows, point, most_ns);
+  close_chart(page);
+}
 
 void write_roofline(const ReportFacts& facts, Html& page) {
   const TableReading rows(facts.tables, "roofline");
@@ -171,7 +154,7 @@ void write_roofline(const ReportFacts& facts, Html& page) {
                 ? "The peaks of this GPU are unknown. Set --peak-tflops and --peak-gb-per-s to see its limits."
                 : "Dots near a line are as fast as the GPU allows; large dots far below it can save the most time.");
   page.open("figure");
-  RoofDrawing(page, rows, chart).draw();
+  draw_roofline(page, rows, chart);
   page.close("figure");
   write_folded_table(page, rows.table(), facts, "operators against the roofline");
   if (const ResultTable* const mfu = find_table(facts, "mfu"))

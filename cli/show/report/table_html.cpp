@@ -1,10 +1,7 @@
 #include "cli/show/report/table_html.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
-#include <vector>
 
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/text.h"
@@ -30,33 +27,28 @@ void write_cell(Html& page, const Cell& cell, const Column& column) {
 }
 
 void write_head(Html& page, const ResultTable& table, const std::vector<std::size_t>& order) {
-  page.open("thead");
-  page.open("tr");
+  const Element in_thead(page, "thead");
+  const Element in_tr(page, "tr");
   for (const std::size_t i : order) {
     const Column& column = table.columns[i];
     page.element("th", {{"scope", "col"}, {"data-key", column.key}, {"title", column.meaning}}, column_title(column));
   }
-  page.close("tr");
-  page.close("thead");
 }
 
 void write_rows(Html& page, const ResultTable& table, std::size_t most) {
   const std::vector<std::size_t> order = shown_columns(table);
-  page.open("div", {{"class", "scroll"},
-                    {"tabindex", "0"},
-                    {"role", "region"},
-                    {"aria-label", fmt::format("table {}", table.name)}});
-  page.open("table", {{"data-table", table.name}});
+  const Element in_div(page, "div",
+                       {{"class", "scroll"},
+                        {"tabindex", "0"},
+                        {"role", "region"},
+                        {"aria-label", fmt::format("table {}", table.name)}});
+  const Element in_table(page, "table", {{"data-table", table.name}});
   write_head(page, table, order);
-  page.open("tbody");
+  const Element in_tbody(page, "tbody");
   for (std::size_t row = 0; row < std::min(most, table.rows.size()); ++row) {
-    page.open("tr");
+    const Element in_tr(page, "tr");
     for (const std::size_t i : order) write_cell(page, table.rows[row][i], table.columns[i]);
-    page.close("tr");
   }
-  page.close("tbody");
-  page.close("table");
-  page.close("div");
 }
 
 std::string whole_command(const ResultTable& table, const ReportFacts& facts, const TableShown& shown) {
@@ -67,10 +59,9 @@ std::string whole_command(const ResultTable& table, const ReportFacts& facts, co
 
 void write_after(Html& page, const ResultTable& table, std::size_t most, std::string_view command) {
   if (table.rows.size() > most) {
-    page.open("p", {{"class", "cut"}});
+    const Element in_p(page, "p", {{"class", "cut"}});
     page.text(fmt::format("{} of {} rows; all of them: ", most, table.rows.size()));
     page.element("code", command);
-    page.close("p");
   }
   for (const std::string& note : table.notes) page.element("p", {{"class", "note"}}, "note: " + note);
 }
@@ -83,11 +74,10 @@ std::string counted(const ResultTable& table, std::string_view caption) {
 
 void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most,
                         std::string_view command) {
-  page.open("details");
+  const Element in_details(page, "details");
   page.element("summary", counted(table, caption));
   write_rows(page, table, most);
   write_after(page, table, most, command);
-  page.close("details");
 }
 
 void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption,
@@ -96,9 +86,12 @@ void write_folded_table(Html& page, const ResultTable& table, const ReportFacts&
 }
 
 const ResultTable* find_table(const ReportFacts& facts, std::string_view name) {
-  const auto found = std::find_if(facts.tables.begin(), facts.tables.end(),
-                                  [&](const ResultTable& table) { return table.name == name; });
+  const auto found = std::ranges::find(facts.tables, name, &ResultTable::name);
   return found == facts.tables.end() || found->rows.empty() ? nullptr : &*found;
+}
+
+std::function<bool(const ReportFacts&)> has_rows(std::string_view table) {
+  return [table](const ReportFacts& facts) { return find_table(facts, table) != nullptr; };
 }
 
 void write_paragraph(Html& page, std::string_view text) { page.element("p", text); }

@@ -33,6 +33,9 @@ void write_folded_table(Html& page, const ResultTable& table, std::string_view c
 // Returns one of the facts' tables; null if it is missing or empty.
 const ResultTable* find_table(const ReportFacts& facts, std::string_view name);
 
+// Returns a condition of a section: the table has rows.
+std::function<bool(const ReportFacts&)> has_rows(std::string_view table);
+
 void write_paragraph(Html& page, std::string_view text);
 
 }  // namespace cli::report

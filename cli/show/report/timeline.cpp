@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <span>
-#include <tuple>
 
 #include "cli/base/error.h"
 #include "cli/formats/export/exporter.h"
@@ -42,7 +39,7 @@ std::vector<ProcessId> chosen_by_rank(const AnalysisContext& context) {
     const std::int64_t rank = context.catalog.processes[id].rank;
     return std::pair(rank < 0, rank);
   };
-  std::stable_sort(ids.begin(), ids.end(), [&](ProcessId a, ProcessId b) { return place(a) < place(b); });
+  std::ranges::stable_sort(ids, [&](ProcessId a, ProcessId b) { return place(a) < place(b); });
   return ids;
 }
 
@@ -51,9 +48,8 @@ void check_ranks(const AnalysisContext& context, const std::vector<ProcessId>& c
   std::vector<std::int64_t> there;
   for (const ProcessId id : chosen) there.push_back(context.catalog.processes[id].rank);
   for (const std::int64_t rank : ranks) {
-    if (std::find(there.begin(), there.end(), rank) == there.end())
-      throw Error(Exit::usage,
-                  fmt::format("--timeline-ranks: there is no rank {}; there are {}", rank, rank_list(there)));
+    if (std::ranges::find(there, rank) == there.end())
+      throw Error(Exit::usage, "--timeline-ranks: there is no rank {}; there are {}", rank, rank_list(there));
   }
 }
 
@@ -61,34 +57,29 @@ void check_ranks(const AnalysisContext& context, const std::vector<ProcessId>& c
 std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const std::vector<ProcessId>& chosen,
                                          const std::vector<std::int64_t>& ranks, std::vector<std::string>& notes) {
   std::vector<ProcessId> shown;
-  std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(shown), [&](ProcessId id) {
-    return ranks.empty() || std::find(ranks.begin(), ranks.end(), context.catalog.processes[id].rank) != ranks.end();
+  std::ranges::copy_if(chosen, std::back_inserter(shown), [&](ProcessId id) {
+    return ranks.empty() || std::ranges::find(ranks, context.catalog.processes[id].rank) != ranks.end();
   });
-  if (!ranks.empty() && shown.size() > kShownRanks) {
+  if (!ranks.empty() && shown.size() > kShownRanks)
     notes.push_back(fmt::format(
         "the timeline shows slices of {} of the {} ranks in --timeline-ranks; of the others it shows GPU utilization",
         kShownRanks, shown.size()));
-  }
   shown.resize(std::min(shown.size(), kShownRanks));
   return shown;
 }
 
 SliceColor color_of(const TimelineSlice& slice, std::string_view name) {
+  if (is_gpu_work(slice.kind)) {
+    if (slice.work_class == WorkClass::comm) return SliceColor::comm;
+    if (slice.work_class == WorkClass::memory) return SliceColor::memory;
+    return slice.kind == Kind::kernel && is_gemm_name(name) ? SliceColor::matmul : SliceColor::compute;
+  }
+  if (is_api_call(slice.kind)) return SliceColor::call;
   switch (slice.kind) {
-    case Kind::kernel:
-    case Kind::graph:
-    case Kind::memcpy:
-    case Kind::memset:
-      if (slice.work_class == WorkClass::comm) return SliceColor::comm;
-      if (slice.work_class == WorkClass::memory) return SliceColor::memory;
-      return slice.kind == Kind::kernel && is_gemm_name(name) ? SliceColor::matmul : SliceColor::compute;
     case Kind::nccl:
       return SliceColor::comm;
     case Kind::sync:
       return SliceColor::sync;
-    case Kind::runtime:
-    case Kind::driver:
-      return SliceColor::call;
     case Kind::cpu_op:
       return SliceColor::cpu_op;
     case Kind::nvtx:
@@ -128,7 +119,7 @@ class TimelineNames {
   std::vector<std::uint32_t> renumber() {
     std::vector<std::uint32_t> order(names_.size()), numbers(names_.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return uses_[a] > uses_[b]; });
+    std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) { return uses_[a] > uses_[b]; });
     std::vector<TimelineName> names;
     for (const std::uint32_t old : order) {
       numbers[old] = static_cast<std::uint32_t>(names.size());
@@ -226,7 +217,7 @@ class Timeline : public TablesObserver {
   };
 
   bool have_python(const std::vector<ProcessId>& shown) const {
-    return std::any_of(shown.begin(), shown.end(), [&](ProcessId id) {
+    return std::ranges::any_of(shown, [&](ProcessId id) {
       return context_.catalog.processes[id].counts[static_cast<std::size_t>(Kind::python_function)] > 0;
     });
   }
@@ -252,8 +243,8 @@ class Timeline : public TablesObserver {
       return std::tuple(track.process, track.kind != TrackKind::stream, tracks[slice.track].order, slice.track,
                         slice.start_ns, -slice.end_ns);
     };
-    std::stable_sort(slices.begin(), slices.end(),
-                     [&](const TimelineSlice& a, const TimelineSlice& b) { return place(a) < place(b); });
+    std::ranges::stable_sort(slices,
+                             [&](const TimelineSlice& a, const TimelineSlice& b) { return place(a) < place(b); });
     TimelineNames names(context_.catalog.strings);
     for (auto first = slices.begin(); first != slices.end();) {
       const auto last =

@@ -1,9 +1,6 @@
 // The timeline section: its data as JSON, and the markup around it.
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <string>
 
 #include "cli/base/json_text.h"
 #include "cli/base/text.h"
@@ -131,11 +128,12 @@ void write_static_picture(Html& html, const TimelineData& data, const std::vecto
 }
 
 void write_table(Html& html, const TimelineData& data, const std::vector<StaticRow>& rows) {
-  html.open("details", {{"class", "tl-table"}});
+  const Element in_details(html, "details", {{"class", "tl-table"}});
   html.element("summary", fmt::format("Table: {} over the time shown", count_text(rows.size(), "GPU")));
-  html.open("div", {{"class", "scroll"}});
-  html.open("table",
-            {{"data-from-ns", data.time.from_ns - data.origin_ns}, {"data-to-ns", data.time.to_ns - data.origin_ns}});
+  const Element in_div(html, "div", {{"class", "scroll"}});
+  const Element in_table(
+      html, "table",
+      {{"data-from-ns", data.time.from_ns - data.origin_ns}, {"data-to-ns", data.time.to_ns - data.origin_ns}});
   html.open("thead");
   html.open("tr");
   for (const char* heading :
@@ -143,9 +141,9 @@ void write_table(Html& html, const TimelineData& data, const std::vector<StaticR
     html.element("th", {{"scope", "col"}}, heading);
   html.close("tr");
   html.close("thead");
-  html.open("tbody");
+  const Element in_tbody(html, "tbody");
   for (const StaticRow& row : rows) {
-    html.open("tr");
+    const Element in_tr(html, "tr");
     html.element("th", {{"scope", "row"}}, row.name);
     html.element("td", std::to_string(row.device->device));
     const Usage& usage = row.device->whole;
@@ -153,12 +151,7 @@ void write_table(Html& html, const TimelineData& data, const std::vector<StaticR
                                   usage.memory_ns, data.time.length_ns() - usage.busy_ns}) {
       html.element("td", {{"data-v", ns}}, duration_text(ns));
     }
-    html.close("tr");
   }
-  html.close("tbody");
-  html.close("table");
-  html.close("div");
-  html.close("details");
 }
 
 void write_button(Html& html, std::string_view id, std::string_view label, std::string_view text) {
@@ -167,7 +160,7 @@ void write_button(Html& html, std::string_view id, std::string_view label, std::
 
 // The interactive part, which page/timeline.js fills. Hidden without scripts.
 void write_live_part(Html& html) {
-  html.open("div", {{"id", "tl-live"}, {"hidden", ""}});
+  const Element in_div(html, "div", {{"id", "tl-live"}, {"hidden", ""}});
   html.open("div", {{"class", "tl-controls"}});
   html.open("label");
   html.text("Find ");
@@ -203,25 +196,21 @@ void write_live_part(Html& html) {
       "Drag to move, Ctrl and the wheel or two fingers to zoom, click a slice to select it, click a rank to open or close it. Keys: W S zoom, A D move.");
   html.open("div", {{"id", "tl-tip"}, {"hidden", ""}});
   html.close("div");
-  html.close("div");
 }
 
 void write_legend(Html& html) {
-  html.open("p", {{"class", "legend"}});
-  for (const TimelineColor& color : kTimelineColors) {
-    html.open("span");
+  const Element in_p(html, "p", {{"class", "legend"}});
+  for (const TimelineColor& color : timeline_colors()) {
+    const Element in_span(html, "span");
     html.open("svg",
               {{"viewBox", "0 0 14 14"}, {"width", 14}, {"height", 14}, {"class", "swatch"}, {"aria-hidden", "true"}});
-    if (color.fill) {
-      html.empty("rect", {{"width", 14}, {"height", 14}, {"fill", paint(*color.fill)}});
-    } else {
-      html.empty("rect", {{"width", 14}, {"height", 14}, {"class", palette_name(color)}});
-    }
+    html.empty("rect",
+               {{"width", 14},
+                {"height", 14},
+                {color.fill ? "fill" : "class", color.fill ? paint(*color.fill) : std::string(color.palette())}});
     html.close("svg");
     html.text(fmt::format(" {}", color.meaning));
-    html.close("span");
   }
-  html.close("p");
 }
 
 std::string what_is_shown(const TimelineData& data) {
@@ -242,6 +231,54 @@ std::string what_is_shown(const TimelineData& data) {
   if (!other.empty())
     text += fmt::format(" GPU utilization of {} in intervals of {}.", rank_list(other), duration_text(data.part_ns));
   return text;
+}
+
+// "</script" and "<!--" would end the script element or begin a comment in it.
+std::string script_text(std::string_view text) {
+  std::string quoted;
+  for (const char c : json_quoted(visible_text(text))) quoted += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return quoted;
+}
+
+std::string number_or_null(std::optional<std::int64_t> number) { return number ? std::to_string(*number) : "null"; }
+
+template <typename Items, typename Format>
+std::string json_list(const Items& items, Format&& format) {
+  std::string text = "[";
+  for (const auto& item : items) {
+    if (text.size() > 1) text += ',';
+    text += format(item);
+  }
+  return text + "]";
+}
+
+// Returns a flat list with three numbers per slice: the distance from the previous start, the length and the name.
+std::string lane_json(const TimelineLane& lane) {
+  std::int64_t before_ns = 0;
+  return json_list(lane.slices, [&](const TimelineLane::Slice& slice) {
+    const std::int64_t since_ns = slice.start_ns - std::exchange(before_ns, slice.start_ns);
+    return fmt::format("{},{},{}", since_ns, slice.end_ns - slice.start_ns, slice.name);
+  });
+}
+
+std::string track_json(const TimelineTrack& track) {
+  return fmt::format("{{\"name\":{},\"gpu\":{:d},\"lanes\":{}}}", script_text(track.name), track.is_gpu,
+                     json_list(track.lanes, lane_json));
+}
+
+std::string device_json(const TimelineDevice& device) {
+  const auto sums = [&](std::int64_t Usage::*sum) {
+    return json_list(device.parts, [&](const Usage& part) { return std::to_string(part.*sum); });
+  };
+  return fmt::format("{{\"device\":{},\"busy\":{},\"compute\":{},\"comm\":{},\"exposed\":{},\"memory\":{}}}",
+                     device.device, sums(&Usage::busy_ns), sums(&Usage::compute_ns), sums(&Usage::comm_ns),
+                     sums(&Usage::exposed_comm_ns), sums(&Usage::memory_ns));
+}
+
+std::string rank_json(const TimelineRank& rank) {
+  return fmt::format("{{\"rank\":{},\"name\":{},\"{}\":{}}}\n", number_or_null(known_number(rank.rank)),
+                     script_text(rank.name), rank.has_slices ? "tracks" : "devices",
+                     rank.has_slices ? json_list(rank.tracks, track_json) : json_list(rank.devices, device_json));
 }
 
 }  // namespace
@@ -273,149 +310,22 @@ std::string timeline_html(const TimelineData& data) {
   return html.all();
 }
 
-namespace {
-
-// Writes numbers and texts one after the other. The caller writes the commas.
-class CompactJson {
- public:
-  void raw(std::string_view text) { text_ += text; }
-  void number(std::int64_t value) {
-    char digits[24];
-    text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-  }
-  // "</script" and "<!--" would end the script element or begin a comment in it.
-  void text(std::string_view text) {
-    for (const char c : json_quoted(visible_text(text))) {
-      if (c == '<') {
-        text_ += "\\u003c";
-      } else {
-        text_ += c;
-      }
-    }
-  }
-  template <typename Items, typename Write>
-  void list(const Items& items, Write&& write) {
-    text_ += '[';
-    bool first = true;
-    for (const auto& item : items) {
-      if (!first) text_ += ',';
-      first = false;
-      write(item);
-    }
-    text_ += ']';
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-// Writes a flat list with three numbers per slice: the distance from the previous start, the length and the name.
-void write_lane(CompactJson& out, const TimelineLane& lane) {
-  std::int64_t before_ns = 0;
-  out.list(lane.slices, [&](const TimelineLane::Slice& slice) {
-    out.number(slice.start_ns - before_ns);
-    out.raw(",");
-    out.number(slice.end_ns - slice.start_ns);
-    out.raw(",");
-    out.number(slice.name);
-    before_ns = slice.start_ns;
-  });
-}
-
-void write_track(CompactJson& out, const TimelineTrack& track) {
-  out.raw("{\"name\":");
-  out.text(track.name);
-  out.raw(track.is_gpu ? ",\"gpu\":1" : ",\"gpu\":0");
-  out.raw(",\"lanes\":");
-  out.list(track.lanes, [&](const TimelineLane& lane) { write_lane(out, lane); });
-  out.raw("}");
-}
-
-void write_device(CompactJson& out, const TimelineDevice& device) {
-  out.raw("{\"device\":");
-  out.number(device.device);
-  const auto sums = [&](std::string_view key, std::int64_t Usage::*sum) {
-    out.raw(key);
-    out.list(device.parts, [&](const Usage& part) { out.number(part.*sum); });
-  };
-  sums(",\"busy\":", &Usage::busy_ns);
-  sums(",\"compute\":", &Usage::compute_ns);
-  sums(",\"comm\":", &Usage::comm_ns);
-  sums(",\"exposed\":", &Usage::exposed_comm_ns);
-  sums(",\"memory\":", &Usage::memory_ns);
-  out.raw("}");
-}
-
-void write_rank(CompactJson& out, const TimelineRank& rank) {
-  out.raw("{\"rank\":");
-  if (rank.rank >= 0) {
-    out.number(rank.rank);
-  } else {
-    out.raw("null");
-  }
-  out.raw(",\"name\":");
-  out.text(rank.name);
-  if (rank.has_slices) {
-    out.raw(",\"tracks\":");
-    out.list(rank.tracks, [&](const TimelineTrack& track) { write_track(out, track); });
-  } else {
-    out.raw(",\"devices\":");
-    out.list(rank.devices, [&](const TimelineDevice& device) { write_device(out, device); });
-  }
-  out.raw("}\n");
-}
-
-}  // namespace
-
 std::string timeline_json(const TimelineData& data) {
-  CompactJson out;
-  out.raw("{\"inputs\":");
-  out.text(data.inputs);
-  out.raw(",\"step\":");
-  if (data.time.step) {
-    out.number(*data.time.step);
-  } else {
-    out.raw("null");
-  }
-  out.raw(",\"start\":");
-  out.number(data.time.from_ns - data.origin_ns);
-  out.raw(",\"length\":");
-  out.number(data.time.length_ns());
-  out.raw(",\"part\":");
-  out.number(data.part_ns);
-  out.raw(",\"steps\":");
-  out.list(data.steps, [&](const ShownTime& step) {
-    out.raw("[");
-    out.number(*step.step);
-    out.raw(",");
-    out.number(step.from_ns - data.origin_ns);
-    out.raw(",");
-    out.number(step.to_ns - data.origin_ns);
-    out.raw("]");
-  });
-  out.raw(",\"colors\":");
-  out.list(kTimelineColors, [&](const TimelineColor& color) {
-    out.raw("[");
-    out.text(color.word);
-    out.raw(",");
-    out.text(palette_name(color));
-    out.raw("]");
-  });
-  out.raw(",\n\"names\":");
-  out.list(data.names, [&](const TimelineName& name) {
-    out.raw("[");
-    out.text(name.text);
-    out.raw(",");
-    out.text(name.kind);
-    out.raw(",");
-    out.text(timeline_color(name.color).word);
-    out.raw("]\n");
-  });
-  out.raw(",\"ranks\":");
-  out.list(data.ranks, [&](const TimelineRank& rank) { write_rank(out, rank); });
-  out.raw("}");
-  return out.take();
+  const auto step = [&](const ShownTime& time) {
+    return fmt::format("[{},{},{}]", *time.step, time.from_ns - data.origin_ns, time.to_ns - data.origin_ns);
+  };
+  const auto color = [](const TimelineColor& each) {
+    return fmt::format("[{},{}]", script_text(each.word), script_text(each.palette()));
+  };
+  const auto name = [](const TimelineName& each) {
+    return fmt::format("[{},{},{}]\n", script_text(each.text), script_text(each.kind),
+                       script_text(timeline_colors()[static_cast<std::size_t>(each.color)].word));
+  };
+  return fmt::format("{{\"inputs\":{},\"step\":{},\"start\":{},\"length\":{},\"part\":{},\"steps\":{},\"colors\":{},",
+                     script_text(data.inputs), number_or_null(data.time.step), data.time.from_ns - data.origin_ns,
+                     data.time.length_ns(), data.part_ns, json_list(data.steps, step),
+                     json_list(timeline_colors(), color)) +
+         fmt::format("\n\"names\":{},\"ranks\":{}}}", json_list(data.names, name), json_list(data.ranks, rank_json));
 }
 
 }  // namespace cli::report

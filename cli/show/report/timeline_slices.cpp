@@ -1,10 +1,6 @@
 #include "cli/show/report/timeline_slices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include "cli/answers/tables/percentile.h"
 #include "cli/answers/tables/whole_steps.h"
@@ -31,8 +27,7 @@ std::optional<std::int64_t> typical_step(const AnalysisContext& context, Process
   std::vector<std::int64_t> lengths;
   for (const Step& step : steps) lengths.push_back(step.length_ns());
   const std::int64_t middle = median(lengths);
-  const auto typical =
-      std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.length_ns() == middle; });
+  const auto typical = std::ranges::find_if(steps, [&](const Step& step) { return step.length_ns() == middle; });
   return typical != steps.end() ? std::optional(typical->number) : std::nullopt;
 }
 
@@ -46,14 +41,11 @@ std::optional<std::int64_t> first_typical_step(const AnalysisContext& context,
 
 [[noreturn]] void throw_no_step(const std::map<std::int64_t, ShownTime>& steps, std::int64_t number) {
   if (steps.empty())
-    throw Error(
-        Exit::usage,
-        fmt::format("--step {}: no steps were found; without --step the report shows the first part of the trace",
-                    number));
+    throw Error(Exit::usage,
+                "--step {}: no steps were found; without --step the report shows the first part of the trace", number);
   std::vector<std::int64_t> numbers;
   for (const auto& [there, time] : steps) numbers.push_back(there);
-  throw Error(Exit::usage,
-              fmt::format("--step {}: there is no step {}; there are {}", number, number, number_list(numbers)));
+  throw Error(Exit::usage, "--step {}: there is no step {}; there are {}", number, number, number_list(numbers));
 }
 
 // Returns the analyzed time of the chosen processes.
@@ -85,6 +77,8 @@ double expected_slices(const AnalysisContext& context, const ShownTime& time, co
   }
   return expected;
 }
+
+std::int64_t length_of(const TimelineSlice& slice) { return slice.end_ns - slice.start_ns; }
 
 }  // namespace
 
@@ -122,12 +116,6 @@ ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t
                   duration_text(time.length_ns()), duration_text(whole_ns)));
   return time;
 }
-
-namespace {
-
-std::int64_t length_of(const TimelineSlice& slice) { return slice.end_ns - slice.start_ns; }
-
-}  // namespace
 
 void TimelineSlices::add(const TimelineSlice& slice) {
   if (!keeps(floor_of(slice), length_of(slice))) return;

@@ -1,13 +1,8 @@
-#include "cli/show/report/waits.h"
-
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cli/answers/tables/cells.h"
+#include "cli/show/report/section.h"
 #include "cli/timeline/gpu/gpu_intervals.h"
 #include "cli/trace/event_times.h"
 
@@ -76,9 +71,7 @@ class Waits : public TablesObserver {
     tables_.by_step = {"step_waits",
                        {kStepColumn,
                         {"for_rank", Unit::number, "Rank that was waited for"},
-                        {"exposed_ns", Unit::ns, "Exposed time of all ranks' waits for it"}},
-                       {},
-                       {}};
+                        {"exposed_ns", Unit::ns, "Exposed time of all ranks' waits for it"}}};
     for (const auto& [where, exposed_ns] : by_step_)
       tables_.by_step.rows.push_back({where.first, where.second, exposed_ns});
   }
@@ -113,7 +106,7 @@ class Waits : public TablesObserver {
   // If waits on a device overlap, the time counts for the wait that began first.
   void expose() {
     for (auto& [device, times] : exposed_) times.finish();
-    std::sort(waits_.begin(), waits_.end(), [](const OneWait& a, const OneWait& b) {
+    std::ranges::sort(waits_, [](const OneWait& a, const OneWait& b) {
       return std::tie(a.device, a.from_ns, a.to_ns) < std::tie(b.device, b.from_ns, b.to_ns);
     });
     const OneWait* before = nullptr;
@@ -168,9 +161,7 @@ class Waits : public TablesObserver {
                                {"collectives", Unit::count, "Number of collectives in which it started last"},
                                {"wait_ns", Unit::ns,
                                 "Time from the start of the waiting rank to that of the last rank, summed over them"},
-                               {"exposed_ns", Unit::ns, "Part of wait_ns without compute"}}),
-                       {},
-                       {}};
+                               {"exposed_ns", Unit::ns, "Part of wait_ns without compute"}})};
     for (const auto& [where, sum] : by_rank_) {
       std::vector<Cell> cells;
       append_process(cells, context_.catalog.processes[where.first], context_.keys);
