@@ -200,29 +200,19 @@ void run_mem(const MemOptions& options) {
 std::function<void()> set_up_mem(CLI::App& app) {
   auto options = std::make_shared<MemOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--by", options->by, "Group memory by this (default: line)")
-      ->check(CLI::IsMember({"category", "line", "stack", "operator", "module"}).description(""))
-      ->type_name("category|line|stack|operator|module");
-  app.add_option("--at", options->at,
-                 "The moment to show: the peak (default), the first failure, the end, or the end of a step")
-      ->check(not_empty())
-      ->type_name("peak|oom|end|step:N");
-  app.add_option("--diff", options->baseline, "Compare with these snapshots: what is in use now and was not then")
-      ->check(not_empty())
-      ->type_name("PATH");
-  app.add_option("--timeline", options->timeline,
-                 "Write memory by category over time instead, as torch's export_memory_timeline() does; - is stdout")
-      ->check(not_empty())
-      ->type_name("FILE");
+  one_of(app.add_option("--by", options->by, "Group memory by this (default: line)"),
+         "category|line|stack|operator|module");
+  add_text(app, "--at", options->at, "peak|oom|end|step:N",
+           "The moment to show: the peak (default), the first failure, the end, or the end of a step");
+  add_text(app, "--diff", options->baseline, "PATH",
+           "Compare with these snapshots: what is in use now and was not then");
+  add_text(app, "--timeline", options->timeline, "FILE",
+           "Write memory by category over time instead, as torch's export_memory_timeline() does; - is stdout");
   app.add_option("--limit", options->limit, "Print at most N rows per table (default: 20)")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
       ->type_name("N");
-  app.add_option("--format", options->format, "Output format (default: text)")
-      ->check(CLI::IsMember({"text", "json", "md"}).description(""))
-      ->type_name("text|json|md");
-  app.add_option("-o,--output", options->output, "Output file; - is stdout (default)")
-      ->check(not_empty())
-      ->type_name("FILE");
+  one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json|md");
+  add_text(app, "-o,--output", options->output, "FILE", "Output file; - is stdout (default)");
   options->memory_mib = add_memory(app);
   return [options] { run_mem(*options); };
 }
