@@ -166,9 +166,7 @@ void write_timeline(const std::vector<memory::Input>& inputs, const std::string&
                           }
                           sizes += fmt::format(", {}]", bytes[static_cast<std::size_t>(Category::unknown)]);
                         });
-  OutputFile out(path);
-  out.write("[[" + times + "], [" + sizes + "]]\n");
-  out.finish();
+  write_output(path, "[[" + times + "], [" + sizes + "]]\n");
 }
 
 void run_mem(const MemOptions& options) {
@@ -192,9 +190,7 @@ void run_mem(const MemOptions& options) {
     for (ResultTable& table : tables) limit_rows(table, options.limit);
   }
   make_text_for(options.output);
-  OutputFile out(options.output);
-  out.write(find_table_format(options.format)->write(tables));
-  out.finish();
+  write_output(options.output, find_table_format(options.format)->write(tables));
 }
 
 std::function<void()> set_up_mem(CLI::App& app) {
