@@ -19,6 +19,7 @@
 #include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/formats/inputs/paths.h"
+#include "cli/show/report/memory_page.h"
 #include "cli/timeline/merge/ranks.h"
 
 namespace cli {
@@ -27,7 +28,7 @@ namespace {
 struct MemOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<std::size_t> memory_mib;
-  std::string by = "line", at = "peak", baseline, timeline, format = "text", output = "-";
+  std::string by = "line", at = "peak", baseline, timeline, html, format = "text", output = "-";
   std::size_t limit = 20;
 };
 
@@ -184,6 +185,14 @@ void run_mem(const MemOptions& options) {
   tables.push_back(memory::growth_table(inputs, by));
   tables.push_back(memory::failure_table(inputs));
   tables.push_back(memory::fragmentation_table(inputs));
+  if (!options.html.empty()) {
+    const std::string command = "tracetool mem" + inputs_text(*options.inputs) + " --by " + options.by;
+    const std::string page = report::memory_page_html(inputs, tables, command);
+    write_output(options.html, page);
+    print_line("{}: {} bytes", options.html == "-" ? "stdout" : options.html, page.size());
+    if (options.html != "-") print_line("next: open {} in a browser", shell_word(options.html));
+    return;
+  }
   if (options.format == "text") {
     // Tables of what did not happen would be noise; programs get all.
     std::erase_if(tables, [](const ResultTable& table) { return table.rows.empty() && table.notes.empty(); });
@@ -204,6 +213,7 @@ std::function<void()> set_up_mem(CLI::App& app) {
            "Compare with these snapshots: what is in use now and was not then");
   add_text(app, "--timeline", options->timeline, "FILE",
            "Write memory by category over time instead, as torch's export_memory_timeline() does; - is stdout");
+  add_text(app, "--html", options->html, "FILE", "Write an HTML page with a chart to this file instead of text");
   app.add_option("--limit", options->limit, "Print at most N rows per table (default: 20)")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
       ->type_name("N");

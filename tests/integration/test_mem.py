@@ -122,6 +122,17 @@ def check_timeline(options, folder):
     check(all(sizes[peak][i] == rows.get(name, 0) for i, name in columns.items()), "--timeline: the categories at the peak", (sizes[peak], rows))
 
 
+def check_page(options, folder):
+    path, page = os.path.join(folder, "page.pickle"), os.path.join(folder, "page.html")
+    write(path, made_snapshot(9, devices=2, fails=True))
+    done = run([options.tracetool, "mem", path, "--html", page])
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    check(done.returncode == 0 and text.count("<h2>") == 2 and text.count("<path ") >= 8, "--html: a chart for each device", done.stderr)
+    check("activations" in text and "before the history" in text and "allocations that failed" in text, "--html: the legend and the tables")
+    check("http" not in text.replace("http://www.w3.org", ""), "--html: nothing is loaded from elsewhere")
+
+
 def check_files(options, folder):
     snapshot = made_snapshot(1)
     plain = os.path.join(folder, "rank3", "a.pickle")
@@ -185,7 +196,7 @@ def check_refusals(options, folder):
 def main():
     options = arguments("tracetool")
     with Folder() as folder:
-        for test in (check_peaks, check_categories, check_moments, check_timeline, check_files, check_refusals):
+        for test in (check_peaks, check_categories, check_moments, check_timeline, check_page, check_files, check_refusals):
             test(options, str(folder))
     finish()
 

@@ -1,0 +1,14 @@
+// The answers of `tracetool mem` as one self-contained HTML page: memory over time by category, and the tables.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/answers/memory/memory_tables.h"
+
+namespace cli::report {
+
+// `command` is `tracetool mem` with its inputs, for the notes of shortened tables.
+std::string memory_page_html(const std::vector<memory::Input>& inputs, const std::vector<ResultTable>& tables,
+                             const std::string& command);
+
+}  // namespace cli::report
