@@ -12,7 +12,7 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kMostShown = 3;
+constexpr std::size_t kMostFindings = 3;
 
 // Adds "8 processes on 2 hosts, NVIDIA H100 80GB HBM3; 219535 events". Hosts and GPUs are included if the trace has
 // their names.
@@ -35,7 +35,7 @@ void add_findings(std::string& out, const rules::Diagnosis& diagnosis) {
   if (diagnosis.processes == 0 && diagnosis.findings.empty()) return;
   out += '\n';
   add_line(out, rules::looked_at_text(diagnosis));
-  const std::size_t shown = std::min(kMostShown, diagnosis.findings.size());
+  const std::size_t shown = std::min(kMostFindings, diagnosis.findings.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const rules::Finding& finding = diagnosis.findings[i];
     out += rules::title_line(i + 1, finding);
