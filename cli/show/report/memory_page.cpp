@@ -20,7 +20,7 @@ using memory::BytesByCategory;
 using memory::Category;
 
 constexpr std::size_t kColumns = 600;
-constexpr double kHeight = 260, kAxis = 34;
+constexpr double kHeight = 260, kAxisHeight = 34;
 constexpr std::size_t kMostRows = 50;
 
 struct Layer {
@@ -35,7 +35,7 @@ constexpr std::array<Layer, memory::kCategories> kLayers{{{Category::unknown, Fi
                                                           {Category::activation, Fill::communication},
                                                           {Category::temporary, Fill::memory}}};
 
-std::uint64_t total(const BytesByCategory& bytes) {
+std::uint64_t bytes_of(const BytesByCategory& bytes) {
   std::uint64_t sum = 0;
   for (const std::uint64_t each : bytes) sum += each;
   return sum;
@@ -58,7 +58,7 @@ std::vector<BytesByCategory> columns_of(const memory::Input& input, const memory
         for (; column < to; ++column) {
           if (!filled[column + 1]) columns[column + 1] = before, filled[column + 1] = true;
         }
-        if (!filled[to] || total(bytes) > total(columns[to])) columns[to] = bytes, filled[to] = true;
+        if (!filled[to] || bytes_of(bytes) > bytes_of(columns[to])) columns[to] = bytes, filled[to] = true;
         before = bytes;
       });
   for (; column + 1 < kColumns; ++column) {
@@ -68,7 +68,7 @@ std::vector<BytesByCategory> columns_of(const memory::Input& input, const memory
 }
 
 // Returns the outline of one layer in a box of kColumns x 1000.
-std::string outline(const std::vector<BytesByCategory>& columns, std::size_t layer, double most) {
+std::string layer_path(const std::vector<BytesByCategory>& columns, std::size_t layer, double most) {
   std::string above, below;
   for (std::size_t x = 0; x < columns.size(); ++x) {
     std::uint64_t low = 0;
@@ -87,7 +87,7 @@ void write_chart(Html& page, const memory::Input& input, const memory::DeviceMem
   std::uint64_t largest = 0;
   BytesByCategory most{};
   for (const BytesByCategory& column : columns) {
-    largest = std::max(largest, total(column));
+    largest = std::max(largest, bytes_of(column));
     for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], column[i]);
   }
   if (largest == 0) return;
@@ -105,8 +105,9 @@ void write_chart(Html& page, const memory::Input& input, const memory::DeviceMem
       page.text(" ");
     }
   }
-  open_chart(page, {"Memory in use over time",
-                    "Areas from the bottom: memory by category. The table below has the peak.", kHeight + kAxis, 8});
+  open_chart(page,
+             {"Memory in use over time", "Areas from the bottom: memory by category. The table below has the peak.",
+              kHeight + kAxisHeight, 8});
   for (const double tick : axis.ticks) {
     const double y = kHeight - kHeight * tick / axis.most;
     page.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
@@ -120,7 +121,7 @@ void write_chart(Html& page, const memory::Input& input, const memory::DeviceMem
                     {"preserveAspectRatio", "none"}});
   for (std::size_t layer = 0; layer < kLayers.size(); ++layer) {
     if (most[static_cast<std::size_t>(kLayers[layer].category)] == 0) continue;
-    page.empty("path", {{"class", colour_of(kLayers[layer].fill)}, {"d", outline(columns, layer, axis.most)}});
+    page.empty("path", {{"class", colour_of(kLayers[layer].fill)}, {"d", layer_path(columns, layer, axis.most)}});
   }
   page.close("svg");
   const bool has_times = device.first_time_us != snapshot::kNoTime;
