@@ -20,7 +20,7 @@ using memory::BytesByCategory;
 using memory::Category;
 
 constexpr std::size_t kColumns = 600;
-constexpr double kHeight = 260, kAxisHeight = 34;
+constexpr double kAboveChart = 10, kHeight = 260, kAxisHeight = 34;  // pixels
 constexpr std::size_t kMostRows = 50;
 
 struct Layer {
@@ -107,14 +107,14 @@ void write_chart(Html& page, const memory::Input& input, const memory::DeviceMem
   }
   open_chart(page,
              {"Memory in use over time", "Areas from the bottom: memory by category. The table below has the peak.",
-              kHeight + kAxisHeight, 8});
+              kAboveChart + kHeight + kAxisHeight, 8});
   for (const double tick : axis.ticks) {
-    const double y = kHeight - kHeight * tick / axis.most;
+    const double y = kAboveChart + kHeight - kHeight * tick / axis.most;
     page.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
     page.element("text", {{"x", -6}, {"y", y + 4}, {"text-anchor", "end"}}, axis.tick_text(tick) + " " + axis.unit);
   }
   page.open("svg", {{"x", 0},
-                    {"y", 0},
+                    {"y", kAboveChart},
                     {"width", "100%"},
                     {"height", kHeight},
                     {"viewBox", fmt::format("0 0 {} 1000", kColumns)},
@@ -127,8 +127,8 @@ void write_chart(Html& page, const memory::Input& input, const memory::DeviceMem
   const bool has_times = device.first_time_us != snapshot::kNoTime;
   const std::string end = has_times ? duration_text((device.last_time_us - device.first_time_us) * 1000)
                                     : fmt::format("{} entries", device.states);
-  page.element("text", {{"x", 0}, {"y", kHeight + 18}}, "start of the history");
-  page.element("text", {{"x", "100%"}, {"y", kHeight + 18}, {"text-anchor", "end"}}, end);
+  page.element("text", {{"x", 0}, {"y", kAboveChart + kHeight + 18}}, "start of the history");
+  page.element("text", {{"x", "100%"}, {"y", kAboveChart + kHeight + 18}, {"text-anchor", "end"}}, end);
   close_chart(page);
 }
 
@@ -157,7 +157,7 @@ std::string memory_page_html(const std::vector<memory::Input>& inputs, const std
       page.element("h2", fmt::format("{}{}, GPU {}", input.name,
                                      input.rank ? fmt::format(", rank {}", *input.rank) : "", device.device));
       page.element("p", {{"class", "sentence"}},
-                   fmt::format("The peak is {}. {} was reserved.", bytes_text(device.peak_bytes),
+                   fmt::format("The peak is {}. The allocator reserved at most {}.", bytes_text(device.peak_bytes),
                                bytes_text(device.reserved_peak_bytes)));
       write_chart(page, input, device);
     }
