@@ -20,8 +20,7 @@ struct FileKind {
 constexpr std::string_view
     kNsight =
         "a report of Nsight Systems; tracetool reads its own recordings (tracetool record) and profiles of torch.profiler",
-    kPickle =
-        "a Python pickle; if it is a memory snapshot of PyTorch, use tracetool mem";
+    kPickle = "a Python pickle; if it is a memory snapshot of PyTorch, use tracetool mem";
 
 constexpr std::string_view kXplane =
     "a profile of XLA (*.xplane.pb); use the *.trace.json.gz that JAX writes next to it";
