@@ -36,7 +36,14 @@ std::string_view category_name(Category category) {
   return kNames[static_cast<std::size_t>(category)];
 }
 
-Parts::Parts(const snapshot::Snapshot& snapshot, std::int64_t device) : snapshot_(snapshot), device_(device) {
+Parts::Parts(const snapshot::Snapshot& snapshot, std::int64_t device) : snapshot_(snapshot) {
+  for (std::size_t i = 0; i + 1 < snapshot.annotations.size(); ++i) {
+    const snapshot::Annotation &begin = snapshot.annotations[i], &end = snapshot.annotations[i + 1];
+    if (!begin.begins || end.begins || begin.name != end.name || begin.device != device) continue;
+    if (!snapshot.catalog.strings[begin.name].starts_with("Optimizer.step")) continue;
+    optimizer_us_.emplace_back(begin.time_us, end.time_us);
+  }
+  std::sort(optimizer_us_.begin(), optimizer_us_.end());
   const auto& stacks = snapshot.catalog.stacks.all();
   only_python_ = std::none_of(stacks.begin() + 1, stacks.end(),
                               [](const StackFrame& frame) { return frame.what != StackFrame::kPython; });
@@ -54,12 +61,9 @@ Parts::Parts(const snapshot::Snapshot& snapshot, std::int64_t device) : snapshot
 }
 
 Part Parts::part_of(StackId stack, std::int64_t time_us) {
-  for (std::size_t i = 0; i + 1 < snapshot_.annotations.size(); ++i) {
-    const snapshot::Annotation &begin = snapshot_.annotations[i], &end = snapshot_.annotations[i + 1];
-    if (!begin.begins || end.begins || begin.name != end.name || begin.device != device_) continue;
-    if (time_us < begin.time_us || time_us > end.time_us) continue;
-    if (snapshot_.catalog.strings[begin.name].starts_with("Optimizer.step")) return Part::optimizer;
-  }
+  const auto after = std::upper_bound(optimizer_us_.begin(), optimizer_us_.end(), std::pair(time_us, time_us),
+                                      [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (after != optimizer_us_.begin() && std::prev(after)->second >= time_us) return Part::optimizer;
   if (stack == 0) return only_python_ ? Part::backward : Part::unknown;
   return part_of(stack);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/answers/memory/replay.h"
@@ -53,9 +54,9 @@ class Parts {
   bool changes_to(std::optional<Part> part, Part from, std::size_t after, std::size_t before) const;
 
   const snapshot::Snapshot& snapshot_;
-  std::int64_t device_;
-  std::vector<Part> parts_;  // by StackId
-  std::vector<bool> known_;  // by StackId: whether parts_ is set
+  std::vector<std::pair<std::int64_t, std::int64_t>> optimizer_us_;  // begin and end of each step, sorted
+  std::vector<Part> parts_;                                          // by StackId
+  std::vector<bool> known_;                                          // by StackId: whether parts_ is set
   std::vector<Change> changes_;
   std::size_t states_ = 0;  // size of the history
   bool ends_in_failure_ = false;
