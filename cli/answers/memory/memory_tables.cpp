@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/answers/memory/categories.h"
+#include "cli/answers/memory/timeline.h"
 #include "cli/answers/tables/cells.h"
 
 namespace cli::memory {
@@ -235,15 +236,26 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
     for (const DeviceMemory& memory : input.devices) {
       const std::vector<std::size_t> ends = Parts(input.snapshot, memory.device).step_ends();
       if (ends.size() < kFewestSteps) continue;
+      std::map<std::string, std::int64_t> now;
       std::map<std::string, std::vector<std::int64_t>> levels;  // at the end of each step
-      for (std::size_t i = 0; i < ends.size(); ++i) {
-        const auto blocks = blocks_in_use(input.snapshot, memory.device, ends[i]);
-        for (const auto& [name, group] : groups_of(input, memory, blocks, by)) {
-          auto& level = levels[name];
-          level.resize(ends.size());
-          level[i] = static_cast<std::int64_t>(group.bytes);
+      Subjects subjects(input.snapshot.catalog, by);
+      Parts parts(input.snapshot, memory.device);
+      std::size_t step = 0;
+      const auto end_steps_before = [&](std::size_t state) {
+        for (; step < ends.size() && ends[step] < state; ++step) {
+          for (const auto& [name, bytes] : now) {
+            levels[name].resize(ends.size());
+            levels[name][step] = bytes;
+          }
         }
-      }
+      };
+      walk_blocks(input.snapshot, memory.device,
+                  [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
+                    end_steps_before(state);
+                    const auto bytes = static_cast<std::int64_t>(block.bytes);
+                    now[subject_of(block, subjects, parts, by)] += is_added ? bytes : -bytes;
+                  });
+      end_steps_before(LiveBlock::kNever);
       for (const auto& [name, level] : levels) {
         std::vector<std::int64_t> steps;
         for (std::size_t i = 1; i < level.size(); ++i) steps.push_back(level[i] - level[i - 1]);

@@ -27,24 +27,18 @@ std::vector<std::size_t> releases(const snapshot::History& history) {
 
 }  // namespace
 
-void walk_timeline(const snapshot::Snapshot& snapshot, std::int64_t device,
-                   const std::function<void(std::size_t, std::int64_t, const BytesByCategory&)>& visit) {
-  BytesByCategory bytes{};
+void walk_blocks(const snapshot::Snapshot& snapshot, std::int64_t device,
+                 const std::function<void(std::size_t, const LiveBlock&, bool, std::int64_t)>& visit) {
   std::unordered_map<std::uint64_t, LiveBlock> live;
-  Parts parts(snapshot, device);
   for (const LiveBlock& block : blocks_in_use(snapshot, device, 0)) {
     live[block.address] = block;
-    bytes[static_cast<std::size_t>(Category::unknown)] += block.bytes;
+    visit(0, block, true, snapshot::kNoTime);
   }
   const auto index = static_cast<std::size_t>(device);
   if (device < 0 || index >= snapshot.histories.size()) return;
   const snapshot::History& history = snapshot.histories[index];
   const std::vector<std::size_t> released = releases(history);
-  bool first = true;
   history.forward([&](std::size_t entry, const Entry& each) {
-    if (first) visit(0, each.time_us, bytes);
-    first = false;
-    const auto found = live.find(each.address);
     if (each.action == Action::alloc) {
       const LiveBlock block{.address = each.address,
                             .bytes = each.bytes,
@@ -52,16 +46,29 @@ void walk_timeline(const snapshot::Snapshot& snapshot, std::int64_t device,
                             .entry = entry,
                             .released = released[entry],
                             .time_us = each.time_us};
-      bytes[static_cast<std::size_t>(parts.category_of(block))] += block.bytes;
       live[each.address] = block;
-    } else if (each.action == Action::free_completed && found != live.end()) {
-      bytes[static_cast<std::size_t>(parts.category_of(found->second))] -= found->second.bytes;
+      visit(entry + 1, block, true, each.time_us);
+    } else if (each.action == Action::free_completed) {
+      const auto found = live.find(each.address);
+      if (found == live.end()) return;
+      visit(entry + 1, found->second, false, each.time_us);
       live.erase(found);
-    } else {
-      return;
     }
-    visit(entry + 1, each.time_us, bytes);
   });
+}
+
+void walk_timeline(const snapshot::Snapshot& snapshot, std::int64_t device,
+                   const std::function<void(std::size_t, std::int64_t, const BytesByCategory&)>& visit) {
+  BytesByCategory bytes{};
+  Parts parts(snapshot, device);
+  bool started = false;
+  walk_blocks(snapshot, device, [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t time_us) {
+    if (state > 0 && !started) visit(0, time_us, bytes), started = true;
+    std::uint64_t& sum = bytes[static_cast<std::size_t>(parts.category_of(block))];
+    is_added ? sum += block.bytes : sum -= block.bytes;
+    if (state > 0) visit(state, time_us, bytes);
+  });
+  if (!started) visit(0, snapshot::kNoTime, bytes);
 }
 
 }  // namespace cli::memory
