@@ -38,8 +38,8 @@ bool is_snapshot_name(const std::filesystem::path& path) {
   return ends(".pickle") || ends(".pkl") || ends(".pickle.gz") || ends(".pickle.zst");
 }
 
-// Returns the snapshots that the path stands for: itself, or those below a directory in natural order. Empty if it
-// stands for traces.
+// Returns the snapshots at a path: the file itself, or the snapshots below a directory in natural order. Returns an
+// empty list if the path contains no snapshots and is to be read as a trace.
 std::vector<std::string> snapshots_of(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
@@ -137,7 +137,7 @@ void limit_rows(ResultTable& table, std::size_t most) {
   table.rows.resize(most);
 }
 
-// As torch's export_memory_timeline() writes it: [[time in us, ...], [[0, bytes by category, ...], ...]].
+// Writes the format of torch's export_memory_timeline(): [[time in us, ...], [[0, bytes by category, ...], ...]].
 void write_timeline(const std::vector<memory::Input>& inputs, const std::string& path) {
   const memory::Input* only = nullptr;
   const memory::DeviceMemory* device = nullptr;
@@ -194,7 +194,7 @@ void run_mem(const MemOptions& options) {
     return;
   }
   if (options.format == "text") {
-    // Tables of what did not happen would be noise; programs get all.
+    // Text omits empty tables. JSON and Markdown contain all tables.
     std::erase_if(tables, [](const ResultTable& table) { return table.rows.empty() && table.notes.empty(); });
     for (ResultTable& table : tables) limit_rows(table, options.limit);
   }

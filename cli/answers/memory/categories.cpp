@@ -15,7 +15,7 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 Part part_of_frame(std::string_view function, std::string_view file) {
   if (contains(file, "torch/optim/") || function.starts_with("Optimizer.step")) return Part::optimizer;
-  if (function.starts_with("autograd::engine::evaluate_function")) return Part::backward;  // of a profile
+  if (function.starts_with("autograd::engine::evaluate_function")) return Part::backward;  // in a profile
   if (contains(function, "torch::autograd::Engine::") || function == "_engine_run_backward") return Part::backward;
   if (function == "backward" && file.ends_with(".py")) return Part::backward;
   if (contains(file, "torch/utils/checkpoint.py") && (function == "unpack_hook" || function == "recompute_fn")) {
@@ -68,8 +68,8 @@ Part Parts::part_of(StackId stack, std::int64_t time_us) {
   return part_of(stack);
 }
 
-// The optimizer calls nothing of the other parts, and the backward pass may call modules (checkpointing), so the first
-// of these that occurs in the stack counts.
+// A stack can have frames of several parts: with checkpointing, the backward pass calls modules. The optimizer wins
+// over the backward pass, then setup, then the forward pass.
 Part Parts::part_of(StackId stack) {
   if (stack >= parts_.size()) {
     parts_.resize(snapshot_.catalog.stacks.size());

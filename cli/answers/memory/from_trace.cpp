@@ -18,7 +18,7 @@ namespace {
 using snapshot::Action;
 using snapshot::Entry;
 
-// Kineto's "[memory]" arguments without a column: "Addr" and "Bytes", in valid JSON.
+// Parses an integer argument of Kineto's "[memory]" events that has no column: "Addr" or "Bytes". `args` is valid JSON.
 std::optional<std::int64_t> integer_of(std::string_view args, std::string_view key) {
   const std::size_t at = args.find(key);
   if (at == args.npos) return {};
@@ -29,7 +29,7 @@ std::optional<std::int64_t> integer_of(std::string_view args, std::string_view k
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// Parses "train.py(12): step", as Kineto names Python functions.
+// Parses Kineto's name of a Python function: "train.py(12): step". Returns false for other names.
 bool is_python(std::string_view name, StackFrame& frame, Strings& strings) {
   const std::size_t open = name.find('('), close = name.find("): ");
   if (open == name.npos || close == name.npos || close < open) return false;
@@ -124,7 +124,7 @@ class TraceMemory::OfProcess {
   struct OfDevice {
     snapshot::History history;
     std::map<std::uint64_t, Live> live;  // by address
-    std::int64_t allocated_bytes = 0;    // total; 0 if unknown
+    std::int64_t allocated_bytes = 0;    // latest total of the allocator; 0 if unknown
     std::int64_t reserved_bytes = 0;
   };
 

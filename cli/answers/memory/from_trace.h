@@ -1,4 +1,4 @@
-// The allocations in a recording or profile, as a snapshot, so that they are replayed and grouped like one.
+// Converts the allocations in a recording or profile to a snapshot, so that they are replayed and grouped like one.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,21 +9,21 @@
 namespace cli::memory {
 
 // Collects device memory of all processes of a walk:
-// - Kineto's "[memory]" instants: PyTorch's allocator, with its totals
-// - recordings: allocations and releases of the driver (Kind::memory)
+// - from profiles: Kineto's "[memory]" instants, which contain allocations and totals of PyTorch's allocator
+// - from recordings: allocations and releases of the driver (Kind::memory)
 // The stack of an allocation consists of the operators, annotations, ranges and Python functions that are open on its
-// thread. A trace has no segments, so what was allocated before it and is still in use is one block without a stack.
+// thread. Memory that was allocated before the trace and is in use at its end is one block without a stack.
 class TraceMemory : public EventSink {
  public:
   explicit TraceMemory(const Catalog& catalog);
   ~TraceMemory() override;
 
-  // Kinds of events that it needs.
+  // Returns the kinds of events that a walk has to visit.
   static KindSet kinds();
   void event(const Event& event, const Facts& facts) override;
 
-  // Returns one snapshot per process, by ProcessId. Processes without device memory have one without histories. Called
-  // once, after the last event.
+  // Returns one snapshot per process, by ProcessId. The snapshot of a process without device memory has no history.
+  // Call it once, after the last event.
   std::vector<snapshot::Snapshot> finish();
 
  private:

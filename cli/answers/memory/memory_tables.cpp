@@ -24,7 +24,7 @@ std::vector<Cell> device_cells(const Input& input, const DeviceMemory& memory) {
 
 Cell bytes_cell(std::uint64_t bytes) { return Cell(static_cast<std::int64_t>(bytes)); }
 
-// Time of the peak since the first entry, if the file contains times.
+// Returns the time of the peak since the first entry, or an empty cell if the file contains no times.
 Cell since_start(const DeviceMemory& memory) {
   if (memory.peak_time_us == snapshot::kNoTime || memory.first_time_us == snapshot::kNoTime) return {};
   return Cell((memory.peak_time_us - memory.first_time_us) * 1000);
@@ -84,7 +84,7 @@ std::string_view subject_meaning(GroupBy by) {
                                  : "Where the memory was allocated";
 }
 
-constexpr std::size_t kFewestSteps = 3;  // for a growth from step to step
+constexpr std::size_t kFewestSteps = 3;  // that a history needs for a row of growth
 
 }  // namespace
 
@@ -133,7 +133,7 @@ Groups groups_of(const Input& input, const DeviceMemory& memory, const std::vect
   return groups;
 }
 
-// Returns nullopt if the history has no such moment.
+// Returns the blocks in use at a moment. Returns nullopt if the history has no such moment.
 std::optional<std::vector<LiveBlock>> blocks_at(const Input& input, const DeviceMemory& memory, const Moment& moment) {
   const auto in_state = [&](std::size_t state) { return blocks_in_use(input.snapshot, memory.device, state); };
   switch (moment.kind) {

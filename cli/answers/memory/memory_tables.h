@@ -11,11 +11,11 @@
 
 namespace cli::memory {
 
-// A snapshot of one process.
+// The snapshot of one process, and its replayed devices.
 struct Input {
   snapshot::Snapshot snapshot;
-  std::string name;                  // of the file, for people
-  std::optional<std::int64_t> rank;  // from the name of the file
+  std::string name;                  // file name without its directory
+  std::optional<std::int64_t> rank;  // from the name of the file or its directory, or from the trace
   std::vector<DeviceMemory> devices;
 };
 
@@ -24,21 +24,22 @@ struct Moment {
   enum class Kind : std::uint8_t { peak, end, first_failure, end_of_step };
 
   Kind kind = Kind::peak;
-  std::size_t step = 0;  // from 0, counted by the optimizer's runs
+  std::size_t step = 0;  // index in Parts::step_ends()
 };
 
-// One row per device: what was in use and reserved at the start, the peak and the end, and whether the sums agree.
+// Returns one row per device: memory in use and reserved at the start, the peak and the end, and whether the sums
+// agree.
 ResultTable device_table(const std::vector<Input>& inputs);
-// What was in use at a moment, grouped.
+// Returns the memory in use at a moment by device and group, largest groups of a device first.
 ResultTable in_use_table(const std::vector<Input>& inputs, const Moment& moment, GroupBy by);
-// The same of two sets of snapshots, and their difference. Sums over devices and files.
+// Compares the memory in use at a moment in two sets of snapshots. Groups are summed over all files and devices.
 ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Input>& baseline, const Moment& moment,
                          GroupBy by);
-// Groups that grew from step to step. Empty for histories with less than 3 steps.
+// Returns the groups that grew from step to step. Histories with fewer than 3 steps have no rows.
 ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by);
-// Allocations that failed.
+// Returns one row per allocation that failed.
 ResultTable failure_table(const std::vector<Input>& inputs);
-// Free memory at the end of the history: what the allocator holds and cannot use.
+// Returns the free memory of the allocator at the end of the history. Inputs without segments have no rows.
 ResultTable fragmentation_table(const std::vector<Input>& inputs);
 
 }  // namespace cli::memory

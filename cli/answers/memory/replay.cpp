@@ -27,7 +27,7 @@ void each_block(const Snapshot& snapshot, std::int64_t device, Visit&& visit) {
   }
 }
 
-// The blocks in use, which starts with those at the end and goes back.
+// The blocks in use. Starts with the blocks in use at the end of the history and goes back in time.
 class Live {
  public:
   Live(const Snapshot& snapshot, std::int64_t device) {
@@ -38,7 +38,7 @@ class Live {
     });
   }
 
-  // Undoes an allocation. Returns false if its block is not in use after it.
+  // Undoes an allocation. Returns false if its block is not in use after it, or has another size.
   bool undo_allocation(const Entry& entry) {
     const auto found = by_address_.find(entry.address);
     if (found == by_address_.end()) return false;

@@ -1,6 +1,6 @@
-// Replays the history of a memory snapshot. It begins with the blocks that are in use at the end and undoes one entry
-// after the other, because a history seldom begins with an empty allocator: counting from zero misses what the program
-// had allocated before, often half of the peak.
+// Replays the history of a memory snapshot backwards. The replay begins with the blocks in use at the end and undoes
+// one entry after the other, because a history seldom begins with an empty allocator. Counting from zero misses the
+// memory that was allocated before the history, often half of the peak.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,18 +24,18 @@ struct LiveBlock {
 
 // An allocation that failed.
 struct Failure {
-  std::size_t state = 0;  // the state in which it was asked for
+  std::size_t state = 0;  // state in which the memory was requested
   std::int64_t time_us = snapshot::kNoTime;
   std::uint64_t asked_bytes = 0;
-  std::uint64_t device_free_bytes = 0;  // free memory of the device, which other processes share
+  std::uint64_t device_free_bytes = 0;  // free memory of the device, which other processes use too
   std::uint64_t in_use_bytes = 0, reserved_bytes = 0;
   StackId stack{};
-  bool is_last = false;  // nothing was allocated or released after it, so fragmentation() is that of this moment
+  bool is_last = false;  // nothing was allocated or released after it, so fragmentation() applies to this moment
 };
 
-// The memory of one device. A state is named by the number of entries that have been executed: 0 is the begin of the
-// history, History::size() its end. Bytes are requested bytes, without the allocator's rounding, as in torch's
-// memory_viz; reserved bytes are those of segments.
+// The memory of one device. A state is the number of executed entries: 0 is the start of the history, History::size()
+// its end. Bytes are requested bytes, without the allocator's rounding, as in torch's memory_viz. Reserved bytes are
+// the sizes of segments.
 struct DeviceMemory {
   std::int64_t device = 0;
   std::size_t states = 0;  // size of the history
@@ -47,18 +47,18 @@ struct DeviceMemory {
   std::uint64_t reserved_start_bytes = 0, reserved_end_bytes = 0, reserved_peak_bytes = 0;
   std::int64_t first_time_us = snapshot::kNoTime, last_time_us = snapshot::kNoTime;
   std::uint64_t allocations = 0, allocated_bytes = 0;
-  std::uint64_t frees = 0, freed_bytes = 0;  // free_completed
+  std::uint64_t frees = 0, freed_bytes = 0;  // of free_completed entries
   std::uint64_t segment_allocations = 0, segment_frees = 0;
   std::vector<Failure> failures;  // in order of time
   // start + allocated - freed - end. It is 0 unless entries are missing or damaged.
   std::int64_t difference_bytes = 0;
-  std::uint64_t contradictions = 0;  // entries that do not fit to those after them
+  std::uint64_t contradictions = 0;  // number of entries that do not agree with later entries
 };
 
-// Devices with segments or a history, in ascending order.
+// Returns the devices that have segments or a history, in ascending order.
 std::vector<DeviceMemory> replay(const snapshot::Snapshot& snapshot);
 
-// Returns the blocks in use in a state, in order of address. The sum of their bytes is that of the state.
+// Returns the blocks in use in a state, in order of address. The sum of their bytes is the memory in use in that state.
 std::vector<LiveBlock> blocks_in_use(const snapshot::Snapshot& snapshot, std::int64_t device, std::size_t state);
 
 // The free memory of a device at the end of the history.
@@ -66,7 +66,7 @@ struct Fragmentation {
   std::uint64_t free_segment_bytes = 0;  // segments without a block in use, which empty_cache() can return
   std::uint64_t split_bytes = 0;         // free blocks in segments that are partly in use
   std::uint64_t largest_free_bytes = 0;  // the largest free block
-  std::uint64_t rounding_bytes = 0;      // of blocks in use, beyond the requested bytes
+  std::uint64_t rounding_bytes = 0;      // bytes of blocks in use beyond the requested bytes
 };
 Fragmentation fragmentation(const snapshot::Snapshot& snapshot, std::int64_t device);
 

@@ -7,7 +7,7 @@
 namespace cli::memory {
 namespace {
 
-// Calls visit(frame) from the innermost frame on, until it returns false.
+// Calls visit(frame) from the innermost frame outwards, until visit() returns false.
 template <typename Visit>
 void each_frame(const Catalog& catalog, StackId stack, Visit&& visit) {
   while (stack != 0) {
@@ -17,7 +17,8 @@ void each_frame(const Catalog& catalog, StackId stack, Visit&& visit) {
   }
 }
 
-// "einops/_backends.py(288): zeros": without the directory of packages, or with the last two parts of the path.
+// Returns a frame as "einops/_backends.py(288): zeros". The path begins after the directory of packages, or consists of
+// its last two components.
 std::string python_text(const Catalog& catalog, const StackFrame& frame) {
   std::string_view file = catalog.strings[frame.file];
   if (const std::size_t packages = file.rfind("-packages/"); packages != file.npos) {
@@ -38,7 +39,8 @@ std::string operator_name(const Catalog& catalog, StackId stack) {
   return found;
 }
 
-// `wanted` is the name of a function, or "" for any.
+// Returns the innermost Python frame outside of torch with the function name `wanted`. If `wanted` is "", any name
+// matches, and the innermost Python frame is returned if all frames are in torch.
 std::string python_frame(const Catalog& catalog, StackId stack, std::string_view wanted) {
   const StackFrame *own = nullptr, *any = nullptr;
   each_frame(catalog, stack, [&](const StackFrame& frame) {
@@ -100,7 +102,7 @@ bool is_of_torch(std::string_view file) {
 
 std::string operator_of(std::string_view function) {
   constexpr std::string_view kNamespace = "at::_ops::";
-  if (function.starts_with("aten::")) return std::string(function);  // of a profile
+  if (function.starts_with("aten::")) return std::string(function);  // in a profile
   if (!function.starts_with(kNamespace)) return {};
   function.remove_prefix(kNamespace.size());
   const std::size_t end = function.find("::");

@@ -1,4 +1,4 @@
-// What a stack of an allocation is called in a table: the line of code, the operator, or the module.
+// Names the stack of an allocation for a table: by line of code, operator, or module.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,13 +15,14 @@ class Subjects {
  public:
   Subjects(const Catalog& catalog, GroupBy by) : catalog_(&catalog), by_(by) {}
 
-  // category: ""; it does not follow from the stack alone (categories.h)
-  // line: the innermost Python frame outside of the package torch; its innermost Python frame if all are in it; the
+  // Returns the name of a stack:
+  // category: ""; the category does not follow from the stack alone (categories.h)
+  // line: the innermost Python frame outside of the package torch; the innermost Python frame if all are in torch; the
   //       operator if the stack has native frames only
   // stack: all Python frames, or all frames if there are none, innermost first
-  // op: the operator of PyTorch that Python, or the backward pass, called: "aten::div_Tensor"
-  // module: the innermost frame outside of torch that is named forward
-  // Returns "" if the stack does not contain it.
+  // op: the PyTorch operator that Python or the backward pass called, such as "aten::div_Tensor"
+  // module: the innermost function named forward outside of torch
+  // Returns "" if the stack has no such frame.
   const std::string& of(StackId stack);
 
  private:
@@ -31,9 +32,9 @@ class Subjects {
   std::vector<bool> known_;
 };
 
-// Returns true for a frame in the package torch itself.
+// Returns true if a file belongs to the package torch.
 bool is_of_torch(std::string_view file);
-// Returns "aten::NAME" for a frame of at::_ops::NAME, or of that name in a profile; "" for others.
+// Returns "aten::NAME" for a frame of at::_ops::NAME, or for a profile's range with that name. Returns "" for others.
 std::string operator_of(std::string_view function);
 
 }  // namespace cli::memory

@@ -9,10 +9,11 @@ namespace {
 using snapshot::Action;
 using snapshot::Entry;
 
-// Returns the release of each allocation, by entry; LiveBlock::kNever if it is in use at the end.
+// Returns, by entry, the index of the release of each allocation, or LiveBlock::kNever if the block is in use at the
+// end.
 std::vector<std::size_t> releases(const snapshot::History& history) {
   std::vector<std::size_t> released(history.size(), LiveBlock::kNever);
-  std::unordered_map<std::uint64_t, std::size_t> next;  // by address: the release that comes next
+  std::unordered_map<std::uint64_t, std::size_t> next;  // by address; index of the next release
   history.backward([&](std::size_t index, const Entry& entry) {
     if (entry.action == Action::free_completed) next[entry.address] = index;
     if (entry.action != Action::alloc) return true;

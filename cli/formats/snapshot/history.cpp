@@ -15,7 +15,7 @@ std::uint64_t sum(std::uint64_t before, std::uint64_t coded) {
 
 }  // namespace
 
-// Addresses, streams and times are stored as differences from the entry before in the chunk.
+// Stores addresses, streams and times as differences from the previous entry in the chunk.
 void History::add(const Entry& entry) {
   if (size_ % kChunk == 0) {
     if (!chunks_.empty()) chunks_.back().shrink_to_fit();

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t kWindow = 1 << 20;
 constexpr std::size_t kMostValues = std::size_t{1} << 26;   // on the stack
-constexpr std::size_t kMostObjects = std::size_t{1} << 22;  // that are not converted yet
+constexpr std::size_t kMostObjects = std::size_t{1} << 22;  // not converted yet
 constexpr std::uint64_t kLongestText = std::uint64_t{1} << 24;
 
-// A memo entry has the type in its upper bits: one of these, or kMade and the builder's kind.
+// A memo entry has its type in the upper bits: one of these constants, or kMade plus the builder's kind.
 constexpr std::uint32_t kMemoBits = 28;
 constexpr std::uint32_t kMostMemo = std::uint32_t{1} << kMemoBits;
 constexpr std::uint32_t kDropped = 0, kList = 1, kDict = 2, kTupleObject = 3, kString = 4, kMade = 5;
@@ -56,7 +56,7 @@ enum Code : unsigned char {
   kGet4 = 'j',
 };
 
-// Instructions that load, call or fetch something outside of the pickle.
+// Returns the name of an instruction that loads or calls something outside of the pickle, or "" for other instructions.
 std::string_view name_of_code(unsigned char code) {
   switch (code) {
     case 'c':
@@ -100,7 +100,7 @@ Pickle::Pickle(const std::string& path, Strings& strings, Builder& builder)
 inline std::uint64_t Pickle::number(std::size_t bytes) {
   if (static_cast<std::size_t>(end_ - at_) < bytes) need(bytes);
   std::uint64_t value = 0;
-  std::memcpy(&value, at_, bytes);  // on a little-endian machine
+  std::memcpy(&value, at_, bytes);  // the machine is little-endian
   at_ += bytes;
   return value;
 }
@@ -116,7 +116,7 @@ inline void Pickle::recall(std::uint64_t number) {
   push(type < kMade ? Value{kTypes[type], 0, bits} : Value{Value::made, static_cast<std::uint8_t>(type - kMade), bits});
 }
 
-// References to frames are most of a snapshot, and follow each other.
+// Executes consecutive references at once. Most of a snapshot consists of references to frames.
 void Pickle::recall_several() {
   do {
     const bool is_long = static_cast<unsigned char>(*at_++) == kGet4;
@@ -224,7 +224,7 @@ void Pickle::grow() {
   stack_.reserve(std::max<std::size_t>(stack_.size() * 2, 4096));
 }
 
-// The new object takes its items from the top of the stack.
+// Pushes an object whose items are the `taken` values on top of the stack, and removes these values.
 void Pickle::push_object(Value::Type type, std::size_t taken) {
   if (taken > stack_.size()) fail("values are missing");
   std::uint64_t number = objects_.size();
@@ -240,7 +240,7 @@ void Pickle::push_object(Value::Type type, std::size_t taken) {
   push(type, number);
 }
 
-// A little-endian two's complement number. PyTorch's addresses may need 9 bytes, the last of which is 0.
+// Pushes a little-endian two's complement number. An address of PyTorch may need 9 bytes. The last byte is then 0.
 void Pickle::push_integer(std::size_t bytes) {
   if (bytes > 9) fail("a number of more than 64 bits");
   if (bytes == 0) return push(Value::integer, 0);
@@ -266,7 +266,7 @@ std::size_t Pickle::find_mark() const {
   fail("the begin of a group of values is missing");
 }
 
-// Appends the values from number `first` to the list below `remove`, and removes those from `remove` on.
+// Appends the values from index `first` on to the list below index `remove`. Removes all values from `remove` on.
 void Pickle::append_from(std::size_t first, std::size_t remove) {
   if (remove == 0 || remove >= stack_.size()) fail("values are missing");
   if (first == stack_.size()) return stack_.resize(remove);

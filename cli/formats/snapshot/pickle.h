@@ -1,5 +1,5 @@
-// A machine for the instructions of Python pickles (protocols 2 to 5) that build data. It knows nothing of snapshots: a
-// Builder converts finished dictionaries and lists.
+// Executes the instructions of Python pickles (protocols 2 to 5) that build data, and rejects all others. It is
+// independent of the content: a Builder converts finished dictionaries and lists.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,38 +17,40 @@ struct Value {
   enum Type : std::uint8_t { none, boolean, integer, real, text, tuple, list, dict, mark, made };
 
   Type type = none;
-  std::uint8_t kind = 0;  // made: as the builder chose
+  std::uint8_t kind = 0;  // made: kind of the result, chosen by the builder
   std::uint64_t bits =
       0;  // boolean, integer: the number; text: StringId; list, dict: index of the object; made: the id
 
   bool is(Type wanted) const { return type == wanted; }
 };
 
-// Converts objects, so that the machine need not keep them.
+// Converts objects as soon as they are complete, so that Pickle does not have to keep them.
 class Builder {
  public:
   virtual ~Builder() = default;
 
-  // Results of these kinds occur once. A pickle that refers to one again is an error, so that they need no memory.
+  // Results of this kind and higher are used once, so the memo does not store them. A pickle that refers to one again
+  // is an error.
   static constexpr std::uint8_t kFirstOnce = 8;
 
   // `members` are the keys and values of a dictionary, one after the other. Returns true if `result` replaces it.
   virtual bool made(const std::vector<Value>& members, Value& result) = 0;
-  // The items are appended to the list number `list`. Returns true if the builder keeps them, so that the list need not.
+  // Called when items are appended to the list number `list`. Returns true if the builder stores them. The list then
+  // does not store them.
   virtual bool added(std::uint64_t list, const Value* items, std::size_t count) = 0;
 };
 
 class Pickle {
  public:
-  // Texts become strings of `strings`. All arguments outlive this object.
+  // Interns texts in `strings`. `strings` and `builder` have to outlive this object.
   Pickle(const std::string& path, Strings& strings, Builder& builder);
 
   // Executes the pickle and returns its result. Throws Error (cannot_open, bad_content).
   Value run();
 
-  // Items of a list or tuple, or keys and values of a dictionary, that the builder did not keep.
+  // Returns the items of a list or tuple, or the keys and values of a dictionary, that the builder did not store.
   const std::vector<Value>& items(const Value& value) const { return objects_[value.bits].items; }
-  // Frees a list or dictionary. Later references to it are `value`.
+  // Frees a list or dictionary. Later references to it return `value`.
   void replace(const Value& object, const Value& value);
 
  private:

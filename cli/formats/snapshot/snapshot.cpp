@@ -14,7 +14,7 @@
 namespace cli::snapshot {
 namespace {
 
-// The members that are read. Their ids are equal to their StringIds, because they are interned first.
+// Members of dictionaries that are read. Each key is equal to its StringId, because the keys are interned first.
 enum Key : std::uint8_t {
   kNoKey,
   kAction,
@@ -74,7 +74,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Action::other)> 
     "segment_alloc", "segment_free",   "segment_map",
     "segment_unmap", "snapshot",       "oom"};
 
-// What the builder makes of dictionaries and lists.
+// Kinds of results into which the builder converts dictionaries and lists.
 enum Made : std::uint8_t {
   frame,
   stack,
@@ -84,7 +84,7 @@ enum Made : std::uint8_t {
   annotation,
 };
 
-// The members of a dictionary by key.
+// The members of a dictionary, by key.
 class Members {
  public:
   explicit Members(const std::vector<Value>& members) {
@@ -110,7 +110,7 @@ class Members {
   std::array<Value, kKeys> values_;
 };
 
-// Interns stacks as PyTorch lists them, innermost frame first.
+// Interns stacks. PyTorch lists their frames from the innermost to the outermost.
 class Stacks {
  public:
   explicit Stacks(Catalog& catalog) : catalog_(catalog) { sequences_.emplace_back(); }
@@ -163,7 +163,7 @@ class Stacks {
   IdTable known_;
   Arena<std::uint32_t> arena_;
   std::vector<std::uint32_t> ids_;
-  std::uint32_t last_ = 0;  // releases have the stack of the entry before
+  std::uint32_t last_ = 0;  // a release often has the stack of the previous entry
 };
 
 class SnapshotBuilder : public Builder {
@@ -192,10 +192,10 @@ class SnapshotBuilder : public Builder {
     return false;
   }
 
-  // Lists are of one kind.
+  // The first item decides, because all items of a list are of one kind.
   bool added(std::uint64_t list, const Value* items, std::size_t count) override {
     if (!items->is(Value::made) || items->kind < Builder::kFirstOnce) return false;
-    if (items->kind != Made::entry) return true;  // is in the snapshot already
+    if (items->kind != Made::entry) return true;  // the items are already in the snapshot
     History& history = history_of(list);
     for (std::size_t i = 0; i < count; ++i) {
       if (!items[i].is(Value::made) || items[i].kind != Made::entry) continue;
@@ -318,7 +318,7 @@ class SnapshotBuilder : public Builder {
   Snapshot& snapshot_;
   Stacks stacks_;
   Pickle* pickle_ = nullptr;
-  std::vector<Entry> pending_;  // entries that are in no history yet
+  std::vector<Entry> pending_;  // entries that are not yet in a history
   std::vector<std::uint64_t> free_;
   std::vector<std::pair<std::uint64_t, History>> histories_;  // by the number of their list
   std::size_t segment_blocks_ = 0;                            // blocks that belong to segments

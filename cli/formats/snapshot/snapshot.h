@@ -1,10 +1,10 @@
-// A memory snapshot of PyTorch: the segments and blocks of the caching allocator at one moment, and the history that led
-// to it. `torch.cuda.memory._dump_snapshot()` writes it as a Python pickle.
+// A memory snapshot of PyTorch: the segments and blocks of the caching allocator at one moment, and the history that
+// led to it. `torch.cuda.memory._dump_snapshot()` writes it as a Python pickle.
 //
-// The pickle is read by a machine that knows only the instructions that build dictionaries, lists, tuples, texts and
-// numbers. Instructions that would load or call Python code are refused, so a snapshot from an untrusted source does no
-// harm. Objects are converted as soon as they are complete, so memory grows with the history in its compact form (about
-// 20 bytes an entry), not with the file.
+// Pickle executes only the instructions that build dictionaries, lists, tuples, texts and numbers. It refuses
+// instructions that would load or call Python code, so a snapshot from an untrusted source cannot execute code. Objects
+// are converted as soon as they are complete. Memory use grows with the compact form of the history (about 20 bytes per
+// entry), not with the file.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,11 +23,11 @@ enum class Action : std::uint8_t {
   free_completed,
   segment_alloc,  // cudaMalloc
   segment_free,   // cudaFree
-  segment_map,    // of an expandable segment
+  segment_map,    // maps memory into an expandable segment
   segment_unmap,
   snapshot,
-  oom,    // the allocator gave up: `bytes` was asked for, `address` is the free memory of the device
-  other,  // a word that this version does not know
+  oom,    // an allocation failed: `bytes` was requested, `address` is the free memory of the device
+  other,  // an action that this version does not support
 };
 inline constexpr std::int64_t kNoTime = -1;
 
@@ -55,7 +55,7 @@ class History {
       for (std::size_t i = 0; i < entries.size(); ++i) visit(chunk * kChunk + i, entries[i]);
     }
   }
-  // The same, from the newest entry to the oldest. Stops if visit() returns false.
+  // Calls visit(index, entry) from the newest entry to the oldest. Stops if visit() returns false.
   template <typename Visit>
   void backward(Visit&& visit) const {
     std::vector<Entry> entries;
@@ -68,12 +68,12 @@ class History {
   }
 
  private:
-  static constexpr std::size_t kChunk = 4096;  // entries that are decoded together
+  static constexpr std::size_t kChunk = 4096;  // number of entries that are decoded together
 
   void decode(std::size_t chunk, std::vector<Entry>& entries) const;
 
   std::vector<std::string> chunks_;
-  Entry last_;  // of the newest chunk
+  Entry last_;  // newest entry of the newest chunk
   std::size_t size_ = 0;
 };
 
@@ -89,7 +89,7 @@ struct Block {
   std::uint64_t bytes = 0;            // with the allocator's rounding
   std::uint64_t requested_bytes = 0;  // equal to `bytes` in files that do not contain it
   BlockState state = BlockState::unknown;
-  StackId stack;  // of its allocation; 0 if that was before the history
+  StackId stack;  // of its allocation; 0 if the file does not contain it
 };
 // Returns true if the block counts as allocated.
 constexpr bool in_use(const Block& block) {
@@ -101,7 +101,7 @@ struct Segment {
   std::uint64_t bytes = 0;
   std::int64_t device = 0;
   std::uint64_t stream = 0;
-  bool small = false;  // of the pool for blocks up to 1 MiB
+  bool small = false;  // in the pool for blocks up to 1 MiB
   bool expandable = false;
   std::size_t first_block = 0, blocks = 0;  // in Snapshot::blocks, in order of address
 };
@@ -120,9 +120,9 @@ struct Snapshot {
   std::vector<Block> blocks;
   std::vector<History> histories;  // by device
   std::vector<Annotation> annotations;
-  std::string allocator_settings;     // PYTORCH_CUDA_ALLOC_CONF of the process; "" if none or unknown
-  std::uint64_t unknown_entries = 0;  // of Action::other
-  bool has_layout = true;             // if false, the blocks are only amounts in use, from another kind of file
+  std::string allocator_settings;     // PYTORCH_CUDA_ALLOC_CONF of the process; "" if not set or unknown
+  std::uint64_t unknown_entries = 0;  // number of entries with Action::other
+  bool has_layout = true;             // false if the file contains no segments; blocks are then only amounts in use
 
   bool has_history() const {
     for (const History& history : histories) {
@@ -135,10 +135,10 @@ struct Snapshot {
 // Returns true for the first bytes of a pickle of protocol 2 or newer.
 bool is_pickle(std::string_view first_bytes);
 
-// Returns true if the file begins like one, also if it is compressed. False if it cannot be read.
+// Returns true if the file, which may be compressed, begins like a pickle. Returns false if it cannot be read.
 bool is_snapshot_file(const std::string& path);
 
-// Reads a snapshot, also if it is compressed. Throws Error (cannot_open; bad_content with the byte offset if the file
+// Reads a snapshot, which may be compressed. Throws Error (cannot_open; bad_content with the byte offset if the file
 // is damaged, contains code, or is another kind of pickle).
 Snapshot read_snapshot(const std::string& path);
 

@@ -27,7 +27,7 @@ struct Layer {
   Category category;
   Fill fill;
 };
-// From the bottom of the chart. What is kept longest is below.
+// Layers from the bottom to the top of the chart. Categories that are kept longest are at the bottom.
 constexpr std::array<Layer, memory::kCategories> kLayers{{{Category::unknown, Fill::other},
                                                           {Category::parameter, Fill::compute},
                                                           {Category::optimizer_state, Fill::optimizer},
@@ -41,7 +41,8 @@ std::uint64_t bytes_of(const BytesByCategory& bytes) {
   return sum;
 }
 
-// Memory over time in kColumns columns. Each has the moment with the most memory in it, so that no peak is lost.
+// Returns memory over time in kColumns columns. Each column shows its moment with the most memory, so that no peak is
+// lost.
 std::vector<BytesByCategory> columns_of(const memory::Input& input, const memory::DeviceMemory& device) {
   std::vector<BytesByCategory> columns(kColumns);
   std::vector<bool> filled(kColumns);
