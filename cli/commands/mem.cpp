@@ -32,26 +32,32 @@ struct MemOptions {
   std::size_t limit = 20;
 };
 
-bool is_snapshot_name(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
-  return ends(".pickle") || ends(".pkl") || ends(".pickle.gz") || ends(".pickle.zst");
+bool is_snapshot_name(std::string name) {
+  for (const std::string_view compression : {".gz", ".zst"}) {
+    if (name.ends_with(compression)) name.resize(name.size() - compression.size());
+  }
+  return name.ends_with(".pickle") || name.ends_with(".pkl");
 }
 
-// Returns the snapshots at a path: the file itself, or the snapshots below a directory in natural order. Returns an
-// empty list if the path contains no snapshots and is to be read as a trace.
+// Returns the snapshots at a path: the file itself, those that a glob matches, or those below a directory, in natural
+// order. Returns an empty list if the path contains no snapshots and is to be read as a trace.
 std::vector<std::string> snapshots_of(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) {
-    if (is_snapshot_name(path) || snapshot::is_snapshot_file(path)) return {path};
-    return {};
+  std::vector<std::string> found;
+  if (std::filesystem::is_directory(path, error)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error)) {
+      const std::string name = entry.path().string();
+      if (entry.is_regular_file(error) && is_snapshot_name(name)) found.push_back(name);
+    }
+  } else if (std::filesystem::exists(path, error)) {
+    if (snapshot::is_snapshot_file(path) || is_snapshot_name(path)) found.push_back(path);
+  } else {
+    for (const std::string& each : expand_paths({path})) {
+      if (is_snapshot_name(each)) found.push_back(each);
+    }
   }
-  std::vector<std::string> below;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error)) {
-    if (entry.is_regular_file(error) && is_snapshot_name(entry.path())) below.push_back(entry.path().string());
-  }
-  std::sort(below.begin(), below.end(), natural_less);
-  return below;
+  std::sort(found.begin(), found.end(), natural_less);
+  return found;
 }
 
 void add_snapshots(const std::vector<std::string>& paths, std::vector<memory::Input>& inputs) {
@@ -62,8 +68,8 @@ void add_snapshots(const std::vector<std::string>& paths, std::vector<memory::In
     input.devices = memory::replay(input.snapshot);
     if (!input.snapshot.has_history()) {
       print_line(
-          "tracetool: {}: no history, so only the end is known; call "
-          "torch.cuda.memory._record_memory_history() before the part of the program in question",
+          "tracetool: {}: no history, so only the end is shown; call "
+          "torch.cuda.memory._record_memory_history() before the part to analyze",
           paths[i]);
     }
     inputs.push_back(std::move(input));
@@ -105,7 +111,7 @@ std::vector<memory::Input> read_memory(InputOptions options, std::size_t memory_
   }
   options.paths = traces;
   std::vector<memory::Input> inputs;
-  if (!traces.empty() || !options.ranks.empty()) add_traces(options, memory_mib, output, inputs);
+  if (snapshots.empty() || !traces.empty() || !options.ranks.empty()) add_traces(options, memory_mib, output, inputs);
   add_snapshots(snapshots, inputs);
   return inputs;
 }
@@ -131,10 +137,19 @@ memory::Moment moment_of(const std::string& at) {
   return {memory::Moment::Kind::end_of_step, step};
 }
 
+// Keeps the first `most` rows of each GPU: rows of one file and device are next to each other.
 void limit_rows(ResultTable& table, std::size_t most) {
-  if (table.rows.size() <= most) return;
-  table.notes.push_back(fmt::format("showing {} of {} rows; --limit shows more", most, table.rows.size()));
-  table.rows.resize(most);
+  const std::size_t all = table.rows.size();
+  const bool has_devices = table.columns.size() > 2 && table.columns[2].key == "device";
+  std::size_t count = 0;
+  std::vector<Cell> last;
+  std::erase_if(table.rows, [&](const std::vector<Cell>& row) {
+    const bool is_next = has_devices && (last.empty() || last[0] != row[0] || last[1] != row[2]);
+    if (is_next) count = 0, last = {row[0], row[2]};
+    return ++count > most;
+  });
+  if (table.rows.size() == all) return;
+  table.notes.push_back(fmt::format("showing {} of {} rows; --limit shows more", table.rows.size(), all));
 }
 
 // Writes the format of torch's export_memory_timeline(): [[time in us, ...], [[0, bytes by category, ...], ...]].
@@ -144,7 +159,7 @@ void write_timeline(const std::vector<memory::Input>& inputs, const std::string&
   for (const memory::Input& input : inputs) {
     for (const memory::DeviceMemory& each : input.devices) {
       if (device != nullptr)
-        throw Error(Exit::usage, "--timeline: the file is about one device; give one snapshot of one");
+        throw Error(Exit::usage, "--timeline: the input contains several devices; give a snapshot of one device");
       only = &input;
       device = &each;
     }
@@ -156,6 +171,9 @@ void write_timeline(const std::vector<memory::Input>& inputs, const std::string&
   constexpr Category kNone = Category::unknown;
   constexpr std::array kOrder{Category::parameter,  Category::optimizer_state, kNone, Category::temporary,
                               Category::activation, Category::gradient,        kNone};
+  if (device->first_time_us == snapshot::kNoTime) {
+    throw Error(Exit::bad_content, only->name + ": --timeline needs times, and PyTorch before 2.4 writes none");
+  }
   std::string times, sizes;
   memory::walk_timeline(only->snapshot, device->device,
                         [&](std::size_t, std::int64_t time_us, const memory::BytesByCategory& bytes) {
@@ -186,7 +204,9 @@ void run_mem(const MemOptions& options) {
   tables.push_back(memory::failure_table(inputs));
   tables.push_back(memory::fragmentation_table(inputs));
   if (!options.html.empty()) {
-    const std::string command = "tracetool mem" + inputs_text(*options.inputs) + " --by " + options.by;
+    const std::string compared = options.baseline.empty() ? "" : " --diff " + shell_word(options.baseline);
+    const std::string command = fmt::format("tracetool mem{} --by {} --at {}{}", inputs_text(*options.inputs),
+                                            options.by, options.at, compared);
     const std::string page = report::memory_page_html(inputs, tables, command);
     write_output(options.html, page);
     print_line("{}: {} bytes", options.html == "-" ? "stdout" : options.html, page.size());
@@ -209,12 +229,13 @@ std::function<void()> set_up_mem(CLI::App& app) {
          "category|line|stack|operator|module");
   add_text(app, "--at", options->at, "peak|oom|end|step:N",
            "The moment to show: the peak (default), the first failure, the end, or the end of a step");
-  add_text(app, "--diff", options->baseline, "PATH",
-           "Compare with these snapshots: what is in use now and was not then");
-  add_text(app, "--timeline", options->timeline, "FILE",
-           "Write memory by category over time instead, as torch's export_memory_timeline() does; - is stdout");
-  add_text(app, "--html", options->html, "FILE", "Write an HTML page with a chart to this file instead of text");
-  app.add_option("--limit", options->limit, "Print at most N rows per table (default: 20)")
+  add_text(app, "--diff", options->baseline, "PATH", "Compare with the snapshots in this file or directory");
+  CLI::Option* const timeline =
+      add_text(app, "--timeline", options->timeline, "FILE",
+               "Write memory by category over time instead, as torch's export_memory_timeline() does; - is stdout");
+  add_text(app, "--html", options->html, "FILE", "Write an HTML page with a chart to this file instead of text")
+      ->excludes(timeline);
+  app.add_option("--limit", options->limit, "Print at most N rows per GPU in a text table (default: 20)")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
       ->type_name("N");
   one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json|md");
@@ -227,7 +248,7 @@ std::function<void()> set_up_mem(CLI::App& app) {
 
 Command mem_command() {
   return {
-      "mem", "Show what GPU memory was full of: at the peak, at a failure, from step to step",
+      "mem", "Show what filled GPU memory at the peak, at a failed allocation, or after a step",
       "Reads the files of torch.cuda.memory._dump_snapshot(). The history is replayed backwards from the blocks in use at\n"
       "its end, so that memory allocated before it counts. The sums are checked: difference_bytes is 0 if they agree.\n"
       "A snapshot is read without executing it: a file that contains Python code is refused.\n"

@@ -1,11 +1,14 @@
 #include "cli/answers/memory/memory_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
 #include "cli/answers/memory/categories.h"
 #include "cli/answers/memory/timeline.h"
 #include "cli/answers/tables/cells.h"
+#include "cli/base/text.h"
 
 namespace cli::memory {
 namespace {
@@ -80,8 +83,8 @@ std::string_view subject_key(GroupBy by) {
 }
 
 std::string_view subject_meaning(GroupBy by) {
-  return by == GroupBy::category ? "What the memory held, by where it was allocated and how long it was kept"
-                                 : "Where the memory was allocated";
+  return by == GroupBy::category ? "Category of the memory, derived from the place of its allocation and its lifetime"
+                                 : "Code that allocated the memory";
 }
 
 constexpr std::size_t kFewestSteps = 3;  // that a history needs for a row of growth
@@ -96,13 +99,13 @@ ResultTable device_table(const std::vector<Input>& inputs) {
        {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the history; empty in files without times"},
        {"before_history_pct", Unit::percent, "Share of the peak that was allocated before the history begins"},
        {"start_bytes", Unit::bytes, "Memory in use at the start of the history"},
-       {"end_bytes", Unit::bytes, "Memory in use at the end"},
+       {"end_bytes", Unit::bytes, "Memory in use at the end of the history"},
        {"reserved_peak_bytes", Unit::bytes, "Peak memory that the allocator reserved from the driver"},
-       {"reserved_end_bytes", Unit::bytes, "Memory reserved at the end"},
+       {"reserved_end_bytes", Unit::bytes, "Memory reserved at the end of the history"},
        {"allocations", Unit::count, "Number of allocations in the history"},
        {"releases", Unit::count, "Number of completed releases in the history"},
        {"segment_allocations", Unit::count, "Number of times that the allocator asked the driver for memory"},
-       {"segment_releases", Unit::count, "Number of times that it returned memory to the driver"},
+       {"segment_releases", Unit::count, "Number of times that the allocator returned memory to the driver"},
        {"out_of_memory", Unit::count, "Number of allocations that failed"},
        {"difference_bytes", Unit::bytes,
         "Start plus allocations minus releases minus end; 0 if the history is complete"}});
@@ -116,6 +119,10 @@ ResultTable device_table(const std::vector<Input>& inputs) {
              bytes_cell(m.segment_allocations), bytes_cell(m.segment_frees), bytes_cell(m.failures.size()),
              Cell(m.difference_bytes));
       table.rows.push_back(std::move(row));
+      if (m.contradictions != 0) {
+        table.notes.push_back(fmt::format("{}, GPU {}: {} contradict others; the history is incomplete or damaged",
+                                          input.name, m.device, count_text(m.contradictions, "entry", "entries")));
+      }
     }
   }
   return table;
@@ -152,6 +159,8 @@ std::optional<std::vector<LiveBlock>> blocks_at(const Input& input, const Device
   return in_state(ends[moment.step]);
 }
 
+std::string no_moment(const Input& input) { return input.name + ": the history has no such moment"; }
+
 std::uint64_t total_of(const std::vector<LiveBlock>& blocks) {
   std::uint64_t bytes = 0;
   for (const LiveBlock& block : blocks) bytes += block.bytes;
@@ -172,7 +181,7 @@ ResultTable in_use_table(const std::vector<Input>& inputs, const Moment& moment,
     for (const DeviceMemory& memory : input.devices) {
       const auto blocks = blocks_at(input, memory, moment);
       if (!blocks) {
-        table.notes.push_back(input.name + ": the history has no such moment");
+        table.notes.push_back(no_moment(input));
         continue;
       }
       const Groups groups = groups_of(input, memory, *blocks, by);
@@ -198,13 +207,16 @@ ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Inp
   table.columns = {{subject_key(by), Unit::text, subject_meaning(by)},
                    {"baseline_bytes", Unit::bytes, "Memory in use at this moment in the baseline"},
                    {"bytes", Unit::bytes, "Memory in use at this moment in the other snapshots"},
-                   {"change_bytes", Unit::bytes, "Difference"}};
+                   {"change_bytes", Unit::bytes, "Memory in use minus the baseline"}};
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> sums;
   const auto add = [&](const std::vector<Input>& from, auto member) {
     for (const Input& input : from) {
       for (const DeviceMemory& memory : input.devices) {
         const auto blocks = blocks_at(input, memory, moment);
-        if (!blocks) continue;
+        if (!blocks) {
+          table.notes.push_back(no_moment(input));
+          continue;
+        }
         for (const auto& [name, group] : groups_of(input, memory, *blocks, by)) sums[name].*member += group.bytes;
       }
     }
@@ -230,7 +242,7 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
       {{subject_key(by), Unit::text, subject_meaning(by)},
        {"growth_bytes_per_step", Unit::bytes, "Median growth from the end of a step to the end of the next"},
        {"growth_bytes", Unit::bytes, "Growth from the end of the first step to the end of the last"},
-       {"grew_in_steps", Unit::count, "Number of steps in which it grew"},
+       {"grew_in_steps", Unit::count, "Number of steps in which the group grew"},
        {"steps", Unit::count, "Number of steps after the first"}});
   for (const Input& input : inputs) {
     for (const DeviceMemory& memory : input.devices) {
@@ -278,8 +290,8 @@ ResultTable failure_table(const std::vector<Input>& inputs) {
   ResultTable table;
   table.name = "out_of_memory";
   table.columns =
-      with_device({{"line", Unit::text, "Where the memory was asked for"},
-                   {"asked_bytes", Unit::bytes, "Memory that was asked for"},
+      with_device({{"line", Unit::text, "Line of code that requested the memory"},
+                   {"asked_bytes", Unit::bytes, "Requested memory"},
                    {"device_free_bytes", Unit::bytes, "Free memory of the device, as the driver reported it"},
                    {"in_use_bytes", Unit::bytes, "Requested memory in use"},
                    {"reserved_bytes", Unit::bytes, "Memory reserved from the driver"},

@@ -108,7 +108,7 @@ inline std::uint64_t Pickle::number(std::size_t bytes) {
 inline void Pickle::recall(std::uint64_t number) {
   const std::uint32_t known = number < memo_.size() ? memo_[number] : kDropped;
   if (known == kDropped) {
-    fail(number < memo_.size() ? "an object is used twice that a snapshot has once"
+    fail(number < memo_.size() ? "an object that occurs once in a snapshot is used twice"
                                : "an object is used before it is made");
   }
   constexpr Value::Type kTypes[] = {Value::none, Value::list, Value::dict, Value::tuple, Value::text};
@@ -140,7 +140,7 @@ void Pickle::step(unsigned char code) {
   switch (code) {
     case kProtocol:
       if (const std::uint64_t protocol = number(1); protocol < 2 || protocol > 5) {
-        fail(fmt::format("pickle protocol {}; known are 2 to 5", protocol));
+        fail(fmt::format("pickle protocol {} is not supported; expected 2 to 5", protocol));
       }
       return;
     case kFrame:
@@ -215,7 +215,7 @@ void Pickle::step(unsigned char code) {
                         "something else and is not read further",
                         name));
       }
-      fail(fmt::format("instruction 0x{:02x} is not known", code));
+      fail(fmt::format("unknown instruction 0x{:02x}", code));
   }
 }
 
@@ -323,7 +323,7 @@ std::uint32_t Pickle::packed(const Value& value) {
 
 void Pickle::remember(std::uint64_t number) {
   if (stack_.empty()) fail("values are missing");
-  if (number > memo_.size() || number >= kMostMemo) fail("a number of an object that is too high");
+  if (number > memo_.size() || number >= kMostMemo) fail("an object number is too high");
   if (number == memo_.size()) memo_.push_back(kDropped);
   const Value& value = stack_.back();
   memo_[number] = packed(value);
