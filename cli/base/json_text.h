@@ -145,7 +145,7 @@ class JsonWriter {
   // Writes an array of texts or numbers.
   template <typename List>
   void array(std::string_view key, const List& list) {
-    array(key, list, [this](const auto& item) { members({}, item); });
+    array(key, list, [this](const auto& item) { this->members({}, item); });
   }
 
  private:
