@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "cli/answers/memory/categories.h"
 #include "cli/answers/memory/timeline.h"
@@ -54,9 +55,10 @@ struct Group {
 constexpr std::string_view kBeforeText = "before the history";
 constexpr std::string_view kNoStackText = "no stack in the history";
 
-std::string subject_of(const LiveBlock& block, Subjects& subjects, Parts& parts, GroupBy by) {
+// `parts` is null unless memory is grouped by category.
+std::string subject_of(const LiveBlock& block, Subjects& subjects, Parts* parts, GroupBy by) {
   if (by == GroupBy::category) {
-    const Category category = parts.category_of(block);
+    const Category category = parts->category_of(block);
     return std::string(category == Category::unknown && block.entry == LiveBlock::kBefore ? kBeforeText
                                                                                           : category_name(category));
   }
@@ -134,9 +136,10 @@ using Groups = std::map<std::string, Group>;
 
 Groups groups_of(const Input& input, const DeviceMemory& memory, const std::vector<LiveBlock>& blocks, GroupBy by) {
   Subjects subjects(input.snapshot.catalog, by);
-  Parts parts(input.snapshot, memory.device);
+  std::optional<Parts> parts;
+  if (by == GroupBy::category) parts.emplace(input.snapshot, memory.device);
   Groups groups;
-  for (const LiveBlock& block : blocks) groups[subject_of(block, subjects, parts, by)].add(block);
+  for (const LiveBlock& block : blocks) groups[subject_of(block, subjects, parts ? &*parts : nullptr, by)].add(block);
   return groups;
 }
 
@@ -246,12 +249,12 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
        {"steps", Unit::count, "Number of steps after the first"}});
   for (const Input& input : inputs) {
     for (const DeviceMemory& memory : input.devices) {
-      const std::vector<std::size_t> ends = Parts(input.snapshot, memory.device).step_ends();
+      Parts parts(input.snapshot, memory.device);
+      const std::vector<std::size_t> ends = parts.step_ends();
       if (ends.size() < kFewestSteps) continue;
       std::map<std::string, std::int64_t> now;
       std::map<std::string, std::vector<std::int64_t>> levels;  // at the end of each step
       Subjects subjects(input.snapshot.catalog, by);
-      Parts parts(input.snapshot, memory.device);
       std::size_t step = 0;
       const auto end_steps_before = [&](std::size_t state) {
         for (; step < ends.size() && ends[step] < state; ++step) {
@@ -265,7 +268,7 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
                   [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
                     end_steps_before(state);
                     const auto bytes = static_cast<std::int64_t>(block.bytes);
-                    now[subject_of(block, subjects, parts, by)] += is_added ? bytes : -bytes;
+                    now[subject_of(block, subjects, &parts, by)] += is_added ? bytes : -bytes;
                   });
       end_steps_before(LiveBlock::kNever);
       for (const auto& [name, level] : levels) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "cli/base/error.h"
@@ -105,23 +106,66 @@ inline std::uint64_t Pickle::number(std::size_t bytes) {
   return value;
 }
 
-inline void Pickle::recall(std::uint64_t number) {
+namespace {
+
+// A memo entry that is not kDropped, as a value.
+inline Value unpacked(std::uint32_t known) {
+  static constexpr std::array<Value, 16> kHeads = [] {
+    std::array<Value, 16> heads{};
+    heads[kList].type = Value::list;
+    heads[kDict].type = Value::dict;
+    heads[kTupleObject].type = Value::tuple;
+    heads[kString].type = Value::text;
+    for (std::uint32_t type = kMade; type < heads.size(); ++type) {
+      heads[type] = {Value::made, static_cast<std::uint8_t>(type - kMade), 0};
+    }
+    return heads;
+  }();
+  Value value = kHeads[known >> kMemoBits];
+  value.bits = known & (kMostMemo - 1);
+  return value;
+}
+
+}  // namespace
+
+void Pickle::recall(std::uint64_t number) {
   const std::uint32_t known = number < memo_.size() ? memo_[number] : kDropped;
   if (known == kDropped) {
     fail(number < memo_.size() ? "an object that occurs once in a snapshot is used twice"
                                : "an object is used before it is made");
   }
-  constexpr Value::Type kTypes[] = {Value::none, Value::list, Value::dict, Value::tuple, Value::text};
-  const std::uint32_t type = known >> kMemoBits, bits = known & (kMostMemo - 1);
-  push(type < kMade ? Value{kTypes[type], 0, bits} : Value{Value::made, static_cast<std::uint8_t>(type - kMade), bits});
+  push(unpacked(known));
 }
 
-// Executes consecutive references at once. Most of a snapshot consists of references to frames.
+// Most of a snapshot consists of references to frames, so consecutive ones are executed in a loop of their own.
 void Pickle::recall_several() {
-  do {
-    const bool is_long = static_cast<unsigned char>(*at_++) == kGet4;
-    recall(number(is_long ? 4 : 1));
-  } while (at_ != end_ && (static_cast<unsigned char>(*at_) == kGet4 || static_cast<unsigned char>(*at_) == kGet1));
+  constexpr std::size_t kLongest = 5;  // bytes of an instruction
+  std::array<Value, 64> values;        // not cleared
+  std::size_t count = 0;
+  const char* at = at_;
+  const std::uint32_t* const memo = memo_.data();
+  const std::size_t memos = memo_.size();
+  while (count < values.size() && static_cast<std::size_t>(end_ - at) >= kLongest) {
+    const auto code = static_cast<unsigned char>(*at);
+    std::uint32_t number = 0;
+    std::ptrdiff_t length = 0;
+    if (code == kGet4) {
+      std::memcpy(&number, at + 1, sizeof number);
+      length = 5;
+    } else if (code == kGet1) {
+      number = static_cast<unsigned char>(at[1]);
+      length = 2;
+    } else {
+      break;
+    }
+    if (number >= memos || memo[number] == kDropped) break;
+    values[count++] = unpacked(memo[number]);
+    at += length;
+  }
+  at_ = at;
+  if (count == 0) return step(static_cast<unsigned char>(*at_));  // at the end of the window, or an error
+  if (stack_.size() + count > stack_.capacity()) grow();
+  stack_.insert(stack_.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 Value Pickle::run() {

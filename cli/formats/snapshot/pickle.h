@@ -1,6 +1,7 @@
 // Executes the instructions of Python pickles (protocols 2 to 5) that build data, and rejects all others. It is
 // independent of the content: a Builder converts finished dictionaries and lists.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,8 +19,8 @@ struct Value {
 
   Type type = none;
   std::uint8_t kind = 0;  // made: kind of the result, chosen by the builder
-  std::uint64_t bits =
-      0;  // boolean, integer: the number; text: StringId; list, dict: index of the object; made: the id
+  // boolean, integer: the number; text: StringId; tuple, list, dict: index of the object; made: the id
+  std::uint64_t bits = 0;
 
   bool is(Type wanted) const { return type == wanted; }
 };
@@ -91,6 +92,7 @@ class Pickle {
   std::vector<Object> objects_;
   std::vector<std::uint64_t> free_objects_;
   std::vector<std::uint32_t> memo_;  // packed()
+  std::array<Value, 64> recalled_;   // scratch memory of recall_several()
 };
 
 }  // namespace cli::snapshot
