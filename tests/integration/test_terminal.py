@@ -60,7 +60,7 @@ def main():
         diagnose = [options.tracetool, "diagnose", traces]
         plain = run(diagnose).stdout
         shown = on_terminal(200, diagnose)[0]
-        check("straggler (high)" in plain and ESCAPES.sub("", shown) == plain and "\x1b[31m1. " in shown, "findings have the color of their severity", shown[:300])
+        check(" (high)" in plain and ESCAPES.sub("", shown) == plain and "\x1b[31m1. " in shown, "findings have the color of their severity", shown[:300])
         check(on_terminal(200, diagnose, NO_COLOR="1")[0] == plain, "NO_COLOR")
         check(on_terminal(200, diagnose, TERM="dumb")[0] == plain, "a terminal without escape sequences")
         check(on_terminal(200, [*diagnose, "--color", "never"])[0] == plain, "--color never")
