@@ -38,8 +38,8 @@ CommunicatorEntry* find(const void* communicator, bool add) {
   return nullptr;
 }
 
-// Not in thread-local storage, of which a library that is loaded late has little. A thread that ends within a group
-// leaves its list in use. Initially all zero, so it takes no space in the file.
+// These lists are not in thread-local storage, because a library that is loaded late has little of it. A thread that
+// ends within a group leaves its list in use. All members are zero at first, so the lists take no space in the file.
 struct Awaited {
   static constexpr std::size_t kMost = 64;
   std::atomic<bool> taken;

@@ -18,8 +18,8 @@ namespace {
 
 enum NcclResult : int { kNcclSuccess = 0, kNcclSystemError = 2, kNcclInProgress = 7 };
 
-// Marks one call: during its lifetime, NVTX ranges on this thread belong to it. A library whose ranges we receive gets
-// its records from them; records for other libraries are made here, before the call is passed on.
+// Marks one call. NVTX ranges that begin on this thread before the destructor belong to it. If the agent receives the
+// NVTX ranges of the library, it makes records from them. Otherwise it makes records here, before it passes the call on.
 class InsideNccl {
  public:
   InsideNccl(NcclLibrary& library, InterposedCall& call) noexcept : library_(library), call_(call) {

@@ -94,7 +94,7 @@ bool describe(const link_map* map, void* witness, NcclLibrary& library) {
   void* handle = handle_of(map->l_name);
   if (handle == nullptr) return false;
   for (std::size_t i = 0; i < kNcclFunctions; ++i) {
-    // Only the library's own functions, because the search may also find ours.
+    // Accepts only the library's own functions, because the search may also find the agent's.
     void* function = symbol_in(handle, kNames[i]);
     LoadedObject object;
     const bool is_own = function != nullptr && object_of(function, object) && object.map == map;
@@ -138,7 +138,7 @@ void remember(const LoadedObject& caller, NcclLibrary* library) {
 NcclLibrary* resolve(const void* address) {
   static constinit std::atomic<bool> s_once{false};
   LoadedObject caller;
-  // In a forked child, because a thread that does not exist there may have held it.
+  // Releases the lock in a forked child: a thread that does not exist there may have held it.
   if (!s_once.exchange(true)) pthread_atfork(nullptr, nullptr, [] { s_lock.unlock(); });
   if (!object_of(address, caller)) return nullptr;
   void* witness = find_witness(caller.map);

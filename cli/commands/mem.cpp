@@ -172,7 +172,9 @@ void write_timeline(const std::vector<memory::Input>& inputs, const std::string&
   constexpr std::array kOrder{Category::parameter,  Category::optimizer_state, kNone, Category::temporary,
                               Category::activation, Category::gradient,        kNone};
   if (device->first_time_us == snapshot::kNoTime) {
-    throw Error(Exit::bad_content, only->name + ": --timeline needs times, and PyTorch before 2.4 writes none");
+    throw Error(
+        Exit::bad_content,
+        only->name + ": --timeline needs times, and this file contains none; older versions of PyTorch write none");
   }
   std::string times, sizes;
   memory::walk_timeline(only->snapshot, device->device,

@@ -19,7 +19,7 @@ namespace cli {
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& text, const std::string& type,
                       const std::string& help);
 
-// Adds an option whose value is a list of words with commas. It may be repeated.
+// Adds an option with a list of words, separated by commas, as its value. It may be repeated.
 void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& words, const std::string& type,
               const std::string& help);
 

@@ -22,7 +22,7 @@ enum class Part : std::uint8_t { unknown, setup, forward, backward, optimizer };
 //
 // setup:     the stack has a frame of torch/nn/init.py, or of Module._apply, which to() and cuda() call
 // optimizer: the stack has a frame of torch/optim, which wraps every optimizer's step; or the time lies within an
-//            annotation Optimizer.step (PyTorch 2.4 and newer)
+//            annotation Optimizer.step of newer versions of PyTorch
 // backward:  the stack has a frame of the autograd engine, or of a Python function named backward; or it is empty and
 //            the history has Python frames only, because the threads of the engine have no Python frames
 // forward:   the stack has a frame of a call of a Module, or of a Python function named forward

@@ -29,6 +29,9 @@ std::optional<std::int64_t> integer_of(std::string_view args, std::string_view k
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+// Returns false for amounts that no device has. They come from damaged files, and their sums could overflow.
+bool is_size(std::int64_t bytes) { return std::abs(bytes / 2) < std::int64_t{1} << 50; }
+
 // Parses Kineto's name of a Python function: "train.py(12): step". Returns false for other names.
 bool is_python(std::string_view name, StackFrame& frame, Strings& strings) {
   const std::size_t open = name.find('('), close = name.find("): ");
@@ -72,12 +75,14 @@ class TraceMemory::OfProcess {
     const std::string_view args = facts.foreign(scratch);
     const auto bytes = integer_of(args, "\"Bytes\"");
     const auto address = integer_of(args, "\"Addr\"");
-    if (!bytes || !address || *bytes == 0) return;
+    if (!bytes || !address || *bytes == 0 || !is_size(*bytes)) return;
     OfDevice& device = devices_[totals.device];
-    if ((totals.has & AllocatorFacts::kReserved) != 0) reserve(event, totals.reserved_bytes, device);
+    if ((totals.has & AllocatorFacts::kReserved) != 0 && is_size(totals.reserved_bytes))
+      reserve(event, totals.reserved_bytes, device);
     change(event, static_cast<std::uint64_t>(*address), static_cast<std::uint64_t>(std::abs(*bytes)), *bytes > 0,
            device);
-    if ((totals.has & AllocatorFacts::kAllocated) != 0) device.allocated_bytes = totals.allocated_bytes;
+    if ((totals.has & AllocatorFacts::kAllocated) != 0 && is_size(totals.allocated_bytes))
+      device.allocated_bytes = totals.allocated_bytes;
   }
 
   void driver(const Event& event, const MemoryFacts& facts) {

@@ -252,7 +252,7 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
       Parts parts(input.snapshot, memory.device);
       const std::vector<std::size_t> ends = parts.step_ends();
       if (ends.size() < kFewestSteps) continue;
-      std::map<std::string, std::int64_t> now;
+      std::map<std::string, std::uint64_t> now;
       std::map<std::string, std::vector<std::int64_t>> levels;  // at the end of each step
       Subjects subjects(input.snapshot.catalog, by);
       std::size_t step = 0;
@@ -260,15 +260,14 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
         for (; step < ends.size() && ends[step] < state; ++step) {
           for (const auto& [name, bytes] : now) {
             levels[name].resize(ends.size());
-            levels[name][step] = bytes;
+            levels[name][step] = static_cast<std::int64_t>(bytes);
           }
         }
       };
       walk_blocks(input.snapshot, memory.device,
                   [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
                     end_steps_before(state);
-                    const auto bytes = static_cast<std::int64_t>(block.bytes);
-                    now[subject_of(block, subjects, &parts, by)] += is_added ? bytes : -bytes;
+                    now[subject_of(block, subjects, &parts, by)] += is_added ? block.bytes : 0 - block.bytes;
                   });
       end_steps_before(LiveBlock::kNever);
       for (const auto& [name, level] : levels) {

@@ -66,19 +66,21 @@ class Live {
   std::uint64_t bytes_ = 0;
 };
 
-std::int64_t reserved_change(const Entry& entry) {
-  const auto bytes = static_cast<std::int64_t>(entry.bytes);
+// Sums are computed modulo 2^64, so that damaged sizes cannot overflow.
+std::uint64_t reserved_change(const Entry& entry) {
   switch (entry.action) {
     case Action::segment_alloc:
     case Action::segment_map:
-      return bytes;
+      return entry.bytes;
     case Action::segment_free:
     case Action::segment_unmap:
-      return -bytes;
+      return 0 - entry.bytes;
     default:
       return 0;
   }
 }
+
+std::uint64_t not_negative(std::uint64_t sum) { return static_cast<std::int64_t>(sum) < 0 ? 0 : sum; }
 
 void count(const Entry& entry, DeviceMemory& memory) {
   if (entry.time_us != snapshot::kNoTime) {
@@ -97,26 +99,25 @@ DeviceMemory replay_device(const Snapshot& snapshot, std::int64_t device) {
   memory.device = device;
   memory.states = history.size();
   Live live(snapshot, device);
-  std::int64_t reserved = 0;
+  std::uint64_t reserved = 0;
   for (const snapshot::Segment& segment : snapshot.segments) {
-    if (segment.device == device) reserved += static_cast<std::int64_t>(segment.bytes);
+    if (segment.device == device) reserved += segment.bytes;
   }
   memory.end_bytes = live.bytes();
-  memory.reserved_end_bytes = static_cast<std::uint64_t>(reserved);
+  memory.reserved_end_bytes = reserved;
   const auto reached = [&](std::size_t state, std::int64_t time_us) {
     if (live.bytes() >= memory.peak_bytes) {
       memory.peak_bytes = live.bytes();
       memory.peak_state = state;
       memory.peak_time_us = time_us;
     }
-    memory.reserved_peak_bytes =
-        std::max(memory.reserved_peak_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(reserved, 0)));
+    memory.reserved_peak_bytes = std::max(memory.reserved_peak_bytes, not_negative(reserved));
   };
   history.backward([&](std::size_t index, const Entry& entry) {
     reached(index + 1, entry.time_us);
     count(entry, memory);
     if (entry.action == Action::oom) {
-      const std::uint64_t now = static_cast<std::uint64_t>(std::max<std::int64_t>(reserved, 0));
+      const std::uint64_t now = not_negative(reserved);
       memory.failures.push_back({index, entry.time_us, entry.bytes, entry.address, live.bytes(), now, entry.stack,
                                  memory.allocations + memory.frees == 0});
     }
@@ -131,7 +132,7 @@ DeviceMemory replay_device(const Snapshot& snapshot, std::int64_t device) {
   std::reverse(memory.failures.begin(), memory.failures.end());
   memory.peak_blocks = blocks_in_use(snapshot, device, memory.peak_state);
   memory.start_bytes = live.bytes();
-  memory.reserved_start_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(reserved, 0));
+  memory.reserved_start_bytes = not_negative(reserved);
   memory.difference_bytes =
       static_cast<std::int64_t>(memory.start_bytes + memory.allocated_bytes - memory.freed_bytes - memory.end_bytes);
   return memory;
@@ -152,9 +153,10 @@ std::vector<DeviceMemory> replay(const Snapshot& snapshot) {
 
 std::vector<LiveBlock> blocks_in_use(const Snapshot& snapshot, std::int64_t device, std::size_t state) {
   Live live(snapshot, device);
-  std::unordered_map<std::uint64_t, LiveBlock> sought;  // blocks of the state whose allocation is not found yet
+  // Blocks of the state that were allocated by an entry which the walk has not reached yet
+  std::unordered_map<std::uint64_t, LiveBlock> unresolved;
   std::vector<LiveBlock> found;
-  const auto start = [&] { sought = std::move(live.by_address()); };
+  const auto start = [&] { unresolved = std::move(live.by_address()); };
   bool started = false;
   history_of(snapshot, device).backward([&](std::size_t index, const Entry& entry) {
     if (!started && index + 1 == state) start(), started = true;
@@ -163,18 +165,18 @@ std::vector<LiveBlock> blocks_in_use(const Snapshot& snapshot, std::int64_t devi
       if (entry.action == Action::free_completed) live.undo_release(index, entry);
       return true;
     }
-    if (entry.action != Action::alloc) return !sought.empty();
-    const auto block = sought.find(entry.address);
-    if (block == sought.end()) return true;
+    if (entry.action != Action::alloc) return !unresolved.empty();
+    const auto block = unresolved.find(entry.address);
+    if (block == unresolved.end()) return true;
     block->second.entry = index;
     block->second.time_us = entry.time_us;
     if (entry.stack != 0) block->second.stack = entry.stack;
     found.push_back(block->second);
-    sought.erase(block);
-    return !sought.empty();
+    unresolved.erase(block);
+    return !unresolved.empty();
   });
   if (!started) start();
-  for (const auto& [address, block] : sought) found.push_back(block);
+  for (const auto& [address, block] : unresolved) found.push_back(block);
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
   return found;
 }

@@ -1,4 +1,4 @@
-// fp32-matmul: float32 matrix multiplications and convolutions without tensor cores, on a GPU whose tensor cores support TF32
+// fp32-matmul: float32 matrix multiplications and convolutions without tensor cores, on a GPU with tensor cores for TF32
 // (compute capability 8.0 and up).
 #include "cli/answers/rules/work_rule.h"
 #include "cli/answers/tables/gpu_peaks.h"
@@ -87,7 +87,7 @@ RuleEntry fp32_matmul_rule() {
   return rule_entry<Fp32Matmul>(
       {.name = "fp32-matmul",
        .fires =
-           "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU whose tensor cores support TF32",
+           "float32 matrix multiplications without tensor cores take more than 5 % of the time, on a GPU with tensor cores for TF32",
        .source =
            "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
        .needs = WorkRule::needs()});

@@ -400,7 +400,7 @@ class GapClaims {
 
  private:
   using Times = std::array<std::int64_t, kGapOwners>;
-  // By IdleCause: who claims this part of the rest of a gap
+  // Owners of the parts that remain of a gap, by IdleCause
   static constexpr std::array<std::optional<GapOwner>, kIdleCauses> kOwners{{{},
                                                                              GapOwner::blocking_copy,
                                                                              {},

@@ -6,7 +6,7 @@ namespace cli::rules {
 
 class IdleRule : public Rule {
  public:
-  // It fires for a device whose idle time is more than 1 / `share` of the diagnosed time.
+  // The rule fires for a device if its idle time is more than 1 / `share` of the diagnosed time.
   IdleRule(const AnalysisContext& context, std::int64_t share) : Rule(context), share_(share) {}
 
   void claimed(const ClaimedGap& claim) override {

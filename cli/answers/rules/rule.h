@@ -120,7 +120,7 @@ struct RuleEntry {
   std::string_view source{};               // a document that users can open; "" if none
   std::vector<RuleInput> inputs{};         // the rule is not checked without them
   std::vector<std::string_view> tables{};  // tables that the rule reads
-  ObserverNeeds needs{};                   // for gap_owner: those of GapClaims
+  ObserverNeeds needs{};                   // with gap_owner: the needs of GapClaims
   std::optional<GapOwner> gap_owner{};     // owner of the idle time that the rule judges
   std::unique_ptr<Rule> (*make)(const AnalysisContext& context) = nullptr;  // the context must outlive the rule
 };

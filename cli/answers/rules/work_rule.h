@@ -69,7 +69,7 @@ class ExposedWork {
 
 class WorkRule : public Rule {
  public:
-  // It fires if the work of a device runs alone for more than 1 / `share` of the diagnosed time.
+  // The rule fires if the work of a device runs alone for more than 1 / `share` of the diagnosed time.
   WorkRule(const AnalysisContext& context, std::int64_t share)
       : Rule(context), share_(share), activity_(context.catalog), exposed_(context.windows) {}
   static ObserverNeeds needs() { return {.kinds = HostActivity::kinds()}; }

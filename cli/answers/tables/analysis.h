@@ -168,7 +168,7 @@ class Analysis : public TraceObserver {
 
  protected:
   bool by(GroupBy by) const { return context_.keys.by == by; }
-  // Returns the process whose rows it belongs to if rows stand for ranks, else 0.
+  // Returns the process if the table has rows per rank; otherwise 0, because all processes share their rows.
   ProcessId group_of(ProcessId process) const { return by(GroupBy::rank) ? process : 0; }
   std::string_view name_of(StringId id) const { return context_.catalog.strings[id]; }
   // Return the first cells of a row: those of process_columns(), rank_columns(), step_columns() and device_columns().

@@ -35,7 +35,7 @@ inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of t
 inline constexpr Column kStepColumn{
     "step", Unit::number, "Number of the training step, from the program or counted if the program names none"};
 
-// The first columns of tables whose rows stand for ranks only with --by rank.
+// Returns the first columns of a table that has rows per rank only with --by rank.
 inline std::vector<Column> rank_columns(RowKeys keys) {
   return keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
 }

@@ -25,7 +25,7 @@ void History::add(const Entry& entry) {
   std::string& out = chunks_.back();
   out += static_cast<char>(entry.action);
   for (const std::uint64_t value :
-       {difference(entry.address, last_.address), entry.bytes, difference(entry.stream, last_.stream),
+       {difference(entry.address, last_.address), entry.bytes,
         difference(static_cast<std::uint64_t>(entry.time_us), static_cast<std::uint64_t>(last_.time_us)),
         std::uint64_t{entry.stack}}) {
     protozero::add_varint_to_buffer(&out, value);
@@ -43,7 +43,6 @@ void History::decode(std::size_t chunk, std::vector<Entry>& entries) const {
     last.action = static_cast<Action>(*at++);
     last.address = sum(last.address, protozero::decode_varint(&at, end));
     last.bytes = protozero::decode_varint(&at, end);
-    last.stream = sum(last.stream, protozero::decode_varint(&at, end));
     last.time_us =
         static_cast<std::int64_t>(sum(static_cast<std::uint64_t>(last.time_us), protozero::decode_varint(&at, end)));
     last.stack = static_cast<std::uint32_t>(protozero::decode_varint(&at, end));

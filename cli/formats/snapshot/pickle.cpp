@@ -268,7 +268,7 @@ void Pickle::grow() {
   stack_.reserve(std::max<std::size_t>(stack_.size() * 2, 4096));
 }
 
-// Pushes an object whose items are the `taken` values on top of the stack, and removes these values.
+// Moves the `taken` topmost values of the stack into a new object, and pushes the object.
 void Pickle::push_object(Value::Type type, std::size_t taken) {
   if (taken > stack_.size()) fail("values are missing");
   std::uint64_t number = objects_.size();

@@ -21,7 +21,6 @@ enum Key : std::uint8_t {
   kAddr,
   kDeviceFree,
   kSize,
-  kStream,
   kTimeUs,
   kFrames,
   kFilename,
@@ -31,48 +30,24 @@ enum Key : std::uint8_t {
   kRequestedSize,
   kAddress,
   kTotalSize,
-  kSegmentType,
-  kIsExpandable,
   kDevice,
   kBlocks,
   kStage,
   kSegments,
   kDeviceTraces,
-  kExternalAnnotations,
-  kAllocatorSettings,
-  kAllocConf,
   kKeys
 };
-constexpr std::array<std::string_view, kKeys> kKeyNames{"",
-                                                        "action",
-                                                        "addr",
-                                                        "device_free",
-                                                        "size",
-                                                        "stream",
-                                                        "time_us",
-                                                        "frames",
-                                                        "filename",
-                                                        "name",
-                                                        "line",
-                                                        "state",
-                                                        "requested_size",
-                                                        "address",
-                                                        "total_size",
-                                                        "segment_type",
-                                                        "is_expandable",
-                                                        "device",
-                                                        "blocks",
-                                                        "stage",
-                                                        "segments",
-                                                        "device_traces",
-                                                        "external_annotations",
-                                                        "allocator_settings",
-                                                        "PYTORCH_CUDA_ALLOC_CONF"};
+constexpr std::array<std::string_view, kKeys> kKeyNames{
+    "",         "action", "addr",  "device_free", "size",           "time_us", "frames",
+    "filename", "name",   "line",  "state",       "requested_size", "address", "total_size",
+    "device",   "blocks", "stage", "segments",    "device_traces"};
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Action::other)> kActions{
     "alloc",         "free_requested", "free_completed",
     "segment_alloc", "segment_free",   "segment_map",
     "segment_unmap", "snapshot",       "oom"};
+
+constexpr std::uint64_t kMostTime = std::uint64_t{1} << 53;  // in us; a larger time is damaged
 
 // Kinds of results into which the builder converts dictionaries and lists.
 enum Made : std::uint8_t {
@@ -175,7 +150,6 @@ class SnapshotBuilder : public Builder {
     active_ = snapshot.catalog.strings.intern("active_allocated");
     pending_free_ = snapshot.catalog.strings.intern("active_pending_free");
     awaiting_free_ = snapshot.catalog.strings.intern("active_awaiting_free");  // in PyTorch's documentation
-    small_ = snapshot.catalog.strings.intern("small");
     start_ = snapshot.catalog.strings.intern("START");
   }
   void use(Pickle& pickle) { pickle_ = &pickle; }
@@ -188,7 +162,6 @@ class SnapshotBuilder : public Builder {
     if (m.has(kState) && m.has(kSize)) return make(result, Made::block, block(m));
     if (m.has(kBlocks) && m.has(kTotalSize)) return make(result, Made::segment, segment(m));
     if (m.has(kStage) && m.has(kTimeUs)) return make(result, Made::annotation, annotation(m));
-    if (m.has(kAllocConf)) snapshot_.allocator_settings = snapshot_.catalog.strings[m.text(kAllocConf)];
     return false;
   }
 
@@ -209,7 +182,7 @@ class SnapshotBuilder : public Builder {
   void finish(const Value& root) {
     if (!root.is(Value::dict)) return;
     const Members m(pickle_->items(root));
-    has_segments_ = m.has(kSegments);
+    has_segments_ = m[kSegments].is(Value::list);
     if (!m.has(kDeviceTraces) || !m[kDeviceTraces].is(Value::list)) return;
     for (const Value& trace : pickle_->items(m[kDeviceTraces])) {
       auto& history = snapshot_.histories.emplace_back();
@@ -253,11 +226,10 @@ class SnapshotBuilder : public Builder {
     Entry entry;
     const auto action = std::find(actions_.begin(), actions_.end(), m.text(kAction));
     entry.action = static_cast<Action>(action - actions_.begin());
-    if (entry.action == Action::other) ++snapshot_.unknown_entries;
     entry.address = m.number(entry.action == Action::oom ? kDeviceFree : kAddr);
     entry.bytes = m.number(kSize);
-    entry.stream = m.number(kStream);
-    entry.time_us = static_cast<std::int64_t>(m.number(kTimeUs, static_cast<std::uint64_t>(kNoTime)));
+    const std::uint64_t time_us = m.number(kTimeUs, kMostTime);
+    entry.time_us = time_us < kMostTime ? static_cast<std::int64_t>(time_us) : kNoTime;
     entry.stack = stack_of(m);
     std::uint64_t index = pending_.size();
     if (free_.empty()) {
@@ -287,12 +259,8 @@ class SnapshotBuilder : public Builder {
 
   std::uint64_t segment(const Members& m) {
     Segment segment;
-    segment.address = m.number(kAddress);
     segment.bytes = m.number(kTotalSize);
     segment.device = static_cast<std::int64_t>(m.number(kDevice));
-    segment.stream = m.number(kStream);
-    segment.small = m.text(kSegmentType) == small_;
-    segment.expandable = m.number(kIsExpandable) != 0;
     segment.first_block = segment_blocks_;
     segment.blocks = snapshot_.blocks.size() - segment_blocks_;
     segment_blocks_ = snapshot_.blocks.size();
@@ -323,7 +291,7 @@ class SnapshotBuilder : public Builder {
   std::vector<std::pair<std::uint64_t, History>> histories_;  // by the number of their list
   std::size_t segment_blocks_ = 0;                            // blocks that belong to segments
   std::vector<StringId> actions_;
-  StringId inactive_ = 0, active_ = 0, pending_free_ = 0, awaiting_free_ = 0, small_ = 0, start_ = 0;
+  StringId inactive_ = 0, active_ = 0, pending_free_ = 0, awaiting_free_ = 0, start_ = 0;
   bool has_segments_ = false;
 };
 
@@ -331,9 +299,11 @@ class SnapshotBuilder : public Builder {
 
 namespace {
 
+// Returns true if the file, which may be compressed, begins like a pickle of protocol 2 or newer.
 bool begins_as_pickle(const std::string& path) {
   char first[3] = {};
-  return is_pickle({first, open_byte_source(path)->read(first, sizeof first)});
+  return open_byte_source(path)->read(first, sizeof first) == sizeof first && first[0] == '\x80' && first[1] >= 2 &&
+         first[1] <= 5;
 }
 
 }  // namespace
@@ -344,10 +314,6 @@ bool is_snapshot_file(const std::string& path) {
   } catch (const Error&) {
     return false;
   }
-}
-
-bool is_pickle(std::string_view first_bytes) {
-  return first_bytes.size() > 2 && first_bytes[0] == '\x80' && first_bytes[1] >= 2 && first_bytes[1] <= 5;
 }
 
 Snapshot read_snapshot(const std::string& path) {

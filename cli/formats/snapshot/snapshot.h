@@ -35,8 +35,7 @@ struct Entry {
   Action action = Action::other;
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t stream = 0;
-  std::int64_t time_us = kNoTime;  // since 1970; kNoTime in files of PyTorch before 2.4
+  std::int64_t time_us = kNoTime;  // since 1970; kNoTime in files of older versions of PyTorch
   StackId stack;
 };
 
@@ -97,12 +96,8 @@ constexpr bool in_use(const Block& block) {
 }
 
 struct Segment {
-  std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::int64_t device = 0;
-  std::uint64_t stream = 0;
-  bool small = false;  // in the pool for blocks up to 1 MiB
-  bool expandable = false;
   std::size_t first_block = 0, blocks = 0;  // in Snapshot::blocks, in order of address
 };
 
@@ -120,9 +115,7 @@ struct Snapshot {
   std::vector<Block> blocks;
   std::vector<History> histories;  // by device
   std::vector<Annotation> annotations;
-  std::string allocator_settings;     // PYTORCH_CUDA_ALLOC_CONF of the process; "" if not set or unknown
-  std::uint64_t unknown_entries = 0;  // number of entries with Action::other
-  bool has_layout = true;             // false if the file contains no segments; blocks are then only amounts in use
+  bool has_layout = true;  // false if the file contains no segments; blocks are then only amounts in use
 
   bool has_history() const {
     for (const History& history : histories) {
@@ -131,9 +124,6 @@ struct Snapshot {
     return false;
   }
 };
-
-// Returns true for the first bytes of a pickle of protocol 2 or newer.
-bool is_pickle(std::string_view first_bytes);
 
 // Returns true if the file, which may be compressed, begins like a pickle. Returns false if it cannot be read.
 bool is_snapshot_file(const std::string& path);

@@ -78,7 +78,7 @@ struct CollectiveCall {
 
 enum class Numbering : std::uint8_t { numbered, counted };
 
-// What the calls of a lane have in common, as far as it determines the lane.
+// The properties by which a call is assigned to a lane. All calls of a lane share them.
 struct LaneKind {
   CommunicatorId communicator = 0;
   Numbering numbering = Numbering::counted;

@@ -11,8 +11,8 @@ using cli::snapshot::History;
 namespace {
 
 bool same(const Entry& a, const Entry& b) {
-  return a.action == b.action && a.address == b.address && a.bytes == b.bytes && a.stream == b.stream &&
-         a.time_us == b.time_us && a.stack == b.stack;
+  return a.action == b.action && a.address == b.address && a.bytes == b.bytes && a.time_us == b.time_us &&
+         a.stack == b.stack;
 }
 
 }  // namespace
@@ -27,7 +27,6 @@ TEST_CASE("snapshot: a history returns the entries that were added, forward and 
       entry.action = static_cast<Action>(random() % 10);
       entry.address = random() >> random() % 64;
       entry.bytes = random() >> random() % 64;
-      entry.stream = i % 3 == 0 ? 0 : random();
       entry.time_us = i % 5 == 0 ? cli::snapshot::kNoTime : static_cast<std::int64_t>(random());
       entry.stack = static_cast<std::uint32_t>(random());
       added.push_back(entry);
