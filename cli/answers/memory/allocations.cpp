@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 #include "cli/answers/tables/launch_ranges.h"
@@ -11,17 +10,6 @@
 
 namespace cli::memory {
 namespace {
-
-// Parses an integer argument of Kineto's "[memory]" events that has no column: "Addr" or "Bytes". `args` is valid JSON.
-std::optional<std::int64_t> integer_of(std::string_view args, std::string_view key) {
-  const std::size_t at = args.find(key);
-  if (at == args.npos) return {};
-  const std::size_t begin = args.find_first_not_of(" :", at + key.size());
-  if (begin == args.npos) return {};
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(args.data() + begin, args.data() + args.size(), value);
-  return error == std::errc() ? std::optional(value) : std::nullopt;
-}
 
 // Returns false for amounts that no device has. They come from damaged files, and their sums could overflow.
 bool is_size(std::int64_t bytes) { return std::abs(bytes / 2) < std::int64_t{1} << 50; }
@@ -41,32 +29,45 @@ bool is_python(std::string_view name, StackFrame& frame, Strings& strings) {
   return true;
 }
 
-std::optional<Change> allocator_change(const Facts& facts, const AllocatorFacts& totals) {
-  if (totals.device_type == 0 || !is_device(totals.device)) return {};
-  std::string scratch;
-  const std::string_view args = facts.foreign(scratch);
-  const auto bytes = integer_of(args, "\"Bytes\"");
-  const auto address = integer_of(args, "\"Addr\"");
-  if (!bytes || !address || *bytes == 0 || !is_size(*bytes)) return {};
-  const auto total = [&](AllocatorFacts::Has has, std::int64_t value) {
-    return (totals.has & has) != 0 && is_size(value) ? std::optional(value) : std::nullopt;
+std::optional<Change> allocator_change(const AllocatorFacts& facts) {
+  const auto known = [&](AllocatorFacts::Has has, std::int64_t value) {
+    return (facts.has & has) != 0 && is_size(value) ? std::optional(value) : std::nullopt;
   };
-  return Change{totals.device,
-                static_cast<std::uint64_t>(*address),
-                static_cast<std::uint64_t>(std::abs(*bytes)),
-                *bytes > 0,
-                total(AllocatorFacts::kAllocated, totals.allocated_bytes),
-                total(AllocatorFacts::kReserved, totals.reserved_bytes)};
+  const auto bytes = known(AllocatorFacts::kBytes, facts.bytes);
+  const bool has_block = facts.is_failure() || (facts.has & AllocatorFacts::kAddress) != 0;
+  if (facts.device_type == 0 || !is_device(facts.device) || bytes.value_or(0) == 0 || !has_block) return {};
+  return Change{.what = facts.is_failure() ? Change::What::failure
+                        : *bytes > 0       ? Change::What::allocation
+                                           : Change::What::release,
+                .device = facts.device,
+                .address = facts.address,
+                .bytes = static_cast<std::uint64_t>(std::abs(*bytes)),
+                .allocated_bytes = known(AllocatorFacts::kAllocated, facts.allocated_bytes),
+                .reserved_bytes = known(AllocatorFacts::kReserved, facts.reserved_bytes),
+                .free_bytes = known(AllocatorFacts::kFree, static_cast<std::int64_t>(facts.free_bytes)),
+                .python = facts.stack};
+}
+
+// Calls visit(frame) from the outermost frame inwards.
+template <typename Visit>
+void each_frame_inwards(const Catalog& catalog, StackId stack, Visit&& visit) {
+  std::vector<StackFrame> frames;
+  for (StackId at = stack; at != 0; at = frames.back().outer) frames.push_back(catalog.stacks[at]);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) visit(*frame);
 }
 
 }  // namespace
 
 std::optional<Change> change_of(const Event& event, const Facts& facts) {
-  if (const auto* totals = facts.get<AllocatorFacts>()) return allocator_change(facts, *totals);
+  if (const auto* allocator = facts.get<AllocatorFacts>()) return allocator_change(*allocator);
   const auto* driver = facts.get<MemoryFacts>();
   if (driver == nullptr || !driver->is_known() || !is_device_memory(driver->memory) || !is_device(driver->device))
     return {};
-  return Change{driver->device, driver->address, event.bytes, !driver->is_release(), {}, {}};
+  return Change{.what = driver->is_release() ? Change::What::release : Change::What::allocation,
+                .is_of_driver = true,
+                .device = driver->device,
+                .address = driver->address,
+                .bytes = event.bytes};
 }
 
 KindSet OpenStacks::kinds() {
@@ -81,12 +82,34 @@ void OpenStacks::event(const Event& event) {
            {slice_end(event, kLatest_ns), event.name, event.kind == Kind::python_function});
 }
 
-StackId OpenStacks::at(TrackId thread, std::int64_t ns, Catalog& names) {
-  std::vector<Open>& open = open_at(thread, ns);
+StackId OpenStacks::stack_of(const Event& event, const Change& change, Catalog& names) {
+  std::vector<Open>& open = open_at(event.track, event.start_ns);
   for (std::size_t i = 0; i < open.size(); ++i) {
     if (!open[i].stack) open[i].stack = intern(open, i, names);
   }
-  return open.empty() ? StackId{} : *open.back().stack;
+  const StackId ranges = open.empty() ? StackId{} : *open.back().stack;
+  if (change.python == 0) return ranges;
+  const auto [known, is_new] = joined_.try_emplace({&names, ranges, change.python});
+  if (is_new) {
+    StackId stack = copied(change.python, names);
+    each_frame_inwards(names, ranges, [&](StackFrame& frame) {
+      frame.outer = stack;
+      stack = names.stacks.intern(frame);
+    });
+    known->second = stack;
+  }
+  return known->second;
+}
+
+// Returns a stack of the trace as a stack of `names`.
+StackId OpenStacks::copied(StackId stack, Catalog& names) const {
+  StackId copy{};
+  each_frame_inwards(trace_, stack, [&](StackFrame& frame) {
+    for (StringId* text : {&frame.name, &frame.file, &frame.path}) *text = names.strings.intern(trace_.strings[*text]);
+    frame.outer = copy;
+    copy = names.stacks.intern(frame);
+  });
+  return copy;
 }
 
 std::vector<OpenStacks::Open>& OpenStacks::open_at(TrackId thread, std::int64_t ns) {

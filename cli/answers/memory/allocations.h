@@ -2,37 +2,48 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "cli/trace/catalog.h"
 
 namespace cli::memory {
 
-// An allocation or a release of device memory.
+// An allocation of device memory, an allocation that failed, or a release.
 struct Change {
+  enum class What : std::uint8_t { allocation, failure, release };
+
+  What what = What::allocation;
+  bool is_of_driver = false;  // else of PyTorch's allocator, which divides memory of the driver
   std::int64_t device = 0;
-  std::uint64_t address = 0, bytes = 0;
-  bool is_allocation = false;
-  std::optional<std::int64_t> allocated_bytes, reserved_bytes;  // totals of PyTorch's allocator after it, if known
+  std::uint64_t address = 0;  // of a failure: 0
+  std::uint64_t bytes = 0;    // allocated, requested or released
+  // Totals of PyTorch's allocator after it, and free memory of the device at a failure; empty if unknown
+  std::optional<std::int64_t> allocated_bytes = {}, reserved_bytes = {}, free_bytes = {};
+  StackId python{};  // Python stack of the call, in the catalogue of the trace; 0 if unknown
 };
 
 // Returns the change that an event contains; nullopt if it contains none:
-// - in profiles: Kineto's "[memory]" instants
-// - in recordings: allocations and releases of the driver (Kind::memory)
+// - in profiles: Kineto's "[memory]" and "[OutOfMemory]" instants
+// - in recordings: the same of PyTorch's allocator (TRACETOOL_TORCH=memory), and allocations and releases of the driver
+//   (TRACETOOL_EVENTS=default,memory)
 std::optional<Change> change_of(const Event& event, const Facts& facts);
 
-// Finds the stack of an allocation: the operators, annotations, ranges and Python functions that are open on its thread.
-// A stack is interned when it is first needed, so that a trace without allocations costs little.
+// Finds the stack of an allocation: the operators, annotations, ranges and Python functions that are open on its thread,
+// and the Python stack in its record. A stack is interned when it is first needed, so that a trace without allocations
+// costs little.
 class OpenStacks {
  public:
   explicit OpenStacks(const Catalog& trace) : trace_(trace), open_(trace.tracks.size()) {}
 
   static KindSet kinds();
-  // Adds the range if the event is one. Events and calls of at() have to be in order of time.
+  // Adds the range if the event is one. Events and calls of stack_of() have to be in order of time.
   void event(const Event& event);
-  // Returns the stack of a thread, interned in `names`; 0 if no range is open. Use one catalogue per thread.
-  StackId at(TrackId thread, std::int64_t ns, Catalog& names);
+  // Returns the stack of a change, interned in `names`; 0 if it is unknown. Use one catalogue per thread. The Python
+  // stack of a record becomes the caller of the outermost range, because ranges have no Python frames.
+  StackId stack_of(const Event& event, const Change& change, Catalog& names);
 
  private:
   struct Open {
@@ -45,9 +56,11 @@ class OpenStacks {
 
   std::vector<Open>& open_at(TrackId thread, std::int64_t ns);
   StackId intern(const std::vector<Open>& open, std::size_t index, Catalog& names) const;
+  StackId copied(StackId stack, Catalog& names) const;
 
   const Catalog& trace_;
-  std::vector<std::vector<Open>> open_;  // by TrackId
+  std::vector<std::vector<Open>> open_;                                     // by TrackId
+  std::map<std::tuple<const Catalog*, StackId, StackId>, StackId> joined_;  // by ranges and Python stack
 };
 
 }  // namespace cli::memory

@@ -14,20 +14,19 @@ using snapshot::Entry;
 
 class TraceMemory::OfProcess {
  public:
-  // `stack` is the stack of an allocation in catalog().
+  // `stack` is in catalog().
   void change(const Event& event, const Change& change, StackId stack) {
-    OfDevice& device = devices_[change.device];
+    OfDevice& device = (change.is_of_driver ? of_driver_ : of_allocator_)[change.device];
     if (change.reserved_bytes) reserve(event, *change.reserved_bytes, device);
-    Entry entry;
-    entry.action = change.is_allocation ? Action::alloc : Action::free_completed;
-    entry.address = change.address;
-    entry.bytes = change.bytes;
-    entry.time_us = event.start_ns / 1000;
-    entry.stack = stack;
-    device.history.add(entry);
-    if (change.is_allocation) {
+    if (change.what == Change::What::failure) {
+      const auto free_bytes = static_cast<std::uint64_t>(change.free_bytes.value_or(0));
+      add({.action = Action::oom, .address = free_bytes, .bytes = change.bytes, .stack = stack}, event, device);
+    } else if (change.what == Change::What::allocation) {
+      add({.action = Action::alloc, .address = change.address, .bytes = change.bytes, .stack = stack}, event, device);
       device.live[change.address] = {change.bytes, stack};
     } else {
+      add({.action = Action::free_completed, .address = change.address, .bytes = change.bytes, .stack = stack}, event,
+          device);
       device.live.erase(change.address);
     }
     if (change.allocated_bytes) device.allocated_bytes = *change.allocated_bytes;
@@ -36,7 +35,8 @@ class TraceMemory::OfProcess {
   Catalog& catalog() { return snapshot_.catalog; }
 
   snapshot::Snapshot finish() {
-    for (auto& [number, device] : devices_) {
+    // The allocator divides memory of the driver, so its blocks are a part of the driver's.
+    for (auto& [number, device] : of_allocator_.empty() ? of_driver_ : of_allocator_) {
       const auto index = static_cast<std::size_t>(number);
       if (snapshot_.histories.size() <= index) snapshot_.histories.resize(index + 1);
       std::uint64_t in_use = 0;
@@ -73,19 +73,22 @@ class TraceMemory::OfProcess {
     std::int64_t reserved_bytes = 0;
   };
 
-  void reserve(const Event& event, std::int64_t total, OfDevice& device) {
-    const std::int64_t change = device.reserved_bytes == 0 ? 0 : total - device.reserved_bytes;
-    device.reserved_bytes = total;
-    if (change == 0) return;
-    Entry entry;
-    entry.action = change > 0 ? Action::segment_alloc : Action::segment_free;
-    entry.bytes = static_cast<std::uint64_t>(std::abs(change));
+  static void add(Entry entry, const Event& event, OfDevice& device) {
     entry.time_us = event.start_ns / 1000;
     device.history.add(entry);
   }
 
+  static void reserve(const Event& event, std::int64_t total, OfDevice& device) {
+    const std::int64_t change = device.reserved_bytes == 0 ? 0 : total - device.reserved_bytes;
+    device.reserved_bytes = total;
+    if (change == 0) return;
+    add({.action = change > 0 ? Action::segment_alloc : Action::segment_free,
+         .bytes = static_cast<std::uint64_t>(std::abs(change))},
+        event, device);
+  }
+
   snapshot::Snapshot snapshot_;
-  std::map<std::int64_t, OfDevice> devices_;
+  std::map<std::int64_t, OfDevice> of_allocator_, of_driver_;  // by device
 };
 
 TraceMemory::TraceMemory(const Catalog& catalog) : catalog_(catalog), stacks_(catalog) {
@@ -101,7 +104,7 @@ void TraceMemory::event(const Event& event, const Facts& facts) {
   const auto change = change_of(event, facts);
   if (!change) return;
   OfProcess& process = *processes_[catalog_.tracks[event.track].process];
-  process.change(event, *change, stacks_.at(event.track, event.start_ns, process.catalog()));
+  process.change(event, *change, stacks_.stack_of(event, *change, process.catalog()));
 }
 
 std::vector<snapshot::Snapshot> TraceMemory::finish() {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "cli/answers/memory/subjects.h"
 
@@ -44,30 +46,32 @@ void Holders::event(const Event& event, const Facts& facts) {
   if (!has_memory_[process]) return;
   stacks_.event(event);
   const auto change = change_of(event, facts);
-  if (!change) return;
-  Device& device = devices_[{process, change->device}];
+  if (!change || change->what == Change::What::failure) return;
+  const bool is_allocation = change->what == Change::What::allocation;
+  Device& device = devices_[{process, change->device, change->is_of_driver}];
   hold(process, device, event.start_ns);
   const auto found = device.live.find(change->address);
   if (found != device.live.end()) {  // a release, or an allocation whose release is missing
     device.sums.remove(found->second.stack, found->second.bytes);
     device.live.erase(found);
   }
-  if (change->is_allocation) {
-    const StackId stack = stacks_.at(event.track, event.start_ns, names_);
+  if (is_allocation) {
+    const StackId stack = stacks_.stack_of(event, *change, names_);
     device.live[change->address] = {change->bytes, stack};
     device.sums.add(stack, change->bytes);
   }
-  device.level += change->is_allocation ? change->bytes : 0 - change->bytes;
+  device.level += is_allocation ? change->bytes : 0 - change->bytes;
   if (change->allocated_bytes) device.level = static_cast<std::uint64_t>(*change->allocated_bytes);
   device.is_known = true;
   device.since_ns = event.start_ns;
 }
 
 void Holders::end_of(ProcessId process) {
-  for (auto at = devices_.lower_bound({process, INT64_MIN}); at != devices_.end() && at->first.first == process; ++at) {
-    hold(process, at->second, std::numeric_limits<std::int64_t>::max());
-    at->second.is_known = false;
-    at->second.live = {};
+  for (auto& [key, device] : devices_) {
+    if (std::get<ProcessId>(key) != process) continue;
+    hold(process, device, std::numeric_limits<std::int64_t>::max());
+    device.is_known = false;
+    device.live = {};
   }
 }
 
@@ -97,8 +101,9 @@ void Holders::hold(ProcessId process, Device& device, std::int64_t to_ns) {
 
 Holders::Device* Holders::finished(ProcessId process, std::int64_t device) {
   end_of(process);
-  const auto found = devices_.find({process, device});
-  return found == devices_.end() ? nullptr : &found->second;
+  const auto found = devices_.lower_bound({process, device, false});
+  const bool is_there = found != devices_.end() && found->first <= Key(process, device, true);
+  return is_there ? &found->second : nullptr;
 }
 
 // Returns the line with the largest sum. `bytes` are by StackId.

@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "cli/answers/memory/allocations.h"
@@ -76,10 +76,11 @@ class Holders {
     std::size_t last_step = 0;                   // index of the newest
     std::vector<std::uint64_t> first_bytes;      // by StackId, at the end of the first step
   };
-  using Key = std::pair<ProcessId, std::int64_t>;
+  // Process, device, and true for memory of the driver. PyTorch's allocator divides memory of the driver.
+  using Key = std::tuple<ProcessId, std::int64_t, bool>;
 
   void hold(ProcessId process, Device& device, std::int64_t to_ns);
-  Device* finished(ProcessId process, std::int64_t device);
+  Device* finished(ProcessId process, std::int64_t device);  // of PyTorch's allocator, else of the driver
   std::optional<Holder> largest(const std::vector<std::int64_t>& bytes) const;
 
   const Catalog& catalog_;
