@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/trace/event_times.h"
@@ -18,19 +19,10 @@ namespace {
 using snapshot::Action;
 using snapshot::Entry;
 
-// Parses an integer argument of Kineto's "[memory]" events that has no column: "Addr" or "Bytes". `args` is valid JSON.
-std::optional<std::int64_t> integer_of(std::string_view args, std::string_view key) {
-  const std::size_t at = args.find(key);
-  if (at == args.npos) return {};
-  const std::size_t begin = args.find_first_not_of(" :", at + key.size());
-  if (begin == args.npos) return {};
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(args.data() + begin, args.data() + args.size(), value);
-  return error == std::errc() ? std::optional(value) : std::nullopt;
-}
-
 // Returns false for amounts that no device has. They come from damaged files, and their sums could overflow.
 bool is_size(std::int64_t bytes) { return std::abs(bytes / 2) < std::int64_t{1} << 50; }
+
+std::uint64_t magnitude(std::int64_t bytes) { return static_cast<std::uint64_t>(std::abs(bytes)); }
 
 // Parses Kineto's name of a Python function: "train.py(12): step". Returns false for other names.
 bool is_python(std::string_view name, StackFrame& frame, Strings& strings) {
@@ -69,29 +61,33 @@ class TraceMemory::OfProcess {
     add_open(open, {end_ns, snapshot_.catalog.stacks.intern(frame)});
   }
 
-  void allocator(const Event& event, const Facts& facts, const AllocatorFacts& totals) {
-    if (totals.device_type == 0 || totals.device < 0) return;
-    std::string scratch;
-    const std::string_view args = facts.foreign(scratch);
-    const auto bytes = integer_of(args, "\"Bytes\"");
-    const auto address = integer_of(args, "\"Addr\"");
-    if (!bytes || !address || *bytes == 0 || !is_size(*bytes)) return;
-    OfDevice& device = devices_[totals.device];
-    if ((totals.has & AllocatorFacts::kReserved) != 0 && is_size(totals.reserved_bytes))
-      reserve(event, totals.reserved_bytes, device);
-    change(event, static_cast<std::uint64_t>(*address), static_cast<std::uint64_t>(std::abs(*bytes)), *bytes > 0,
-           device);
-    if ((totals.has & AllocatorFacts::kAllocated) != 0 && is_size(totals.allocated_bytes))
-      device.allocated_bytes = totals.allocated_bytes;
+  void allocator(const Event& event, const AllocatorFacts& facts) {
+    const bool has_bytes = (facts.has & AllocatorFacts::kBytes) != 0 && is_size(facts.bytes) && facts.bytes != 0;
+    const bool has_block = facts.is_failure() || (facts.has & AllocatorFacts::kAddress) != 0;
+    if (facts.device_type == 0 || facts.device < 0 || !has_bytes || !has_block) return;
+    OfDevice& device = of_allocator_[facts.device];
+    if ((facts.has & AllocatorFacts::kReserved) != 0 && is_size(facts.reserved_bytes))
+      reserve(event, facts.reserved_bytes, device);
+    const StackId stack = stack_of(event, facts.stack);
+    if (facts.is_failure()) {
+      const bool is_known = (facts.has & AllocatorFacts::kFree) != 0;
+      add({.action = Action::oom, .address = is_known ? facts.free_bytes : 0, .bytes = magnitude(facts.bytes)}, event,
+          stack, device);
+    } else {
+      change(event, facts.address, magnitude(facts.bytes), facts.bytes > 0, stack, device);
+    }
+    if ((facts.has & AllocatorFacts::kAllocated) != 0 && is_size(facts.allocated_bytes))
+      device.allocated_bytes = facts.allocated_bytes;
   }
 
   void driver(const Event& event, const MemoryFacts& facts) {
     if (!facts.is_known() || !is_device_memory(facts.memory)) return;
-    change(event, facts.address, event.bytes, !facts.is_release(), devices_[facts.device]);
+    change(event, facts.address, event.bytes, !facts.is_release(), stack_of(event, {}), of_driver_[facts.device]);
   }
 
   snapshot::Snapshot finish() {
-    for (auto& [number, device] : devices_) {
+    // The allocator divides memory of the driver, so its blocks are a part of the driver's.
+    for (auto& [number, device] : of_allocator_.empty() ? of_driver_ : of_allocator_) {
       const auto index = static_cast<std::size_t>(number);
       if (snapshot_.histories.size() <= index) snapshot_.histories.resize(index + 1);
       std::uint64_t in_use = 0;
@@ -139,17 +135,54 @@ class TraceMemory::OfProcess {
     return open_[track];
   }
 
-  void change(const Event& event, std::uint64_t address, std::uint64_t bytes, bool is_allocation, OfDevice& device) {
-    Entry entry;
-    entry.action = is_allocation ? Action::alloc : Action::free_completed;
-    entry.address = address;
-    entry.bytes = bytes;
-    entry.time_us = event.start_ns / 1000;
+  // Returns the operators and ranges that are open on the event's thread. `python` is the Python stack that a recording
+  // contains for the event; it becomes the caller of the outermost range, because ranges have no Python frames.
+  StackId stack_of(const Event& event, StackId python) {
     const std::vector<Open>& open = open_at(event.track, event.start_ns);
-    if (!open.empty()) entry.stack = open.back().stack;
+    const StackId ranges = open.empty() ? StackId{} : open.back().stack;
+    if (python == 0) return ranges;
+    const auto [known, is_new] = joined_.try_emplace({ranges, python});
+    if (is_new) known->second = called_by(ranges, copied(python));
+    return known->second;
+  }
+
+  // Returns a stack of the trace as a stack of the snapshot.
+  StackId copied(StackId stack) {
+    std::vector<StackFrame> frames;
+    for (StackId at = stack; at != 0; at = frames.back().outer) frames.push_back(catalog_.stacks[at]);
+    StackId copy{};
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      for (StringId* text : {&frame->name, &frame->file, &frame->path})
+        *text = snapshot_.catalog.strings.intern(catalog_.strings[*text]);
+      frame->outer = copy;
+      copy = snapshot_.catalog.stacks.intern(*frame);
+    }
+    return copy;
+  }
+
+  // Returns the frames of `inner`, the outermost of them called by `outer`.
+  StackId called_by(StackId inner, StackId outer) {
+    std::vector<StackFrame> frames;
+    for (StackId at = inner; at != 0; at = frames.back().outer) frames.push_back(snapshot_.catalog.stacks[at]);
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      frame->outer = outer;
+      outer = snapshot_.catalog.stacks.intern(*frame);
+    }
+    return outer;
+  }
+
+  static void add(Entry entry, const Event& event, StackId stack, OfDevice& device) {
+    entry.time_us = event.start_ns / 1000;
+    entry.stack = stack;
     device.history.add(entry);
+  }
+
+  void change(const Event& event, std::uint64_t address, std::uint64_t bytes, bool is_allocation, StackId stack,
+              OfDevice& device) {
+    add({.action = is_allocation ? Action::alloc : Action::free_completed, .address = address, .bytes = bytes}, event,
+        stack, device);
     if (is_allocation) {
-      device.live[address] = {bytes, entry.stack};
+      device.live[address] = {bytes, stack};
     } else {
       device.live.erase(address);
     }
@@ -159,17 +192,15 @@ class TraceMemory::OfProcess {
     const std::int64_t change = device.reserved_bytes == 0 ? 0 : total - device.reserved_bytes;
     device.reserved_bytes = total;
     if (change == 0) return;
-    Entry entry;
-    entry.action = change > 0 ? Action::segment_alloc : Action::segment_free;
-    entry.bytes = static_cast<std::uint64_t>(std::abs(change));
-    entry.time_us = event.start_ns / 1000;
-    device.history.add(entry);
+    add({.action = change > 0 ? Action::segment_alloc : Action::segment_free, .bytes = magnitude(change)}, event, {},
+        device);
   }
 
   const Catalog& catalog_;
   snapshot::Snapshot snapshot_;
-  std::vector<std::vector<Open>> open_;  // by TrackId
-  std::map<std::int64_t, OfDevice> devices_;
+  std::vector<std::vector<Open>> open_;                        // by TrackId
+  std::map<std::pair<StackId, StackId>, StackId> joined_;      // by ranges and Python stack
+  std::map<std::int64_t, OfDevice> of_allocator_, of_driver_;  // by device
 };
 
 TraceMemory::TraceMemory(const Catalog& catalog) : catalog_(catalog) {
@@ -185,7 +216,7 @@ KindSet TraceMemory::kinds() {
 
 void TraceMemory::event(const Event& event, const Facts& facts) {
   OfProcess& process = *processes_[catalog_.tracks[event.track].process];
-  if (const auto* totals = facts.get<AllocatorFacts>()) return process.allocator(event, facts, *totals);
+  if (const auto* allocator = facts.get<AllocatorFacts>()) return process.allocator(event, *allocator);
   if (const auto* driver = facts.get<MemoryFacts>()) return process.driver(event, *driver);
   const bool is_range = event.phase == 'X' && catalog_.tracks[event.track].kind == TrackKind::thread;
   if (is_range && event.kind != Kind::memory) process.range(event);

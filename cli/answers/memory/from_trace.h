@@ -10,9 +10,10 @@ namespace cli::memory {
 
 // Collects device memory of all processes of a walk:
 // - from profiles: Kineto's "[memory]" instants, which contain allocations and totals of PyTorch's allocator
-// - from recordings: allocations and releases of the driver (Kind::memory)
+// - from recordings: the same of PyTorch's allocator (TRACETOOL_TORCH=memory), else allocations and releases of the
+//   driver (TRACETOOL_EVENTS=default,memory)
 // The stack of an allocation consists of the operators, annotations, ranges and Python functions that are open on its
-// thread. Memory that was allocated before the trace and is in use at its end is one block without a stack.
+// thread, and of the Python stack in its record. Memory that was allocated before the trace and is in use at its end is one block without a stack.
 class TraceMemory : public EventSink {
  public:
   explicit TraceMemory(const Catalog& catalog);
