@@ -71,8 +71,10 @@ class TraceMemory::OfProcess {
     const StackId stack = stack_of(event, facts.stack);
     if (facts.is_failure()) {
       const bool is_known = (facts.has & AllocatorFacts::kFree) != 0;
-      add({.action = Action::oom, .address = is_known ? facts.free_bytes : 0, .bytes = magnitude(facts.bytes)}, event,
-          stack, device);
+      add({.action = Action::oom,
+           .address = is_known ? facts.free_bytes : snapshot::kUnknownBytes,
+           .bytes = magnitude(facts.bytes)},
+          event, stack, device);
     } else {
       change(event, facts.address, magnitude(facts.bytes), facts.bytes > 0, stack, device);
     }
