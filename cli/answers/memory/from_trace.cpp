@@ -19,7 +19,8 @@ class TraceMemory::OfProcess {
     OfDevice& device = (change.is_of_driver ? of_driver_ : of_allocator_)[change.device];
     if (change.reserved_bytes) reserve(event, *change.reserved_bytes, device);
     if (change.what == Change::What::failure) {
-      const auto free_bytes = static_cast<std::uint64_t>(change.free_bytes.value_or(0));
+      const std::uint64_t free_bytes =
+          change.free_bytes ? static_cast<std::uint64_t>(*change.free_bytes) : snapshot::kUnknownBytes;
       add({.action = Action::oom, .address = free_bytes, .bytes = change.bytes, .stack = stack}, event, device);
     } else if (change.what == Change::What::allocation) {
       add({.action = Action::alloc, .address = change.address, .bytes = change.bytes, .stack = stack}, event, device);
