@@ -231,11 +231,11 @@ class LateAllocations {
     return settled;
   }
 
-  // Sets the purpose of the newest calls of a thread, those of `calls`.
+  // Sets the purpose of the calls of a thread in the time of `calls`.
   void mark(const AllocationCalls& calls, AllocationPurpose purpose) {
     std::deque<Call>& all = processes_[process_of(calls.thread)].calls;
     for (auto at = all.rbegin(); at != all.rend() && at->start_ns >= calls.start_ns; ++at) {
-      if (at->thread == calls.thread) at->purpose = purpose;
+      if (at->thread == calls.thread && at->start_ns < calls.end_ns) at->purpose = purpose;
     }
   }
 

@@ -184,7 +184,7 @@ TEST_CASE("allocation-retries: silent for other allocations and releases") {
       [](MadeProfile& each, double at) {  // a library that releases one buffer and allocates another
         each.op("aten::sort", at + 740, at + 900);
         each.call("cudaMalloc", at + 745, at + 765);
-        each.call("cudaLaunchKernel", at + 766, at + 767);
+        each.kernel("sort", at + 768, at + 769, each.call("cudaLaunchKernel", at + 766, at + 767));
         each.call("cudaFree", at + 770, at + 800);
         each.call("cudaMalloc", at + 831, at + 890);
       },
