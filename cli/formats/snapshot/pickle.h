@@ -56,7 +56,8 @@ class Memo {
   }
 
  private:
-  static constexpr std::uint64_t kChunk = 1 << 16;
+  // 4 MiB, so that the C library returns each chunk to the system
+  static constexpr std::uint64_t kChunk = 1 << 20;
 
   std::vector<std::unique_ptr<std::uint32_t[]>> chunks_;
   std::uint64_t size_ = 0;
