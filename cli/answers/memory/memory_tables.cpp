@@ -358,11 +358,11 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
           }
         }
       };
-      walk_blocks(input.snapshot, memory.device,
-                  [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
-                    end_steps_before(state);
-                    now[subject_of(block, subjects, &parts, by)] += is_added ? block.bytes : 0 - block.bytes;
-                  });
+      const auto changed = [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
+        end_steps_before(state);
+        now[subject_of(block, subjects, &parts, by)] += is_added ? block.bytes : 0 - block.bytes;
+      };
+      walk_blocks(input.snapshot, memory.device, changed, by == GroupBy::category);
       end_steps_before(LiveBlock::kNever);
       for (const auto& [name, level] : levels) {
         std::vector<std::int64_t> steps;

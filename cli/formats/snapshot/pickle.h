@@ -3,7 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,24 +43,6 @@ class Builder {
   // Called when items are appended to the list number `list`. Returns true if the builder stores them. The list then
   // does not store them.
   virtual bool added(std::uint64_t list, const Value* items, std::size_t count) = 0;
-};
-
-// Values by number, dense from 0. It grows without a copy of the values, which would need as much memory again.
-class Memo {
- public:
-  std::uint64_t size() const { return size_; }
-  std::uint32_t& operator[](std::uint64_t number) { return chunks_[number / kChunk][number % kChunk]; }
-  void push_back(std::uint32_t value) {
-    if (size_ % kChunk == 0) chunks_.push_back(std::make_unique_for_overwrite<std::uint32_t[]>(kChunk));
-    (*this)[size_++] = value;
-  }
-
- private:
-  // 4 MiB, so that the C library returns each chunk to the system
-  static constexpr std::uint64_t kChunk = 1 << 20;
-
-  std::vector<std::unique_ptr<std::uint32_t[]>> chunks_;
-  std::uint64_t size_ = 0;
 };
 
 class Pickle {
@@ -122,7 +104,7 @@ class Pickle {
   std::vector<std::size_t> marks_;  // number of values below each mark
   std::vector<Object> objects_;
   std::vector<std::uint64_t> free_objects_;
-  Memo memo_;  // packed()
+  std::deque<std::uint32_t> memo_;  // packed(); a vector would need twice its memory when it grows
   // The instructions of lists of references, and by their ids the values into which the builder converted these lists.
   // Value::none if it does not convert them.
   Strings lists_;
