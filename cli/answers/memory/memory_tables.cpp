@@ -284,7 +284,9 @@ ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& 
       const auto blocks = blocks_at(input, memory, moment);
       if (!blocks) continue;  // a note of the table in_use
       const auto total = static_cast<std::int64_t>(total_of(*blocks));
-      for (const ModuleActivations& module : checkpointing(input.snapshot, memory.device, *blocks)) {
+      const std::vector<ModuleActivations> modules = checkpointing(input.snapshot, memory.device, *blocks);
+      if (modules.empty() || modules.front().freed_bytes == 0) continue;
+      for (const ModuleActivations& module : modules) {
         const bool known = module.calls != 0;
         std::vector<Cell> row = device_cells(input, memory);
         append(row, Cell(module.module), known ? bytes_cell(module.freed_bytes) : Cell(),

@@ -38,7 +38,8 @@ ResultTable all_devices_table(const std::vector<Input>& inputs);
 ResultTable phase_table(const std::vector<Input>& inputs);
 // Returns the memory in use at a moment by device and group, largest groups of a device first.
 ResultTable in_use_table(const std::vector<Input>& inputs, const Moment& moment, GroupBy by);
-// Returns what checkpointing each module would free at a moment. Modules without activations have no rows.
+// Returns what checkpointing each module with activations would free at a moment. A device on which it frees nothing has
+// no rows.
 ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& moment);
 // Compares the memory in use at a moment in two sets of snapshots. Groups are summed over all files and devices.
 ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Input>& baseline, const Moment& moment,
