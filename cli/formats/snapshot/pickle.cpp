@@ -106,7 +106,9 @@ Pickle::Pickle(const std::string& path, Strings& strings, Builder& builder)
       builder_(builder),
       window_(open_byte_source(path), kWindow),
       at_(window_.begin()),
-      end_(window_.end()) {}
+      end_(window_.end()) {
+  grow();
+}
 
 // Reads at most kLongestInstruction bytes beyond the end of the window, which run() notices.
 inline std::uint64_t Pickle::number(std::size_t bytes) {
@@ -210,11 +212,11 @@ void Pickle::step(unsigned char code) {
     case kEmptyDict:
       return push_object(Value::dict, 0);
     case kAppend:
-      return append_from(top_ - 1);
+      return append_from(last(1));
     case kAppends:
       return append_from(take_mark());
     case kSetItem:
-      return set_from(top_ - 2);
+      return set_from(last(2));
     case kSetItems:
       return set_from(take_mark());
     case kMemoize:
@@ -250,7 +252,7 @@ void Pickle::grow() {
 
 // Moves the `taken` topmost values of the stack into a new object, and pushes the object.
 void Pickle::push_object(Value::Type type, std::ptrdiff_t taken) {
-  if (taken > top_ - base()) fail("values are missing");
+  Value* const first = last(taken);
   std::uint64_t number = objects_.size();
   if (!free_objects_.empty()) {
     number = free_objects_.back();
@@ -259,7 +261,7 @@ void Pickle::push_object(Value::Type type, std::ptrdiff_t taken) {
     if (number == kMostObjects) fail("too many unfinished objects");
     objects_.emplace_back();
   }
-  objects_[number].items.assign(top_ - taken, top_);
+  objects_[number].items.assign(first, top_);
   top_ -= taken;
   push(type, number);
 }
@@ -299,9 +301,15 @@ Value* Pickle::take_mark() {
   return first;
 }
 
+// Returns the first of the `count` topmost values.
+Value* Pickle::last(std::ptrdiff_t count) {
+  if (top_ - base() < count) fail("values are missing");
+  return top_ - count;
+}
+
 // Returns the list or dictionary below the values from `first` on.
 const Value& Pickle::container(const Value* first, Value::Type type) {
-  if (first <= base()) fail("values are missing");
+  if (first == base()) fail("values are missing");
   if (!first[-1].is(type)) fail(type == Value::list ? "a list was expected" : "a dictionary was expected");
   return first[-1];
 }
@@ -419,9 +427,8 @@ std::uint32_t Pickle::packed(const Value& value) {
 }
 
 void Pickle::remember(std::uint64_t number) {
-  if (top_ == base()) fail("values are missing");
+  const Value& value = *last(1);
   if (number > memo_.size() || number >= kMostMemo) fail("an object number is too high");
-  const Value& value = top_[-1];
   if (number == memo_.size()) {
     memo_.push_back(packed(value));
   } else {
