@@ -360,9 +360,14 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
           }
         }
       };
+      std::vector<std::uint64_t*> of_stack(input.snapshot.catalog.stacks.size());  // in `now`, if the stack decides
+      const bool by_stack = by != GroupBy::category && by != GroupBy::phase;
       const auto changed = [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
         end_steps_before(state);
-        now[subject_of(block, subjects, &parts, by)] += is_added ? block.bytes : 0 - block.bytes;
+        std::uint64_t* bytes = of_stack[block.stack];
+        if (bytes == nullptr) bytes = &now[subject_of(block, subjects, &parts, by)];
+        if (by_stack && block.stack != 0) of_stack[block.stack] = bytes;
+        *bytes += is_added ? block.bytes : 0 - block.bytes;
       };
       walk_blocks(input.snapshot, memory.device, changed, by == GroupBy::category);
       end_steps_before(LiveBlock::kNever);
