@@ -13,23 +13,31 @@ std::uint64_t sum(std::uint64_t before, std::uint64_t coded) {
   return before + static_cast<std::uint64_t>(protozero::decode_zigzag64(coded));
 }
 
+// The first byte of an entry has the action in its lower bits, and a bit for each of these members that is equal to that
+// of the previous entry.
+constexpr unsigned kActionBits = 4;
+constexpr unsigned kSameAddress = 1 << 4, kSameBytes = 1 << 5, kSameStack = 1 << 6;
+static_assert(static_cast<unsigned>(Action::other) < 1 << kActionBits);
+
 }  // namespace
 
-// Stores addresses, streams and times as differences from the previous entry in the chunk.
+// Stores the members that differ from those of the previous entry in the chunk: addresses and times as differences.
 void History::add(const Entry& entry) {
   if (size_ % kChunk == 0) {
     if (!chunks_.empty()) chunks_.back().shrink_to_fit();
     chunks_.emplace_back();
     last_ = {};
   }
+  const bool same_address = entry.address == last_.address, same_bytes = entry.bytes == last_.bytes,
+             same_stack = entry.stack == last_.stack;
   std::string& out = chunks_.back();
-  out += static_cast<char>(entry.action);
-  for (const std::uint64_t value :
-       {difference(entry.address, last_.address), entry.bytes,
-        difference(static_cast<std::uint64_t>(entry.time_us), static_cast<std::uint64_t>(last_.time_us)),
-        std::uint64_t{entry.stack}}) {
-    protozero::add_varint_to_buffer(&out, value);
-  }
+  out += static_cast<char>(static_cast<unsigned>(entry.action) | (same_address ? kSameAddress : 0) |
+                           (same_bytes ? kSameBytes : 0) | (same_stack ? kSameStack : 0));
+  const auto add = [&](std::uint64_t value) { protozero::add_varint_to_buffer(&out, value); };
+  if (!same_address) add(difference(entry.address, last_.address));
+  if (!same_bytes) add(entry.bytes);
+  if (!same_stack) add(entry.stack);
+  add(difference(static_cast<std::uint64_t>(entry.time_us), static_cast<std::uint64_t>(last_.time_us)));
   last_ = entry;
   ++size_;
 }
@@ -37,15 +45,16 @@ void History::add(const Entry& entry) {
 void History::decode(std::size_t chunk, std::vector<Entry>& entries) const {
   const char* at = chunks_[chunk].data();
   const char* const end = at + chunks_[chunk].size();
+  const auto next = [&] { return protozero::decode_varint(&at, end); };
   entries.clear();
   Entry last;
   while (at != end) {
-    last.action = static_cast<Action>(*at++);
-    last.address = sum(last.address, protozero::decode_varint(&at, end));
-    last.bytes = protozero::decode_varint(&at, end);
-    last.time_us =
-        static_cast<std::int64_t>(sum(static_cast<std::uint64_t>(last.time_us), protozero::decode_varint(&at, end)));
-    last.stack = static_cast<std::uint32_t>(protozero::decode_varint(&at, end));
+    const auto head = static_cast<unsigned char>(*at++);
+    last.action = static_cast<Action>(head & ((1U << kActionBits) - 1));
+    if ((head & kSameAddress) == 0) last.address = sum(last.address, next());
+    if ((head & kSameBytes) == 0) last.bytes = next();
+    if ((head & kSameStack) == 0) last.stack = static_cast<std::uint32_t>(next());
+    last.time_us = static_cast<std::int64_t>(sum(static_cast<std::uint64_t>(last.time_us), next()));
     entries.push_back(last);
   }
 }
