@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Input {
   std::vector<DeviceMemory> devices;
 };
 
+// Replays the snapshot of a process of a trace.
+Input replayed(snapshot::Snapshot snapshot, const Process& process);
+
 // A moment in the history of a device.
 struct Moment {
   enum class Kind : std::uint8_t { peak, end, first_failure, end_of_step };
@@ -31,7 +35,7 @@ struct Moment {
 // agree.
 ResultTable device_table(const std::vector<Input>& inputs);
 // Returns the memory in use at a moment by device and group, largest groups of a device first.
-ResultTable in_use_table(const std::vector<Input>& inputs, const Moment& moment, GroupBy by);
+ResultTable in_use_table(std::span<const Input> inputs, const Moment& moment, GroupBy by);
 // Compares the memory in use at a moment in two sets of snapshots. Groups are summed over all files and devices.
 ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Input>& baseline, const Moment& moment,
                          GroupBy by);

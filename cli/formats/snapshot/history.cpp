@@ -27,7 +27,7 @@ void History::add(const Entry& entry) {
   for (const std::uint64_t value :
        {difference(entry.address, last_.address), entry.bytes,
         difference(static_cast<std::uint64_t>(entry.time_us), static_cast<std::uint64_t>(last_.time_us)),
-        std::uint64_t{entry.stack}}) {
+        difference(entry.stream, last_.stream), std::uint64_t{entry.stack}}) {
     protozero::add_varint_to_buffer(&out, value);
   }
   last_ = entry;
@@ -45,6 +45,7 @@ void History::decode(std::size_t chunk, std::vector<Entry>& entries) const {
     last.bytes = protozero::decode_varint(&at, end);
     last.time_us =
         static_cast<std::int64_t>(sum(static_cast<std::uint64_t>(last.time_us), protozero::decode_varint(&at, end)));
+    last.stream = sum(last.stream, protozero::decode_varint(&at, end));
     last.stack = static_cast<std::uint32_t>(protozero::decode_varint(&at, end));
     entries.push_back(last);
   }

@@ -46,6 +46,10 @@ struct FlameTree {
 // Returns an analysis for an AnalysisRequest. Its finish() fills `tree`.
 TablesObserverEntry flame_observer(FlameTree& tree);
 
+// Returns an observer for an AnalysisRequest. Its finish() sets `markup`: charts of memory over time, and tables of the
+// memory in use at the peak, of the GPUs with the highest peaks. `markup` is "" if the trace has no allocations.
+TablesObserverEntry memory_observer(const std::string& inputs, std::string& markup);
+
 // The data for the sections of a report. It outlives them.
 struct ReportFacts {
   const Catalog& catalog;
@@ -56,6 +60,7 @@ struct ReportFacts {
   FlameTree flame;
   rules::Diagnosis diagnosis;
   std::string timeline;  // markup of the timeline section
+  std::string memory;    // markup of the memory over time
   std::string inputs;    // as words of a shell command
   // Options that select a part of the inputs, in the same form, each preceded by a blank; or ""
   std::string selected;
