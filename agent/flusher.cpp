@@ -14,6 +14,7 @@
 #include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
 #include "agent/ring/worker.h"
+#include "agent/torch/allocations.h"
 #include "agent/torch/operators.h"
 
 namespace agent {
@@ -99,7 +100,8 @@ struct PeriodicTask {
 constexpr PeriodicTask kTasks[] = {
     {write_heartbeat, 0}, {watch_wall_clock, 0},       {describe_devices, 1000}, {write_clock, 1000},
     {flush, 0},           {keep_buffers, 0},           {watch_cupti, 1000},      {guard_cost, 1000},
-    {keep_storage, 0},    {tell_unknown_graphs, 1000}, {watch_torch, 0},         {watch_hang, 1000},
+    {keep_storage, 0},    {tell_unknown_graphs, 1000}, {watch_torch, 0},         {watch_allocations, 0},
+    {watch_hang, 1000},
 };
 constexpr std::size_t kTaskCount = sizeof(kTasks) / sizeof(kTasks[0]);
 

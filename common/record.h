@@ -40,7 +40,7 @@ using AllRecords =
                NvtxEndRecord, NvtxMarkRecord, NcclCallRecord, ClockRecord, SyncRecord, OverheadRecord,
                GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord, CudaEventRecord,
                OperatorBeginRecord, OperatorEndRecord, FrameRecord, ModuleNameRecord, ObjectRecord, StackRecord,
-               GarbageCollectionRecord>;
+               GarbageCollectionRecord, AllocatorRecord>;
 
 // Calls f(static_cast<Record*>(nullptr)) for each kind of record, in the order of AllRecords.
 template <typename F>

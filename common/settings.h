@@ -23,10 +23,12 @@ enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 // share CUPTI: each has its own buffers, as a subscriber of CUPTI's version 2.
 enum class Coexist : std::uint8_t { yield, retake, share };
 
-// PyTorch events to record: training steps, also operators, and with the operators their inputs, Python stacks, or both.
-enum class TorchLevel : std::uint8_t { off, steps, operators, shapes, stacks, all };
+// PyTorch events to record: training steps, also operators, and with the operators their inputs, their Python stacks,
+// allocations with their Python stacks, or all of these.
+enum class TorchLevel : std::uint8_t { off, steps, operators, shapes, stacks, memory, all };
 constexpr bool has_inputs(TorchLevel level) { return level == TorchLevel::shapes || level == TorchLevel::all; }
 constexpr bool has_python_stacks(TorchLevel level) { return level == TorchLevel::stacks || level == TorchLevel::all; }
+constexpr bool has_allocations(TorchLevel level) { return level == TorchLevel::memory || level == TorchLevel::all; }
 
 struct Settings {
   char dir[PATH_MAX] = "./traces";  // absolute once it is read
@@ -121,7 +123,7 @@ inline bool set_nccl(Settings& settings, const char* value) {
 }
 
 inline bool set_torch(Settings& settings, const char* value) {
-  return set_choice(settings.torch, {"off", "steps", "ops", "shapes", "stacks", "all"}, value);
+  return set_choice(settings.torch, {"off", "steps", "ops", "shapes", "stacks", "memory", "all"}, value);
 }
 
 inline bool set_hang_stacks(Settings& settings, const char* value) {
@@ -189,7 +191,7 @@ inline constexpr Setting kSettings[] = {
     {"TRACETOOL_GUARD_RATE", "N", "500000", "a number", "Maximum records per second over 10 s. Above it, recording is reduced to light. 0: unlimited", values::set_guard_rate},
     {"TRACETOOL_EVENTS", "LIST", "default", "light, default, all, or kinds joined by commas", kEventsHelp.data(), values::set_events},
     {"TRACETOOL_NCCL", "FROM", "auto", "auto, payload, interpose", "Source of NCCL calls: payload (NCCL's NVTX ranges), interpose (also its functions; needs LD_PRELOAD) or auto (interpose before NCCL 2.25)", values::set_nccl},
-    {"TRACETOOL_TORCH", "LEVEL", "steps", "off, steps, ops, shapes, stacks, all", "PyTorch events to record: off, steps (training steps and record_function ranges), ops (also operators), shapes (also their inputs), stacks (operators with Python stacks and modules; also stacks of NCCL calls and of CUDA calls that wait or allocate), all (shapes and stacks). If it is set and the agent is preloaded (LD_PRELOAD), processes without a GPU are recorded too", values::set_torch},
+    {"TRACETOOL_TORCH", "LEVEL", "steps", "off, steps, ops, shapes, stacks, memory, all", "PyTorch events to record: off, steps (training steps and record_function ranges), ops (also operators), shapes (also their inputs), stacks (operators with Python stacks and modules; also stacks of NCCL calls and of CUDA calls that wait or allocate), memory (operators, and allocations of GPU memory with Python stacks), all (shapes, stacks and memory). If it is set and the agent is preloaded (LD_PRELOAD), processes without a GPU are recorded too", values::set_torch},
     {"TRACETOOL_NATIVE_STACKS", "", "0", "0, 1", "1 records native stacks of launches, synchronizations, allocations and NCCL calls (at most 100 per second and thread)", values::set_native_stacks},
     {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "0 to 86400", "Record all Python stacks once after N seconds without GPU or operator activity. Requires TRACETOOL_TORCH other than off. 0: never", values::set_hang_stacks},
     {"TRACETOOL_VERBOSE", "", "0", "0, 1", "1 reports on stderr what was found and where the recording goes", values::set_verbose},

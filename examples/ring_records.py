@@ -8,9 +8,10 @@ NONE_REF, LOCAL_REF = 0xFFFFFFFF, 0x80000000
 KINDS = ("kernel", "kernel_wide", "memcpy", "memcpy_peer", "memset", "runtime", "driver", "runtime_wide", "driver_wide",
          "nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call", "clock", "sync", "overhead",
          "graph_launch", "memory", "memory_pool", "notice", "cuda_event", "operator_begin", "operator_end",
-         "stack", "garbage_collection")  # 16, 17, ...
+         "stack", "garbage_collection", "allocator")  # 16, 17, ...
 NOTICES = {1: "gap", 2: "fatal", 3: "reduced_to_light", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown",
            7: "spool_ended", 8: "stalled", 9: "reduced_to_steps", 10: "hang", 11: "torch_unknown"}
+ALLOCATOR_ACTIONS = {1: "allocate", 2: "release", 3: "fail"}
 STACK_REASONS = {1: "call", 2: "hang", 3: "nccl_call"}
 
 # Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen. `payload`
@@ -43,6 +44,8 @@ OperatorBegin = namedtuple("OperatorBegin", "kind block time tid scope name id t
 OperatorEnd = namedtuple("OperatorEnd", "kind block time tid id")
 Stack = namedtuple("Stack", "kind block time tid reason correlation frames")
 GarbageCollection = namedtuple("GarbageCollection", "kind block time end tid generation collected uncollectable")
+Allocator = namedtuple("Allocator", "kind block time tid action device_type device address bytes allocated_bytes reserved_bytes "
+                                    "stream stack")
 Notice = namedtuple("Notice", "kind block time end code value text")
 
 
@@ -223,6 +226,12 @@ def garbage_collection(r, b, at, f):
     return GarbageCollection("garbage_collection", b, f[5], f[6], f[4], f[2], *f[7:])
 
 
+def allocator(r, b, at, f):
+    unknown = 2**64 - 1
+    return Allocator("allocator", b, f[5], f[4], ALLOCATOR_ACTIONS.get(f[2], f[2]), f[3], f[11], None if f[6] == unknown else f[6], *f[7:10],
+                     None if f[10] == unknown else f[10], stack(r, r.bytes(f[12], at)))
+
+
 def operator_end(r, b, at, f):
     return OperatorEnd("operator_end", b, f[4], f[3], f[5])
 
@@ -299,7 +308,8 @@ MADE = {16: ("BBHIQIIII", kernel, 0), 17: ("BBHIQQIIIIQII", kernel_wide, 0), 18:
         34: ("BBHIQQIIII", graph_launch, 0), 35: ("BBBBIQQQIIIIQ", memory, 0),
         36: ("BBBBIQQQQQII", memory_pool, 0), 37: ("BBBBIQQII", notice, 0),
         38: ("BBHIIIIIQ", cuda_event, 0), 39: ("BBBBIQIIIIQII", operator_begin, 0), 40: ("BBHIQII", operator_end, 0),
-        41: ("BBBBIIIQ", stack_of_thread, 0), 42: ("BBBBIQQII", garbage_collection, 0)}
+        41: ("BBBBIIIQ", stack_of_thread, 0), 42: ("BBBBIQQII", garbage_collection, 0),
+        43: ("BBBBIQQQQQQiI", allocator, 0)}
 DEFINITIONS = {kind: (struct.Struct("<" + layout), take) for kind, (layout, take, _) in DEFINED.items()}
 EVENTS = {kind: (struct.Struct("<" + layout), make) for kind, (layout, make, _) in MADE.items()}
 MINIMUM = {kind: fewest or struct.calcsize("<" + layout) for kind, (layout, _, fewest) in {**DEFINED, **MADE}.items()}

@@ -273,7 +273,7 @@ std::uint64_t add_callbacks(TorchLevel level) {
   s_turn = !s_turn;
   OperatorCallback callback{.start = s_turn ? on_begin<1> : on_begin<0>, .end = on_end};
   std::memcpy(callback.scopes, scopes_of(level), sizeof(callback.scopes));
-  callback.needs_inputs = has_inputs(level);
+  callback.needs_inputs = has_inputs(level) && !inputs_are_refused();
   return s_torch.add_callback(callback);
 }
 
@@ -286,9 +286,9 @@ void set_level(TorchLevel level) {
   if (before != 0) s_torch.remove_callback(before);
 }
 
-// Called before the first operator if its stack is requested, otherwise when something can be recorded.
+// Called before the first operator or allocation if its stack is requested, otherwise when something can be recorded.
 void look_for_python() {
-  const bool with_stacks = has_python_stacks(settings().torch);
+  const bool with_stacks = has_python_stacks(settings().torch) || has_allocations(settings().torch);
   if (with_stacks || recording() == Recording::open) watch_python(with_stacks || settings().hang_stacks_s != 0);
 }
 
@@ -316,9 +316,11 @@ void watch_torch() noexcept {
   if (s_is_found) {
     look_for_python();
     // Stops PyTorch from collecting inputs that the agent no longer reads.
-    const TorchLevel level = s_level.load(std::memory_order_relaxed);
-    if (has_inputs(level) && inputs_are_refused())
-      set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
+    static constinit bool s_collects_inputs = true;
+    if (s_collects_inputs && inputs_are_refused()) {
+      s_collects_inputs = false;
+      set_level(s_level.load(std::memory_order_relaxed));
+    }
   }
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
@@ -351,6 +353,8 @@ std::uint64_t operators_begun() noexcept {
 }
 
 bool torch_has_operators() noexcept { return s_level.load(std::memory_order_relaxed) > TorchLevel::steps; }
+
+bool torch_has_allocations() noexcept { return has_allocations(s_level.load(std::memory_order_relaxed)); }
 
 void change_torch_level(TorchLevel level) noexcept {
   if (s_is_found && level != s_level.load(std::memory_order_relaxed)) set_level(level);

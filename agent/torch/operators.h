@@ -33,6 +33,8 @@ bool wants_torch_alone() noexcept;
 std::uint64_t operators_begun() noexcept;
 // Returns true if operators are recorded, and not only steps.
 bool torch_has_operators() noexcept;
+// Returns true if allocations are to be recorded (allocations.h). For any thread.
+bool torch_has_allocations() noexcept;
 // Changes the level for operators that begin from now on; those that have begun end as they began. Does nothing if
 // PyTorch is not observed. For one thread at a time, not in a callback.
 void change_torch_level(trace::TorchLevel level) noexcept;

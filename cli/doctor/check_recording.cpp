@@ -166,11 +166,13 @@ void check_nccl(const ReadRecording& recording, CheckResults& found) {
 void check_pytorch(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
   constexpr const char* kMore =
-      "TRACETOOL_TORCH=ops also records operators, shapes their inputs, stacks their Python stacks, all both";
+      "TRACETOOL_TORCH=ops also records operators, shapes their inputs, stacks their Python stacks, memory allocations "
+      "of GPU memory, all everything";
   if (count(p, Kind::cpu_op) != 0) {
     std::string what = "operators are recorded";
     if (recording.with_inputs != 0) what += ", with inputs";
     if (recording.with_stack != 0) what += ", with Python stacks";
+    if (recording.allocations != 0) what += ", with allocations";
     found.push_back(ok("pytorch", what));
   } else if (count(p, Kind::user_annotation) != 0) {
     found.push_back(ok("pytorch", fmt::format("steps and ranges are recorded ({})", kMore)));
@@ -210,6 +212,7 @@ ReadRecording read_recording(const std::string& path) {
       recording.with_inputs += called->inputs != 0;
       recording.with_stack += called->stack != 0;
     }
+    recording.allocations += facts.get<AllocatorFacts>() != nullptr;
     if (event.kind != Kind::overhead) return;
     OwnCost& sum = recording.overhead[std::string(catalog.strings[event.name])];
     ++sum.count;

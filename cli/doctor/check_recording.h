@@ -15,12 +15,12 @@ struct OwnCost {
 };
 
 // A recording that was read: its process, the overhead of CUPTI and the driver by name, the number of NCCL kernels, and
-// the number of PyTorch operators with known inputs and stacks.
+// the number of PyTorch's operators with known inputs and stacks, and of its allocations.
 struct ReadRecording {
   Process process;
   std::map<std::string, OwnCost> overhead;
   std::uint64_t nccl_kernels = 0;
-  std::uint64_t with_inputs = 0, with_stack = 0;
+  std::uint64_t with_inputs = 0, with_stack = 0, allocations = 0;
   std::int64_t copied_ns = 0;  // wall clock of a copy (FORMAT.md); 0 for the ring itself
 };
 

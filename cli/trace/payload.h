@@ -507,19 +507,41 @@ struct NoticeFacts {
   }
 };
 
-// The counters of PyTorch's allocator after an allocation or release (Kineto's "[memory]").
+// An allocation or release of PyTorch's caching allocator, or an allocation that failed: Kineto's "[memory]" and
+// "[OutOfMemory]".
 struct AllocatorFacts {
-  enum Has : std::uint8_t { kAllocated = 1, kReserved = 2, kDeviceId = 4 };
+  enum Has : std::uint8_t {
+    kAllocated = 1,
+    kReserved = 2,
+    kDeviceId = 4,
+    kAddress = 8,
+    kBytes = 16,
+    kFree = 32,
+    kStream = 64,
+    kFailure = 128  // an allocation failed
+  };
   std::int32_t device_type = 0;  // c10::DeviceType: 0 is the host
   std::int64_t device = 0;
-  std::int64_t allocated_bytes = 0, reserved_bytes = 0;  // totals
+  std::int64_t allocated_bytes = 0, reserved_bytes = 0;  // totals of the device, after it
+  std::uint64_t address = 0;
+  std::int64_t bytes = 0;        // allocated or requested; negative if released
+  std::uint64_t free_bytes = 0;  // of the device, when an allocation failed
+  std::uint64_t stream = 0;      // c10::StreamId
+  StackId stack = 0;             // of the allocation; 0 if unknown
   std::uint8_t has = 0;
+
+  bool is_failure() const { return (has & kFailure) != 0; }
 
   static constexpr void fields(auto& f, auto& p) {
     f.number("device_type", p.device_type);
     f.number("device", p.device, (p.has & AllocatorFacts::kDeviceId) != 0);
     f.delta("total_allocated_bytes", p.allocated_bytes, (p.has & AllocatorFacts::kAllocated) != 0);
     f.delta("total_reserved_bytes", p.reserved_bytes, (p.has & AllocatorFacts::kReserved) != 0);
+    f.hex("address", p.address, (p.has & AllocatorFacts::kAddress) != 0);
+    f.number("block_bytes", p.bytes, (p.has & AllocatorFacts::kBytes) != 0);
+    f.number("device_free_bytes", p.free_bytes, (p.has & AllocatorFacts::kFree) != 0);
+    f.number("stream_id", p.stream, (p.has & AllocatorFacts::kStream) != 0);
+    f.id("stack", p.stack);
     f.number("has", p.has, false);
   }
 };

@@ -1,5 +1,5 @@
 // PyTorch's operators, from its RecordFunction (agent/torch): operators, autograd's backward operators, and ranges of
-// PyTorch and of the program. In CLOCK_MONOTONIC.
+// PyTorch and of the program. Also the allocations of its caching allocator. In CLOCK_MONOTONIC.
 #pragma once
 #include "common/records/record_kind.h"
 
@@ -74,5 +74,26 @@ struct OperatorInput {
   std::uint32_t count;
 };
 static_assert(sizeof(OperatorInput) == 8);
+
+enum class AllocatorAction : std::uint8_t { allocate = 1, release = 2, fail = 3 };
+
+// An allocation or release of PyTorch's caching allocator, or an allocation that failed (agent/torch/allocations.h).
+struct AllocatorRecord {
+  static constexpr RecordKind kKind{43};
+  static constexpr std::string_view kName = "allocator";
+  static constexpr std::string_view kCountsAs = "memory";
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  std::uint8_t kind, size_words;
+  std::uint8_t action;       // AllocatorAction
+  std::uint8_t device_type;  // c10::DeviceType: 1 is CUDA
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint64_t address;     // of the block; of a failed allocation: free bytes of the device, all ones if unknown
+  std::uint64_t bytes;       // of the block, with the allocator's rounding; requested by a failed allocation
+  std::uint64_t allocated_bytes, reserved_bytes;  // totals of the device, after it
+  std::uint64_t stream;      // c10::StreamId that is current on the thread of an allocation; all ones if unknown
+  std::int32_t device;
+  std::uint32_t stack_ref;   // as in OperatorBeginRecord; releases have none
+};
 
 }  // namespace trace

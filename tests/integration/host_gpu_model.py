@@ -82,6 +82,17 @@ class Model:
         """A call that waits for the GPU."""
         self.call("cudaFree", max(0, self.free - self.now) + us)
 
+    def empty_cache(self, us, blocks):
+        """The first release waits for the GPU."""
+        self.release(us)
+        for _ in range(blocks - 1):
+            self.call("cudaFree", us)
+
+    def retry(self, us, blocks):
+        """An allocation fails, the allocator releases its cache and allocates again."""
+        self.within("aten::empty", lambda each: (each.call("cudaMalloc", us), each.call("cudaGetLastError", 1), each.empty_cache(us, blocks),
+                                                 each.call("cudaMalloc", us)), "cpu_op")
+
     def copy(self, us, pageable):
         name = "Memcpy HtoD (Pageable -> Device)" if pageable else "Memcpy HtoD (Pinned -> Device)"
         self.correlation += 1

@@ -23,7 +23,7 @@ from trace_sets import folders, inputs
 from truth import command, is_sanitized, train
 
 IDLE_RULES = ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle", "garbage-collection")
-KEYS = {"rule", "severity", "title", "ranks", "steps", "saving_ns", "evidence", "advice", "source", "next_command"}
+KEYS = {"rule", "severity", "title", "ranks", "steps", "saving_ns", "saving_bytes", "evidence", "advice", "source", "next_command"}
 TRIES = 8
 
 

@@ -15,7 +15,7 @@ from test_analyze import run_checks
 from trace_sets import folders, inputs
 from truth import is_sanitized, train
 
-RULES = ("pageable-copy", "allocation-in-step", "fp32-matmul", "memory-bound-kernels", "copy-cast", "single-tensor-optimizer", "backward-long", "memory-peak",
+RULES = ("pageable-copy", "allocation-in-step", "allocation-retries", "fp32-matmul", "memory-bound-kernels", "copy-cast", "single-tensor-optimizer", "backward-long", "memory-peak",
          "memory-growth", "fragmentation", "step-outlier", "slow-first", "recording-overhead", "unfused-attention", "unaligned-matmul", "launch-queue-full")
 # Of real sets: the ResNets copy batches of 18 MiB from pageable memory; the H100 runs a model layer by layer, whose norms
 # cast to float and back; the A100 multiplies TF32 with kernels named align1; the host of the ResNet with times in ns is 1,000 launches ahead; the V100's SGD has a kernel for each parameter; the MI210 runs batch norms of bfloat16.

@@ -15,10 +15,12 @@ import shutil
 import subprocess
 import time
 
+import slow_snapshot
 from harness import Folder, arguments, check, finish, run
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-OTHER_TESTS = {"docs/workflow.md": "test_workflow.py runs its commands and compares what they print"}
+OTHER_TESTS = {"docs/workflow.md": "test_workflow.py runs its commands and compares what they print",
+               "docs/memory-exercises.md": "test_memory_exercises.py does"}
 
 # Lines that cannot run here, and why. A pattern that no line matches any more fails the test.
 CANNOT = {r"tracetool open ": "it serves until Ctrl-C; test_open runs it", r"tracetool doctor \$\(pgrep": "test_doctor runs it with a process"}
@@ -30,7 +32,7 @@ COMMAND = re.compile(r"(?:[A-Z_0-9]+=\S+ )*(?:\S*/)?tracetool (?!:)")
 INLINE = re.compile(r"(?<!`)`((?:[A-Z_0-9]+=\S+ )*tracetool [^`]+)`")
 PLACEHOLDER = re.compile(r"(?<!\S)(?:[A-Z]+(?:\.\.\.)?|\[.*)(?!\S)")  # PATH..., DIR, CMD: a form of the command, and no command
 OUTPUTS = ("--output", "--report", "--summary")
-INPUTS = ("--baseline",)
+INPUTS = ("--baseline", "--diff")
 
 
 def code_lines(text):
@@ -105,6 +107,8 @@ class Inputs:
         profile = f"{self.made}/kineto/rank0.pt.trace.json.gz"
         if path.endswith(".ttrace"):
             os.link(f"{self.made}/run.ttrace", path)
+        elif path.endswith(".pickle"):
+            slow_snapshot.write(path, slow_snapshot.made_snapshot(1))
         elif path.endswith(".json.gz"):
             os.link(profile, path)
         elif path.endswith(".json"):
@@ -122,7 +126,7 @@ class Inputs:
 
     def command(self, words):
         """The words to run for those of the page."""
-        names = ("record", "doctor", "runs", "info", "merge", "analyze", "diff", "check", "diagnose", "report", "export", "open", "dump", "help")
+        names = ("record", "doctor", "runs", "info", "merge", "analyze", "diff", "check", "diagnose", "report", "export", "open", "dump", "mem", "help")
         command = words[1] if words[1] in names else ""
         ready = [self.options.tracetool, *words[1:2]] if command else [self.options.tracetool]
         rest = words[2:] if command else words[1:]

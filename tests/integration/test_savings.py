@@ -12,7 +12,8 @@ import random
 from harness import Folder, check, finish, run
 from host_gpu_model import Model
 
-GAP_RULES = {"data-starved", "garbage-collection", "host-sync", "pageable-copy", "allocation-in-step", "single-tensor-optimizer", "launch-bound", "host-late", "gpu-idle"}
+GAP_RULES = {"data-starved", "garbage-collection", "host-sync", "pageable-copy", "allocation-in-step", "allocation-retries", "single-tensor-optimizer", "launch-bound", "host-late", "gpu-idle"}
+ALLOCATIONS = ("allocation-in-step", "allocation-retries")
 STEPS = 12
 GEMM = "nvjet_hsh_128x64"
 ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int)"
@@ -91,6 +92,7 @@ MENDED = {
     "launch-bound": (tiny, lambda each: each.graph([(ADD, 3)] * 200)),
     "pageable-copy": (after(lambda each: each.copy(1500, True)), after(lambda each: each.copy(300, False))),
     "allocation-in-step": (after(lambda each: each.release(500)), after(lambda each: None)),
+    "allocation-retries": (after(lambda each: each.retry(40, 10)), after(lambda each: None)),
     "single-tensor-optimizer": (optimizer, fused),
     "unfused-attention": (attention, flash),
     "unaligned-matmul": (of_kernel("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_nn_align1>(int)", 200),
@@ -113,18 +115,31 @@ def saving_of(diagnosis, rule):
 def check_mended(options, folder):
     for rule, (fault, mended) in MENDED.items():
         for steps in (True, False):
-            if not steps and rule in ("allocation-in-step", "single-tensor-optimizer"):
+            if not steps and rule in (*ALLOCATIONS, "single-tensor-optimizer"):
                 continue
             slow, fast = program(fault, steps=steps), program(mended, steps=steps)
             found, healthy = diagnose(options, slow, folder, "--time", "0s-"), diagnose(options, fast, folder, "--time", "0s-")
             # From the first GPU work on; of allocations those of the first two steps are usual, of which one comes before it.
             gain, saving = 1000 * ((slow.free - slow.first) - (fast.free - fast.first)), saving_of(found, rule) or 0
-            gain *= (STEPS - 2) / (STEPS - 1) if rule == "allocation-in-step" else 1
+            gain *= (STEPS - 2) / (STEPS - 1) if rule in ALLOCATIONS else 1
             check(saving >= 0.98 * gain > 0, f"{rule}: the saving is an upper bound", (saving, gain, found))
             check(saving <= (2 if rule in LOOSE else 1.2) * gain, f"{rule}: and not much more", (saving, gain))
             check(saving_of(healthy, rule) is None, f"{rule}: silent when mended", healthy)
             if not found.get("steps"):
                 check(not any("a step" in each["title"] for each in found["findings"]), f"{rule}: no word of steps where there are none", found)
+
+
+def check_caches(options, folder):
+    """An emptied cache. The first release waits for the GPU, so the idle time after it counts for the cache, even the allocation in it."""
+    def empties(model):
+        model.empty_cache(40, 10)
+        model.within("aten::empty", lambda each: each.call("cudaMalloc", 300), "cpu_op")
+    slow, fast = program(after(empties)), program(after(lambda each: None))
+    found = diagnose(options, slow, folder, "--time", "0s-")
+    gain = 1000 * ((slow.free - slow.first) - (fast.free - fast.first)) * (STEPS - 2) / (STEPS - 1)
+    saving = saving_of(found, "allocation-retries") or 0
+    check(0.98 * gain <= saving <= 1.2 * gain, "allocation-retries: an emptied cache", (saving, gain, found))
+    check(saving_of(found, "allocation-in-step") is None, "and no second finding", found)
 
 
 def check_one_gap(options, folder):
@@ -135,7 +150,7 @@ def check_one_gap(options, folder):
     for seed in range(12):
         choose = random.Random(seed)
         parts = [lambda each: each.load(choose.randint(0, 3000)), lambda each: each.collect(choose.randint(0, 2000)), lambda each: each.sync(), lambda each: each.python(choose.randint(0, 1500)),
-                 lambda each: each.release(choose.randint(1, 300)), lambda each: each.copy(choose.randint(10, 900), True), tiny,
+                 lambda each: each.release(choose.randint(1, 300)), lambda each: each.retry(choose.randint(1, 60), 8), lambda each: each.copy(choose.randint(10, 900), True), tiny,
                  lambda each: each.within("Optimizer.step#SGD.step", lambda inner: [inner.kernel("sgd", 4, cost=9) for _ in range(choose.choice((50, 250)))])]
 
         def body(each):
@@ -269,7 +284,7 @@ def main():
     parser.add_argument("--tracetool", required=True)
     options = parser.parse_args()
     with Folder() as folder:
-        for each in (check_mended, check_one_gap, check_queue, check_silent, check_before_first_work, check_not_checked, check_sources):
+        for each in (check_mended, check_caches, check_one_gap, check_queue, check_silent, check_before_first_work, check_not_checked, check_sources):
             each(options, folder)
     finish()
 

@@ -88,7 +88,7 @@ class MergedFile:
             self.bytes = file.read()
         self.zstd = zstd()
         magic, version, self.begin, features, _ = struct.unpack_from("<8sIIQQ", self.bytes)
-        assert magic == b"TTRACE\r\n" and version == 8 and features == 0, (magic, version, features)
+        assert magic == b"TTRACE\r\n" and version == 9 and features == 0, (magic, version, features)
         index_at, size, self.count, end = struct.unpack_from("<QQQ8s", self.bytes, len(self.bytes) - 32)
         assert end == b"TTRACEEN" and size == len(self.bytes), (end, size)
         kind, entries, _, _ = struct.unpack_from("<IIII", self.bytes, index_at)

@@ -13,7 +13,8 @@ using snapshot::Entry;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-Part part_of_frame(std::string_view function, std::string_view file) {
+Part part_of_frame(std::string_view function, std::string_view file, std::uint8_t what) {
+  if (what == StackFrame::kModule) return Part::forward;
   if (contains(file, "torch/optim/") || function.starts_with("Optimizer.step")) return Part::optimizer;
   if (function.starts_with("autograd::engine::evaluate_function")) return Part::backward;  // in a profile
   if (contains(function, "torch::autograd::Engine::") || function == "_engine_run_backward") return Part::backward;
@@ -79,7 +80,8 @@ Part Parts::part_of(StackId stack) {
   bool has[5] = {};
   for (StackId at = stack; at != 0; at = snapshot_.catalog.stacks[at].outer) {
     const StackFrame& frame = snapshot_.catalog.stacks[at];
-    const Part part = part_of_frame(snapshot_.catalog.strings[frame.name], snapshot_.catalog.strings[frame.file]);
+    const Part part =
+        part_of_frame(snapshot_.catalog.strings[frame.name], snapshot_.catalog.strings[frame.file], frame.what);
     has[static_cast<std::size_t>(part)] = true;
   }
   known_[stack] = true;

@@ -25,7 +25,8 @@ enum class Part : std::uint8_t { unknown, setup, forward, backward, optimizer };
 //            annotation Optimizer.step of newer versions of PyTorch
 // backward:  the stack has a frame of the autograd engine, or of a Python function named backward; or it is empty and
 //            the history has Python frames only, because the threads of the engine have no Python frames
-// forward:   the stack has a frame of a call of a Module, or of a Python function named forward
+// forward:   the stack has a frame of a call of a Module, or of a Python function named forward; recorded stacks mark
+//            calls of a Module
 class Parts {
  public:
   Parts(const snapshot::Snapshot& snapshot, std::int64_t device);

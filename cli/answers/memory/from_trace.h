@@ -3,16 +3,14 @@
 #include <memory>
 #include <vector>
 
+#include "cli/answers/memory/allocations.h"
 #include "cli/formats/snapshot/snapshot.h"
 #include "cli/trace/catalog.h"
 
 namespace cli::memory {
 
-// Collects device memory of all processes of a walk:
-// - from profiles: Kineto's "[memory]" instants, which contain allocations and totals of PyTorch's allocator
-// - from recordings: allocations and releases of the driver (Kind::memory)
-// The stack of an allocation consists of the operators, annotations, ranges and Python functions that are open on its
-// thread. Memory that was allocated before the trace and is in use at its end is one block without a stack.
+// Collects the device memory of all processes of a walk (allocations.h). Memory that was allocated before the trace and
+// is in use at its end is one block without a stack.
 class TraceMemory : public EventSink {
  public:
   explicit TraceMemory(const Catalog& catalog);
@@ -30,6 +28,7 @@ class TraceMemory : public EventSink {
   class OfProcess;
 
   const Catalog& catalog_;
+  OpenStacks stacks_;
   std::vector<std::unique_ptr<OfProcess>> processes_;
 };
 

@@ -1,64 +1,42 @@
 // allocation-in-step: the driver allocates or releases GPU memory in training steps after the first two, when a caching allocator
 // has all the memory that it needs. Releasing memory waits for the GPU, so the GPU idles afterwards.
-#include "cli/answers/rules/rule.h"
+#include "cli/answers/rules/allocation_rule.h"
 
 namespace cli::rules {
 namespace {
 
-constexpr std::int64_t kLeastAllocationShare = 100;  // 1 / N of the time: idle time in and after the calls
-
-class AllocationInStep : public Rule {
+class AllocationInStep : public AllocationRule {
  public:
-  explicit AllocationInStep(const AnalysisContext& context) : Rule(context), calls_(context) {}
-
-  void event(const Event& event, const Facts&) override {
-    const auto call = calls_.event(event);
-    if (!call) return;
-    const ProcessId id = context_.catalog.tracks[event.track].process;
-    OfProcess& process = processes_[id];
-    ++process.count;
-    ++process.counts[event.name];
-    process.time_ns += call->end_ns - call->start_ns;
-    evidence_.add(id, call->start_ns, call->end_ns, call->end_ns - call->start_ns, [&] {
-      return name_of(event.name) + ", called " + claims_->activity().text(event.track, event.start_ns);
-    });
-  }
-  void end_of(ProcessId process) override { calls_.end_of(process); }
-  void claimed(const ClaimedGap& claim) override { idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns; }
-
-  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
-    Fired fired;
-    for (const auto& [device, idle_ns] : idle_ns_) {
-      if (idle_ns > scope.time.lengths_ns[device.first] / kLeastAllocationShare)
-        fired.add(device.first, device.second, idle_ns);
-    }
-    if (fired.empty()) return {};
-    Finding finding = fired.finding(scope, evidence_);
-    const OfProcess& most = processes_.at(fired.most);
-    StringId often = most.counts.begin()->first;
-    for (const auto& [name, count] : most.counts) {
-      if (count > most.counts.at(often)) often = name;
-    }
-    finding.title = fmt::format(
-        "the program allocates or releases GPU memory through the driver {}, mostly with {}; the calls take {}, and the GPU idles {} in and after them",
-        times_text(scope, most.count), name_of(often), per_step_text(scope, most.time_ns),
-        per_step_text(scope, fired.most_ns));
-    finding.advice =
-        "Remove torch.cuda.empty_cache() from the step, reuse buffers, keep sizes constant (pad batches), and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. "
-        "CUDA programs can use cudaMallocAsync, or allocate before the loop.";
-    return {finding};
-  }
+  using AllocationRule::AllocationRule;
 
  private:
-  struct OfProcess {
-    std::int64_t count = 0, time_ns = 0;
-    std::map<StringId, std::int64_t> counts;
-  };
+  bool is_judged(const AllocationCalls& calls) const override { return calls.purpose == AllocationPurpose::other; }
+  void add(ProcessId process, const AllocationCalls& calls) override {
+    auto& counts = counts_[process];
+    if (calls.allocations > 0) counts[calls.allocation_name] += calls.allocations;
+    if (calls.releases > 0) counts[calls.release_name] += calls.releases;
+  }
+  std::string evidence_text(const AllocationCalls& calls) const override {
+    std::string text;
+    if (calls.allocations > 0) text = calls_text(calls.allocation_name, calls.allocations);
+    if (calls.releases > 0) text += (text.empty() ? "" : ", then ") + calls_text(calls.release_name, calls.releases);
+    return text;
+  }
+  void explain(const DiagnosisScope& scope, ProcessId most, Finding& finding) const override {
+    std::int64_t count = 0;
+    std::pair<std::int64_t, StringId> often{0, 0};
+    for (const auto& [name, calls] : counts_.at(most)) {
+      count += calls;
+      if (calls > often.first) often = {calls, name};
+    }
+    finding.title = fmt::format("the program allocates or releases GPU memory through the driver {}, mostly with {}",
+                                times_text(scope, count), name_of(often.second));
+    finding.advice =
+        "Reuse buffers, keep sizes constant (pad batches), and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. Remove torch.cuda.empty_cache() from the step. "
+        "CUDA programs can use cudaMallocAsync, or allocate before the loop.";
+  }
 
-  LateAllocations calls_;
-  std::map<ProcessId, OfProcess> processes_;
-  std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> idle_ns_;  // by device
-  LongestEvidence evidence_;
+  std::map<ProcessId, std::map<StringId, std::int64_t>> counts_;  // by name of the call
 };
 
 }  // namespace

@@ -209,8 +209,9 @@ class GapRulesRun : public TablesObserver {
   }
 
   void event(const Event& event, const Facts& facts) override {
-    claims_.event(event);
+    const auto allocations = claims_.event(event, facts);
     for (const Member& member : members_) member.rule->event(event, facts);
+    if (allocations) hand_on(scope_.trace.catalog.tracks[event.track].process, *allocations);
   }
   void gap(const DeviceGap& gap) override {
     claims_.gap(gap, [&](const ClaimedGap& claim) {
@@ -224,10 +225,12 @@ class GapRulesRun : public TablesObserver {
     for (const Member& member : members_) member.rule->work(work);
   }
   void end_of(ProcessId process) override {
+    hand_on_rest(process);
     for (const Member& member : members_) member.rule->end_of(process);
     claims_.end_of(process);
   }
   void finish(const std::vector<ResultTable>& tables) override {
+    for (ProcessId id = 0; id < scope_.trace.catalog.processes.size(); ++id) hand_on_rest(id);
     const auto optimizer = std::find_if(members_.begin(), members_.end(), is_optimizer);
     const RuleResult found = result_of(*optimizer->entry, *optimizer->rule, scope_, tables);
     std::vector<bool> without(scope_.trace.catalog.processes.size(), true);
@@ -245,6 +248,12 @@ class GapRulesRun : public TablesObserver {
   }
 
  private:
+  void hand_on(ProcessId process, const AllocationCalls& calls) {
+    for (const Member& member : members_) member.rule->allocated(process, calls);
+  }
+  void hand_on_rest(ProcessId process) {
+    claims_.allocations().settle_rest(process, [&](const AllocationCalls& calls) { hand_on(process, calls); });
+  }
   static bool is_optimizer(const Member& member) { return member.entry->gap_owner == GapOwner::optimizer; }
 
   const DiagnosisScope scope_;

@@ -28,6 +28,7 @@ class Fragmentation : public MemoryRule {
     finding.title = fmt::format("the allocator reserves {} of {} on GPU {}{}, but at most {} is in use",
                                 text(*worst.reserved_peak_bytes), text(*worst.device_bytes), worst.device,
                                 of_rank(worst.rank), text(*worst.peak_bytes));
+    finding.saving_bytes = static_cast<std::uint64_t>(*worst.reserved_peak_bytes - *worst.peak_bytes);
     finding.advice =
         "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True. Use few different sizes (pad batches to a few lengths). Call torch.cuda.empty_cache() once before the first step, "
         "to release memory that only start-up needed.";

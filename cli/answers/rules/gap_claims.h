@@ -4,13 +4,14 @@
 //
 //   garbage_collection  Python's garbage collector ran before the host launched the next work (DeviceGap::collecting_ns)
 //   allocation          the host was in a call that allocates or releases device memory
+//   cache_release       such a call, by which PyTorch's allocator emptied its cache (late_allocations.h)
 //   data_loading        the thread that launched the next work was in a range that loads data
 // What blocked the host when the device went idle claims as much of the gap, from its start on, as it took: without it,
 // the host would have launched that much earlier.
-//   allocation          such a call
+//   allocation, cache_release   such a call
 //   blocking_copy       a copy to the device
 //   host_sync           another wait
-// This part is unclaimed if the first three explain at least half of the gap: without them, the host would have
+// This part is unclaimed if the first four explain at least half of the gap: without them, the host would have
 // launched soon after the wait. The rest is claimed by what the host did then:
 //   blocking_copy       the time in the call of a copy to the device that blocks
 //   launches            the causes launch and queued of device_gaps.h
@@ -22,6 +23,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "cli/answers/rules/late_allocations.h"
 #include "cli/answers/tables/device_gaps.h"
 #include "cli/answers/tables/launch_ranges.h"
 #include "cli/answers/tables/whole_steps.h"
@@ -29,73 +31,6 @@
 #include "cli/timeline/select/step_name.h"
 
 namespace cli::rules {
-
-// Calls that allocate or release device memory after the first two steps. By then a caching allocator has all the
-// memory that it needs.
-class LateAllocations {
- public:
-  struct Call {
-    std::int64_t start_ns, end_ns;
-  };
-
-  explicit LateAllocations(const AnalysisContext& context) : context_(context), steps_(whole_steps(context).host()) {}
-
-  // Returns the call if it is such a call. A driver call inside a runtime call is the same call.
-  std::optional<Call> event(const Event& event) {
-    if (!is_api_call(event.kind) || !is_slice(event) || event.duration_ns <= 0 || !manages_memory(event.name))
-      return std::nullopt;
-    const ProcessId id = context_.catalog.tracks[event.track].process;
-    const auto step = steps_.at(id, event.start_ns);
-    if (!step || steps_.of(id)[*step].step.value_or(0) < kFirstSteps) return std::nullopt;
-    Process& process = processes_[id];
-    const Call call{event.start_ns, slice_end(event, kLatest_ns)};
-    std::int64_t& last_end_ns = process.end_ns.try_emplace(event.track, kEarliest_ns).first->second;
-    if (call.start_ns < last_end_ns) return std::nullopt;
-    last_end_ns = call.end_ns;
-    process.calls.push_back(call);
-    if (process.calls.size() > kMostCalls) process.calls.pop_front();
-    return call;
-  }
-  // Do not query the process afterwards.
-  void end_of(ProcessId process) { processes_.erase(process); }
-  // Calls on_call for each such call that overlaps [from_ns, to_ns), by start. Calls of different threads may overlap.
-  template <typename OnCall>
-  void each_within(ProcessId id, std::int64_t from_ns, std::int64_t to_ns, OnCall&& on_call) const {
-    const auto found = processes_.find(id);
-    if (found == processes_.end()) return;
-    const std::deque<Call>& calls = found->second.calls;
-    auto at = calls.end();
-    while (at != calls.begin() && std::prev(at)->end_ns > from_ns) --at;
-    for (; at != calls.end() && at->start_ns < to_ns; ++at) {
-      if (at->end_ns > from_ns) on_call(*at);
-    }
-  }
-  // Returns the length of the longest such call that runs at `ns`; 0 if there is none.
-  std::int64_t call_ns(ProcessId id, std::int64_t ns) const {
-    std::int64_t longest_ns = 0;
-    each_within(id, ns, ns + 1,
-                [&](const Call& call) { longest_ns = std::max(longest_ns, call.end_ns - call.start_ns); });
-    return longest_ns;
-  }
-
- private:
-  static constexpr std::int64_t kFirstSteps = 2;  // steps in which allocations are expected
-  static constexpr std::size_t kMostCalls = 4096;
-  struct Process {
-    std::deque<Call> calls;                  // calls that may overlap later idle time
-    std::map<TrackId, std::int64_t> end_ns;  // of the newest call of each thread
-  };
-
-  bool manages_memory(StringId name) {
-    return names_.is(context_.catalog.strings, name,
-                     [](std::string_view text) { return is_allocation_name(text) || is_release_name(text); });
-  }
-
-  const AnalysisContext& context_;
-  const Windows steps_;
-  NameAnswers names_;
-  std::map<ProcessId, Process> processes_;
-};
 
 // Small kernels that an optimizer launches for one parameter each.
 class OptimizerKernels {
@@ -315,6 +250,7 @@ class HostActivity {
 enum class GapOwner : std::uint8_t {
   garbage_collection,
   allocation,
+  cache_release,
   data_loading,
   blocking_copy,
   host_sync,
@@ -353,10 +289,11 @@ class GapClaims {
         optimizers_(context) {}
   static ObserverNeeds needs() { return {.kinds = HostActivity::kinds(), .any_time = true, .gaps = true}; }
 
-  void event(const Event& event) {
+  // Returns the calls whose purpose the event shows (late_allocations.h).
+  std::optional<AllocationCalls> event(const Event& event, const Facts& facts) {
     activity_.event(event);
-    allocations_.event(event);
     optimizers_.event(event);
+    return allocations_.event(event, facts);
   }
   void work(const GpuWork& work) { after_optimizer_[{work.process, work.device}] = optimizers_.has(work); }
   // See TraceObserver::end_of().
@@ -395,6 +332,7 @@ class GapClaims {
     return is_from_pageable(work) ||
            (work.call != nullptr && !names_[work.call->name].is_async && !names_[work.call->name].launches_graph);
   }
+  LateAllocations& allocations() { return allocations_; }
   // Host activity up to the newest event.
   const HostActivity& activity() const { return activity_; }
 
@@ -426,7 +364,7 @@ class GapClaims {
       }
     }
     allocations_.each_within(gap.process, from_ns, to_ns, [&](const LateAllocations::Call& call) {
-      claim_span(GapOwner::allocation, std::max(from_ns, call.start_ns), std::min(to_ns, call.end_ns));
+      claim_span(owner_of(call), std::max(from_ns, call.start_ns), std::min(to_ns, call.end_ns));
     });
     if (gap.next->call != nullptr) {
       activity_.each_loading(
@@ -474,14 +412,17 @@ class GapClaims {
     });
     taken_.insert(std::ranges::upper_bound(taken_, whole.from_ns, {}, &Span::from_ns), whole);
   }
+  static GapOwner owner_of(const LateAllocations::Call& call) {
+    return call.purpose == AllocationPurpose::other ? GapOwner::allocation : GapOwner::cache_release;
+  }
   // What blocked the host when the device went idle, and the end of the part of the gap that it explains.
   struct Holder {
     std::optional<GapOwner> owner;
     std::int64_t to_ns;
   };
   Holder holder_of(const DeviceGap& gap) const {
-    if (const std::int64_t ns = allocations_.call_ns(gap.process, gap.from_ns); ns > 0)
-      return {GapOwner::allocation, std::min(gap.to_ns, gap.from_ns + ns)};
+    if (const auto call = allocations_.call_at(gap.process, gap.from_ns))
+      return {owner_of(*call), std::min(gap.to_ns, gap.from_ns + (call->end_ns - call->start_ns))};
     if (!gap.wait) return {std::nullopt, gap.from_ns};
     return {gap.wait->for_copy && gap.wait->to_device ? GapOwner::blocking_copy : GapOwner::host_sync,
             gap.waited_to_ns()};

@@ -1,4 +1,5 @@
-// memory-growth: the memory in use at the end of a step grows from step to step.
+// memory-growth: the memory in use at the end of a step grows from step to step. Names the code whose memory grows
+// most.
 #include "cli/answers/rules/memory_rule.h"
 
 namespace cli::rules {
@@ -8,9 +9,9 @@ constexpr std::int64_t kFewestGrowingSteps = 8;
 constexpr std::int64_t kMostExceptions = 10;                  // at most 1 / N of the steps do not grow
 constexpr std::int64_t kLeastGrowth = std::int64_t{1} << 20;  // bytes per step
 
-class MemoryGrowth : public MemoryRule {
+class MemoryGrowth : public HeldMemoryRule {
  public:
-  using MemoryRule::MemoryRule;
+  using HeldMemoryRule::HeldMemoryRule;
 
  private:
   std::optional<double> judge(const DeviceMemory& memory) const override {
@@ -27,9 +28,18 @@ class MemoryGrowth : public MemoryRule {
       finding.title += fmt::format("; it will be full after {} more steps",
                                    (*worst.device_bytes - *worst.end_bytes) / *worst.growth_bytes_per_step);
     }
+    if (worst.holder) finding.title += "; " + holder_text(*worst.holder);
+    if (worst.start_bytes && worst.end_bytes && *worst.end_bytes > *worst.start_bytes)
+      finding.saving_bytes = static_cast<std::uint64_t>(*worst.end_bytes - *worst.start_bytes);
     finding.advice =
         "Find the tensors that each step keeps: losses or outputs in a list (store loss.item() or loss.detach()), a retained graph, caches by shape. "
-        "torch.cuda.memory._record_memory_history shows which lines allocated them.";
+        "tracetool mem shows which lines allocated them, from a memory snapshot of PyTorch.";
+  }
+  std::optional<memory::Holders::Holder> holder_of(const DeviceMemory& row) override {
+    return holder_of_row(row, [&](ProcessId id) { return holders().growth(id, row.device); });
+  }
+  std::string holder_text(const memory::Holders::Holder& holder) const override {
+    return fmt::format("memory allocated by {} grows most, by {} a step", holder.line, bytes_text(holder.bytes));
   }
 };
 
@@ -42,7 +52,8 @@ RuleEntry memory_growth_rule() {
            "memory in use at the end of a step grows by at least 1 MiB in 9 of 10 steps; at least 8 steps are needed",
        .source = "PyTorch, Understanding CUDA Memory Usage: https://pytorch.org/docs/stable/torch_cuda_memory.html",
        .inputs = {RuleInput::memory, RuleInput::steps},
-       .tables = {"memory"}});
+       .tables = {"memory"},
+       .needs = {.kinds = memory::Holders::kinds()}});
 }
 
 }  // namespace cli::rules

@@ -1,4 +1,4 @@
-// memory-peak: nearly all memory of a GPU is in use at the peak.
+// memory-peak: nearly all memory of a GPU is in use at the peak. Names the code that allocated most of it.
 #include "cli/answers/rules/memory_rule.h"
 
 namespace cli::rules {
@@ -6,9 +6,9 @@ namespace {
 
 constexpr double kMostInUse = 0.9;  // of the GPU's memory
 
-class MemoryPeak : public MemoryRule {
+class MemoryPeak : public HeldMemoryRule {
  public:
-  using MemoryRule::MemoryRule;
+  using HeldMemoryRule::HeldMemoryRule;
 
  private:
   std::optional<double> judge(const DeviceMemory& memory) const override {
@@ -23,9 +23,20 @@ class MemoryPeak : public MemoryRule {
                     worst.device, of_rank(worst.rank), bytes_text(static_cast<std::uint64_t>(*worst.peak_bytes)),
                     bytes_text(static_cast<std::uint64_t>(*worst.device_bytes)),
                     worst.peak_step ? fmt::format(", in step {}", *worst.peak_step) : "");
+    if (worst.holder) {
+      finding.title += "; " + holder_text(*worst.holder);
+      finding.saving_bytes = worst.holder->bytes;
+    }
     finding.advice =
         "Use activation checkpointing, a smaller micro-batch with gradient accumulation, sharded optimizer state (FSDP, ZeRO) or bfloat16. A slightly larger batch may run out of memory, "
         "and the allocator may already release memory in steps (see allocation-in-step).";
+  }
+  std::optional<memory::Holders::Holder> holder_of(const DeviceMemory& row) override {
+    return holder_of_row(row, [&](ProcessId id) { return holders().at_peak(id, row.device); });
+  }
+  std::string holder_text(const memory::Holders::Holder& holder) const override {
+    return fmt::format("{} allocated {} of it, more than any other code in the trace", holder.line,
+                       bytes_text(holder.bytes));
   }
 };
 
@@ -37,7 +48,8 @@ RuleEntry memory_peak_rule() {
        .fires = "more than 90 % of a GPU's memory is in use at the peak",
        .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
        .inputs = {RuleInput::device_memory},
-       .tables = {"memory"}});
+       .tables = {"memory"},
+       .needs = {.kinds = memory::Holders::kinds()}});
 }
 
 }  // namespace cli::rules

@@ -34,6 +34,7 @@ std::string ncu_command(std::string_view kernel, std::int64_t skip, const std::s
   ENTRY(launch_queue_full)       \
   ENTRY(pageable_copy)           \
   ENTRY(allocation_in_step)      \
+  ENTRY(allocation_retries)      \
   ENTRY(fp32_matmul)             \
   ENTRY(unaligned_matmul)        \
   ENTRY(unfused_attention)       \

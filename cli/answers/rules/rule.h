@@ -70,6 +70,8 @@ struct Finding {
   // Upper bound on the time saved by fixing this alone; the largest of all ranks. Empty if unknown.
   std::optional<std::int64_t> saving_ns;
   std::vector<std::int64_t> rank_savings_ns;  // per rank of `ranks`; empty if unknown
+  // Upper bound on the GPU memory saved, on the rank that has most of the problem. Empty if unknown.
+  std::optional<std::uint64_t> saving_bytes;
   // The rule that finds the cause of this problem. This finding is merged into findings of that rule on the same rank.
   std::string_view cause_rule;
   std::vector<Evidence> evidence;   // longest first, at most kMostEvidence; one per rank if a job hangs
@@ -101,6 +103,8 @@ class Rule : public TraceObserver {
 
   // Called before all events if RuleEntry::gap_owner is set. `claims` outlives the rule.
   void use(GapClaims& claims) { claims_ = &claims; }
+  // Called for calls that allocate or release memory, if RuleEntry::gap_owner is set.
+  virtual void allocated(ProcessId /*process*/, const AllocationCalls& /*calls*/) {}
   // Called for idle time of RuleEntry::gap_owner.
   virtual void claimed(const ClaimedGap& /*claim*/) {}
   // Called once before find(). Claims with if_no_optimizer count only for the processes that are true here.

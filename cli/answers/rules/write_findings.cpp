@@ -25,6 +25,7 @@ void write(JsonWriter& json, const Finding& finding) {
   numbers(json, "ranks", finding.ranks);
   numbers(json, "steps", finding.steps);
   json.number("saving_ns", finding.saving_ns);
+  json.number("saving_bytes", finding.saving_bytes);
   json.open('[', "evidence");
   for (const Evidence& each : finding.evidence) {
     json.open('{');
@@ -46,6 +47,8 @@ void write(JsonWriter& json, const Finding& finding) {
 std::string_view severity_name(Severity severity) { return kSeverityNames[static_cast<std::size_t>(severity)]; }
 
 std::string saving_text(const Finding& finding, std::int64_t length_ns) {
+  if (!finding.saving_ns && finding.saving_bytes)
+    return fmt::format("at most {} of GPU memory", bytes_text(*finding.saving_bytes));
   if (!finding.saving_ns) return "unknown";
   if (*finding.saving_ns == 0) return "none; this is an observation";
   return fmt::format(

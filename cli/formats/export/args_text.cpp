@@ -308,12 +308,17 @@ void ArgsText::say(const Event&, const NoticeFacts& facts) {
   number("value", facts.value);
 }
 
-// For Kineto events, whose own terms are kept.
+// Uses the terms of Kineto's events.
 void ArgsText::say(const Event&, const AllocatorFacts& facts) {
   signed_number("Device Type", facts.device_type);
   if ((facts.has & AllocatorFacts::kDeviceId) != 0) signed_number("Device Id", facts.device);
   if ((facts.has & AllocatorFacts::kAllocated) != 0) signed_number("Total Allocated", facts.allocated_bytes);
   if ((facts.has & AllocatorFacts::kReserved) != 0) signed_number("Total Reserved", facts.reserved_bytes);
+  if ((facts.has & AllocatorFacts::kAddress) != 0) number("Addr", facts.address);
+  if ((facts.has & AllocatorFacts::kBytes) != 0) signed_number("Bytes", facts.bytes);
+  if ((facts.has & AllocatorFacts::kFree) != 0) number("Device Free", facts.free_bytes);
+  if ((facts.has & AllocatorFacts::kStream) != 0) number("Stream Id", facts.stream);
+  called_by(facts.stack, true);
 }
 
 // PyTorch's terms, as for all data that only profiles have.

@@ -60,6 +60,16 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
+// Returns true if a directory contains memory snapshots of PyTorch, which are no traces.
+bool has_snapshots(const std::string& directory) {
+  std::error_code error;
+  fs::recursive_directory_iterator at(directory, error), end;
+  for (; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".pickle") return true;
+  }
+  return false;
+}
+
 std::vector<FoundFile> expand(const std::string& path) {
   std::error_code ignored;
   const bool exists = fs::exists(path, ignored);
@@ -85,7 +95,8 @@ std::vector<FoundFile> expand(const std::string& path) {
     fail(
         path,
         "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst in it or below; `tracetool doctor " +
-            path + "` finds the reason");
+            path + "` finds the reason" +
+            (has_snapshots(path) ? "; `tracetool mem " + path + "` reads the memory snapshots (*.pickle)" : ""));
   std::sort(found.begin(), found.end(),
             [](const FoundFile& a, const FoundFile& b) { return natural_less(a.path, b.path); });
   return found;

@@ -561,6 +561,18 @@ struct AllocatorDraft {
            d.facts.has |= AllocatorFacts::kReserved;
          },
          nullptr},
+        {"Addr",
+         [](D& d, std::int64_t v) {
+           d.facts.address = static_cast<std::uint64_t>(v);
+           d.facts.has |= AllocatorFacts::kAddress;
+         },
+         nullptr},
+        {"Bytes",
+         [](D& d, std::int64_t v) {
+           d.facts.bytes = v;
+           d.facts.has |= AllocatorFacts::kBytes;
+         },
+         nullptr},
     };
     return known;
   }
@@ -726,8 +738,9 @@ class FactsOfShapes : public EventFacts {
     draft.facts.producer_correlation = static_cast<std::uint32_t>(draft.call);
     return draft.facts;
   }
-  Facts allocation(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const AllocatorDraft& draft = allocations_.draft(text, shape, integers, texts_);
+  Facts allocation(bool is_failure, std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    AllocatorDraft& draft = allocations_.draft(text, shape, integers, texts_);
+    if (is_failure) draft.facts.has |= AllocatorFacts::kFailure;
     return draft.has_type ? Facts(draft.facts) : Facts();
   }
 
@@ -800,8 +813,11 @@ Facts FactsOfShapes::find(const Event& event, std::string_view text, const Shape
       return wait(text, shape, integers);
     case Kind::counter:
       return counter(text, integers);
-    case Kind::instant:
-      return texts_.catalog->strings[event.name] == "[memory]" ? allocation(text, shape, integers) : Facts();
+    case Kind::instant: {
+      const std::string_view name = texts_.catalog->strings[event.name];
+      if (name == "[memory]") return allocation(false, text, shape, integers);
+      return name == "[OutOfMemory]" ? allocation(true, text, shape, integers) : Facts();
+    }
     default:
       return {};
   }

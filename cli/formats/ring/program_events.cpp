@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -13,7 +14,7 @@
 
 namespace cli::ring {
 
-// Converts PyTorch's operators and ranges to events by joining their begins and ends.
+// Converts PyTorch's operators and ranges to events by joining their begins and ends. Converts its allocations.
 
 namespace {
 
@@ -69,6 +70,39 @@ class OperatorEvents : public RingTranslator {
     } else {
       ++unmatched_;
     }
+  }
+
+  // Uses the names of Kineto's events.
+  void translate(const trace::AllocatorRecord& record, std::size_t at) {
+    const auto action = static_cast<trace::AllocatorAction>(record.action);
+    const bool is_failure = action == trace::AllocatorAction::fail;
+    Event event;
+    event.kind = Kind::memory;
+    event.phase = 'i';
+    event.track = out_.thread_track(record.tid);
+    event.name = out_.catalog.strings.intern(is_failure ? "[OutOfMemory]" : "[memory]");
+    event.start_ns = out_.axis.from_mono(record.time_mono_ns);
+    AllocatorFacts facts;
+    facts.device_type = record.device_type;
+    facts.device = record.device;
+    facts.allocated_bytes = static_cast<std::int64_t>(record.allocated_bytes);
+    facts.reserved_bytes = static_cast<std::int64_t>(record.reserved_bytes);
+    facts.has = AllocatorFacts::kDeviceId | AllocatorFacts::kAllocated | AllocatorFacts::kReserved |
+                AllocatorFacts::kBytes | (is_failure ? AllocatorFacts::kFailure : AllocatorFacts::kAddress);
+    const auto bytes = static_cast<std::int64_t>(record.bytes & std::numeric_limits<std::int64_t>::max());
+    facts.bytes = action == trace::AllocatorAction::release ? -bytes : bytes;
+    if (!is_failure) {
+      facts.address = record.address;
+    } else if (record.address != trace::AllocatorRecord::kUnknown) {
+      facts.free_bytes = record.address;
+      facts.has |= AllocatorFacts::kFree;
+    }
+    if (record.stream != trace::AllocatorRecord::kUnknown) {
+      facts.stream = record.stream;
+      facts.has |= AllocatorFacts::kStream;
+    }
+    facts.stack = stack(record.stack_ref, at);
+    out_.emit(event, facts);
   }
 
  private:

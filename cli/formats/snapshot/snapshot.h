@@ -44,7 +44,7 @@ struct Entry {
   std::uint64_t bytes = 0;
   std::int64_t time_us = kNoTime;  // since 1970; kNoTime in files of older versions of PyTorch
   std::uint64_t stream = 0;        // handle of the CUDA stream; 0 is the default stream
-  StackId stack;
+  StackId stack{};
 };
 
 // The history of one device, in a compact form. Entries are in order of time.

@@ -35,7 +35,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 8;
+inline constexpr std::uint32_t kMergedVersion = 9;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // Maximum memory of a reader for one chunk; writers observe it.

@@ -54,11 +54,18 @@ class MadeProfile {
     slice("gpu_memcpy", name, start_us, end_us, 0, stream,
           fmt::format(R"("device":0,"stream":{},"correlation":{},"bytes":{})", stream, correlation, bytes));
   }
-  void memory(double at_us, std::int64_t allocated, std::int64_t reserved) {
+  void memory(double at_us, std::int64_t allocated, std::int64_t reserved, const std::string& more = "") {
     events_ += fmt::format(
         R"(,{}{{"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":{},"ts":{:.3f},"args":{{"Device Type":1,"Device Id":0,)"
-        R"("Total Allocated":{},"Total Reserved":{}}}}})",
-        "\n", kThread, at_us, allocated, reserved);
+        R"("Total Allocated":{},"Total Reserved":{}{}}}}})",
+        "\n", kThread, at_us, allocated, reserved, more);
+  }
+  // An allocation, or a release if `bytes` is negative. `allocated`: in use after it.
+  void block(double at_us, std::int64_t address, std::int64_t bytes, std::int64_t allocated) {
+    memory(at_us, allocated, allocated, fmt::format(R"(,"Addr":{},"Bytes":{})", address, bytes));
+  }
+  void function(std::string_view name, double start_us, double end_us) {
+    slice("python_function", name, start_us, end_us, 1, kThread);
   }
 
   // One rank, from 0 on. `memory_bytes` and `capability`: of its GPU.

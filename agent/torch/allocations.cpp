@@ -1,0 +1,179 @@
+#include "agent/torch/allocations.h"
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "agent/base/agent_settings.h"
+#include "agent/base/call_slot.h"
+#include "agent/base/guard.h"
+#include "agent/base/loaded_objects.h"
+#include "agent/base/message.h"
+#include "agent/python/python_stacks.h"
+#include "agent/ring/recorder.h"
+#include "agent/torch/operators.h"
+
+namespace agent {
+namespace {
+
+using trace::AllocatorAction;
+using trace::AllocatorRecord;
+
+// c10::Device, passed in one register.
+struct TorchDevice {
+  std::int8_t type, index;
+};
+constexpr std::int8_t kCuda = 1;
+
+// c10::cuda::CUDAStream, returned in two registers.
+struct TorchStream {
+  TorchDevice device;
+  std::uint64_t id;
+};
+
+using ReportUsage = void (*)(void* block, std::int64_t change, std::size_t allocated, std::size_t reserved,
+                             TorchDevice);
+using CurrentStream = TorchStream (*)(std::int8_t device);
+using ReportFailure = void (*)(std::int64_t requested, std::size_t allocated, std::size_t reserved, TorchDevice);
+constexpr char kReportUsage[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
+constexpr char kReportFailure[] = "_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE";
+constexpr char kCurrentStream[] = "_ZN3c104cuda20getCurrentCUDAStreamEa";
+
+constexpr char kAllocationsUnfit[] = "this PyTorch reports no allocations in a supported way: they are not recorded";
+
+constinit std::atomic<ReportUsage> s_report_usage{nullptr};
+constinit std::atomic<ReportFailure> s_report_failure{nullptr};
+constinit CurrentStream s_current_stream = nullptr;                     // null if not found
+constinit std::atomic<decltype(&cuMemGetInfo)> s_memory_info{nullptr};  // null if not found yet
+constinit std::atomic<bool> s_allocations_refused{false};
+
+bool are_allocations_recorded() {
+  return recording() == Recording::open && !s_allocations_refused.load(std::memory_order_relaxed) &&
+         torch_has_allocations();
+}
+
+void refuse_allocations() {
+  if (!s_allocations_refused.exchange(true)) say("%s", kAllocationsUnfit);
+}
+
+// Stops recording if PyTorch passes values that the functions' parameters do not have.
+bool is_expected_report(TorchDevice device, std::size_t allocated, std::size_t reserved) {
+  constexpr std::int8_t kMostDevices = 64;
+  constexpr std::size_t kMostBytes = std::size_t{1} << 50;
+  if (device.type == kCuda && device.index >= 0 && device.index < kMostDevices && allocated < kMostBytes &&
+      reserved < kMostBytes)
+    return true;
+  refuse_allocations();
+  return false;
+}
+
+void write_allocation(const Guard& guard, AllocatorRecord& record, TorchDevice device) {
+  const bool is_release = record.action == static_cast<std::uint8_t>(AllocatorAction::release);
+  record.device_type = static_cast<std::uint8_t>(device.type);
+  record.device = device.index;
+  record.tid = thread_id();
+  record.stack_ref = trace::kNoRef;
+  record.stream = AllocatorRecord::kUnknown;
+  if (!is_release && s_current_stream != nullptr) record.stream = s_current_stream(device.index).id;
+  HostWriter writer(guard, AllocatorRecord::kKind, sizeof(record), is_release ? 0 : PythonStack::kMostBytes);
+  if (!writer) return;
+  if (!is_release) {
+    PythonStack stack(guard);
+    stack.read();
+    record.stack_ref = stack.write(writer);
+    if (!writer) return;  // counted as lost
+  }
+  record.time_mono_ns = mono_ns();
+  writer.append(record);
+}
+
+void on_usage(void* block, std::int64_t change, std::size_t allocated, std::size_t reserved, TorchDevice device) {
+  s_report_usage.load(std::memory_order_relaxed)(block, change, allocated, reserved, device);
+  const Guard guard;
+  if (!guard || !are_allocations_recorded() || !is_expected_report(device, allocated, reserved) || change == 0) return;
+  auto record = trace::make_record<AllocatorRecord>();
+  record.action = static_cast<std::uint8_t>(change > 0 ? AllocatorAction::allocate : AllocatorAction::release);
+  record.address = reinterpret_cast<std::uintptr_t>(block);
+  record.bytes = change > 0 ? static_cast<std::uint64_t>(change) : -static_cast<std::uint64_t>(change);
+  record.allocated_bytes = allocated;
+  record.reserved_bytes = reserved;
+  write_allocation(guard, record, device);
+}
+
+// PyTorch itself has just asked the driver for the free memory, so the driver can be called here.
+std::uint64_t free_bytes() {
+  const auto memory_info = s_memory_info.load(std::memory_order_relaxed);
+  std::size_t available = 0, total = 0;
+  const bool is_known = memory_info != nullptr && memory_info(&available, &total) == CUDA_SUCCESS;
+  return is_known ? available : AllocatorRecord::kUnknown;
+}
+
+void on_failure(std::int64_t requested, std::size_t allocated, std::size_t reserved, TorchDevice device) {
+  s_report_failure.load(std::memory_order_relaxed)(requested, allocated, reserved, device);
+  const Guard guard;
+  if (!guard || !are_allocations_recorded() || !is_expected_report(device, allocated, reserved)) return;
+  auto record = trace::make_record<AllocatorRecord>();
+  record.action = static_cast<std::uint8_t>(AllocatorAction::fail);
+  record.address = free_bytes();
+  record.bytes = static_cast<std::uint64_t>(requested);
+  record.allocated_bytes = allocated;
+  record.reserved_bytes = reserved;
+  write_allocation(guard, record, device);
+}
+
+// Finds the entry through which libc10_cuda calls a function, and sets the function that passed calls go to.
+template <typename Function>
+bool find_entry(void* library, const char* path, const char* name, CallSlot& slot, std::atomic<Function>& original) {
+  Function function = nullptr;
+  if (!find_in(library, name, function) || !find_call_slot(path, name, slot)) return false;
+  // The entry points into the library itself until its first call, or to another tool's function if that replaced it.
+  const bool is_unbound = slot.points_into_caller();
+  original.store(is_unbound ? function : reinterpret_cast<Function>(const_cast<void*>(slot.target())),
+                 std::memory_order_relaxed);
+  return true;
+}
+
+bool replace_entries(void* library, const char* path) {
+  CallSlot usage, failure;
+  return find_entry(library, path, kReportUsage, usage, s_report_usage) &&
+         find_entry(library, path, kReportFailure, failure, s_report_failure) &&
+         usage.set(reinterpret_cast<const void*>(on_usage)) && failure.set(reinterpret_cast<const void*>(on_failure));
+}
+
+// Returns false if libc10_cuda is not loaded.
+bool find_c10_cuda(const char*& path, void*& library) {
+  ObjectPaths found{};
+  objects_named("libc10_cuda.so", found);
+  if (found.count == 0) return false;
+  path = found.paths[0];
+  // Waits until the library is relocated; it stays loaded.
+  library = handle_of(path);
+  return library != nullptr;
+}
+
+void find_driver_function() {
+  if (s_memory_info.load(std::memory_order_relaxed) != nullptr) return;
+  decltype(&cuMemGetInfo) memory_info = nullptr;
+  void* driver = handle_of("libcuda.so.1");
+  if (driver != nullptr && find_in(driver, "cuMemGetInfo_v2", memory_info))
+    s_memory_info.store(memory_info, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void watch_allocations() noexcept {
+  static constinit bool s_is_found = false;
+  if (!torch_has_allocations()) return;
+  if (s_is_found) return find_driver_function();
+  const char* path = nullptr;
+  void* library = nullptr;
+  if (!find_c10_cuda(path, library)) return;
+  s_is_found = true;
+  find_in(library, kCurrentStream, s_current_stream);
+  if (!replace_entries(library, path)) return refuse_allocations();
+  find_driver_function();
+  say_verbose("allocations of PyTorch are recorded");
+}
+
+}  // namespace agent
