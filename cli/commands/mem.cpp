@@ -114,6 +114,7 @@ std::vector<memory::Input> read_memory(InputOptions options, std::size_t memory_
 
 memory::GroupBy group_by(const std::string& word) {
   return word == "category"   ? memory::GroupBy::category
+         : word == "phase"    ? memory::GroupBy::phase
          : word == "line"     ? memory::GroupBy::line
          : word == "stack"    ? memory::GroupBy::stack
          : word == "operator" ? memory::GroupBy::op
@@ -124,13 +125,17 @@ memory::Moment moment_of(const std::string& at) {
   if (at == "peak") return {};
   if (at == "end") return {memory::Moment::Kind::end};
   if (at == "oom") return {memory::Moment::Kind::first_failure};
+  for (const memory::Part part :
+       {memory::Part::forward, memory::Part::backward, memory::Part::optimizer, memory::Part::setup}) {
+    if (at == fmt::format("peak:{}", memory::part_name(part))) return {memory::Moment::Kind::peak_of_part, 0, part};
+  }
   std::size_t step = 0;
   const bool is_step = at.starts_with("step:");
   const auto [end, error] = std::from_chars(at.data() + (is_step ? 5 : 0), at.data() + at.size(), step);
   if (!is_step || error != std::errc() || end != at.data() + at.size()) {
-    throw Error(Exit::usage, "--at " + at + ": expected peak, oom, end, or step:N");
+    throw Error(Exit::usage, "--at " + at + ": expected peak, peak:PHASE, oom, end, or step:N");
   }
-  return {memory::Moment::Kind::end_of_step, step};
+  return {memory::Moment::Kind::end_of_step, step, {}};
 }
 
 // Keeps the first `most` rows of each GPU: rows of one file and device are next to each other.
@@ -224,13 +229,15 @@ void run_mem(const MemOptions& options) {
   const auto inputs = read_memory(*options.inputs, *options.memory_mib, options.output);
   if (!options.timeline.empty()) return write_timeline(inputs, options.timeline);
   if (!options.pickle.empty()) return write_pickle(inputs, options.pickle);
-  std::vector<ResultTable> tables{memory::device_table(inputs)};
+  std::vector<ResultTable> tables{memory::device_table(inputs), memory::all_devices_table(inputs),
+                                  memory::phase_table(inputs)};
   if (options.baseline.empty()) {
     tables.push_back(memory::in_use_table(inputs, moment, by));
   } else {
     const auto baseline = read_memory({{options.baseline}, {}, {}}, *options.memory_mib, options.output);
     tables.push_back(memory::change_table(inputs, baseline, moment, by));
   }
+  tables.push_back(memory::checkpointing_table(inputs, moment));
   tables.push_back(memory::growth_table(inputs, by));
   tables.push_back(memory::failure_table(inputs));
   tables.push_back(memory::fragmentation_table(inputs));
@@ -257,9 +264,10 @@ std::function<void()> set_up_mem(CLI::App& app) {
   auto options = std::make_shared<MemOptions>();
   options->inputs = add_inputs(app);
   one_of(app.add_option("--by", options->by, "Group memory by this (default: line)"),
-         "category|line|stack|operator|module");
-  add_text(app, "--at", options->at, "peak|oom|end|step:N",
-           "The moment to show: the peak (default), the first failure, the end, or the end of a step");
+         "category|phase|line|stack|operator|module");
+  add_text(
+      app, "--at", options->at, "peak|peak:PHASE|oom|end|step:N",
+      "The moment to show: the peak (default), the peak of a phase, the first failure, the end, or the end of a step");
   add_text(app, "--diff", options->baseline, "PATH", "Compare with the snapshots in this file or directory");
   CLI::Option* const timeline =
       add_text(app, "--timeline", options->timeline, "FILE",

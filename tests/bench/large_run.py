@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-GIB = 1 << 30
+MIB, GIB = 1 << 20, 1 << 30
 FIXED, PER_RANK = GIB // 4, GIB * 3 // 4 // 10_000  # bytes that every command may use: 1 GiB for 10,000 ranks
 RANKS_PER_HOST = 8
 Cost = collections.namedtuple("Cost", "wall_s cpu_s peak_bytes stdout")

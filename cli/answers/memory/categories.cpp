@@ -37,6 +37,11 @@ std::string_view category_name(Category category) {
   return kNames[static_cast<std::size_t>(category)];
 }
 
+std::string_view part_name(Part part) {
+  constexpr std::array<std::string_view, 5> kNames{"unknown", "setup", "forward", "backward", "optimizer"};
+  return kNames[static_cast<std::size_t>(part)];
+}
+
 Parts::Parts(const snapshot::Snapshot& snapshot, std::int64_t device) : snapshot_(snapshot) {
   for (std::size_t i = 0; i + 1 < snapshot.annotations.size(); ++i) {
     const snapshot::Annotation &begin = snapshot.annotations[i], &end = snapshot.annotations[i + 1];
@@ -94,14 +99,18 @@ Part Parts::part_of(StackId stack) {
 bool Parts::changes_to(std::optional<Part> part, Part from, std::size_t after, std::size_t before) const {
   const auto first = std::upper_bound(changes_.begin(), changes_.end(), after,
                                       [](std::size_t value, const Change& change) { return value < change.entry; });
-  return std::any_of(first, changes_.end(), [&](const Change& change) {
-    return change.entry < before && (part ? change.part == *part : change.part != from);
+  const auto found = std::find_if(first, changes_.end(), [&](const Change& change) {
+    return change.entry >= before || (part ? change.part == *part : change.part != from);
   });
+  return found != changes_.end() && found->entry < before;
+}
+
+Part Parts::part_of(const LiveBlock& block) {
+  return block.entry == LiveBlock::kBefore ? Part::unknown : part_of(block.stack, block.time_us);
 }
 
 Category Parts::category_of(const LiveBlock& block) {
-  if (block.entry == LiveBlock::kBefore) return Category::unknown;
-  const Part part = part_of(block.stack, block.time_us);
+  const Part part = part_of(block);
   if (part == Part::unknown) return Category::unknown;
   const bool kept = block.released == LiveBlock::kNever && !ends_in_failure_ && part != Part::forward;
   const std::optional<Part> until = part == Part::forward ? std::optional(Part::backward) : std::nullopt;
@@ -111,6 +120,12 @@ Category Parts::category_of(const LiveBlock& block) {
     return kKept[static_cast<std::size_t>(part)];
   }
   return block.released == LiveBlock::kNever ? Category::unknown : Category::temporary;
+}
+
+std::vector<Parts::Span> Parts::spans() const {
+  std::vector<Span> spans{{}};
+  for (const Change& change : changes_) spans.push_back({change.entry + 1, change.part});
+  return spans;
 }
 
 std::vector<std::size_t> Parts::step_ends() const {

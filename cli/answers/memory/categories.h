@@ -17,6 +17,7 @@ std::string_view category_name(Category category);
 
 // The parts of a training step.
 enum class Part : std::uint8_t { unknown, setup, forward, backward, optimizer };
+std::string_view part_name(Part part);
 
 // Divides the history of one device into the parts of its training steps.
 //
@@ -41,6 +42,18 @@ class Parts {
   //                  does not contain to its end: a forward pass without a later backward pass, or the part in which
   //                  the last allocation failed
   Category category_of(const LiveBlock& block);
+
+  // Returns the part that allocated a block. unknown: before the history, or no known part
+  Part part_of(const LiveBlock& block);
+
+  // A part lasts from its first allocation to the first allocation of another part. Allocations without a known part
+  // do not end it: a loss that is computed outside of modules belongs to the forward pass.
+  struct Span {
+    std::size_t first_state = 0;
+    Part part = Part::unknown;
+  };
+  // Returns the parts in order of time. The first begins with state 0. It is unknown until the first known part.
+  std::vector<Span> spans() const;
 
   // Returns the states in which the steps end. A step ends after its optimizer part, when another part or the end of
   // the history follows.

@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "cli/answers/memory/categories.h"
+#include "cli/answers/memory/checkpointing.h"
+#include "cli/answers/memory/phases.h"
 #include "cli/answers/memory/timeline.h"
 #include "cli/answers/tables/cells.h"
 #include "cli/base/text.h"
@@ -29,10 +31,10 @@ std::vector<Cell> device_cells(const Input& input, const DeviceMemory& memory) {
 
 Cell bytes_cell(std::uint64_t bytes) { return Cell(static_cast<std::int64_t>(bytes)); }
 
-// Returns the time of the peak since the first entry, or an empty cell if the file contains no times.
-Cell since_start(const DeviceMemory& memory) {
-  if (memory.peak_time_us == snapshot::kNoTime || memory.first_time_us == snapshot::kNoTime) return {};
-  return Cell((memory.peak_time_us - memory.first_time_us) * 1000);
+// Returns a time since the first entry, or an empty cell if the file contains no times.
+Cell since_start(std::int64_t time_us, const DeviceMemory& memory) {
+  if (time_us == snapshot::kNoTime || memory.first_time_us == snapshot::kNoTime) return {};
+  return Cell((time_us - memory.first_time_us) * 1000);
 }
 
 std::uint64_t bytes_before(const std::vector<LiveBlock>& blocks) {
@@ -56,12 +58,15 @@ struct Group {
 constexpr std::string_view kBeforeText = "before the history";
 constexpr std::string_view kNoStackText = "no stack in the history";
 
-// `parts` is null unless memory is grouped by category.
+// `parts` is null unless memory is grouped by category or phase.
 std::string subject_of(const LiveBlock& block, Subjects& subjects, Parts* parts, GroupBy by) {
   if (by == GroupBy::category) {
     const Category category = parts->category_of(block);
     return std::string(category == Category::unknown && block.entry == LiveBlock::kBefore ? kBeforeText
                                                                                           : category_name(category));
+  }
+  if (by == GroupBy::phase) {
+    return std::string(block.entry == LiveBlock::kBefore ? kBeforeText : part_name(parts->part_of(block)));
   }
   const std::string& name = subjects.of(block.stack);
   if (!name.empty()) return name;
@@ -73,6 +78,8 @@ std::string_view subject_key(GroupBy by) {
   switch (by) {
     case GroupBy::category:
       return "category";
+    case GroupBy::phase:
+      return "phase";
     case GroupBy::stack:
       return "stack";
     case GroupBy::op:
@@ -87,6 +94,7 @@ std::string_view subject_key(GroupBy by) {
 
 std::string_view subject_meaning(GroupBy by) {
   return by == GroupBy::category ? "Category of the memory, derived from the place of its allocation and its lifetime"
+         : by == GroupBy::phase  ? "Part of the training step that allocated the memory"
                                  : "Code that allocated the memory";
 }
 
@@ -124,7 +132,7 @@ ResultTable device_table(const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     for (const DeviceMemory& m : input.devices) {
       std::vector<Cell> row = device_cells(input, m);
-      append(row, bytes_cell(m.peak_bytes), since_start(m),
+      append(row, bytes_cell(m.peak_bytes), since_start(m.peak_time_us, m),
              percent(static_cast<std::int64_t>(bytes_before(m.peak_blocks)), static_cast<std::int64_t>(m.peak_bytes)),
              bytes_cell(m.start_bytes), bytes_cell(m.end_bytes), bytes_cell(m.reserved_peak_bytes),
              bytes_cell(m.reserved_end_bytes), bytes_cell(m.allocations), bytes_cell(m.frees),
@@ -147,7 +155,7 @@ using Groups = std::map<std::string, Group>;
 Groups groups_of(const Input& input, const DeviceMemory& memory, const std::vector<LiveBlock>& blocks, GroupBy by) {
   Subjects subjects(input.snapshot.catalog, by);
   std::optional<Parts> parts;
-  if (by == GroupBy::category) parts.emplace(input.snapshot, memory.device);
+  if (by == GroupBy::category || by == GroupBy::phase) parts.emplace(input.snapshot, memory.device);
   Groups groups;
   for (const LiveBlock& block : blocks) groups[subject_of(block, subjects, parts ? &*parts : nullptr, by)].add(block);
   return groups;
@@ -164,6 +172,11 @@ std::optional<std::vector<LiveBlock>> blocks_at(const Input& input, const Device
     case Moment::Kind::first_failure:
       if (memory.failures.empty()) return {};
       return in_state(memory.failures.front().state);
+    case Moment::Kind::peak_of_part:
+      for (const PhasePeak& peak : phase_peaks(input.snapshot, memory.device)) {
+        if (peak.part == moment.part) return in_state(peak.state);
+      }
+      return {};
     case Moment::Kind::end_of_step:
       break;
   }
@@ -181,6 +194,58 @@ std::uint64_t total_of(const std::vector<LiveBlock>& blocks) {
 }
 
 }  // namespace
+
+ResultTable all_devices_table(const std::vector<Input>& inputs) {
+  ResultTable table;
+  table.name = "all_devices";
+  table.columns = {{"devices", Unit::count, "Number of GPUs in all files"},
+                   {"largest_peak_bytes", Unit::bytes, "Largest peak of a GPU"},
+                   kFileColumn,
+                   kRankColumn,
+                   {"device", Unit::number, "GPU with the largest peak"},
+                   {"smallest_peak_bytes", Unit::bytes, "Smallest peak of a GPU"},
+                   {"sum_bytes", Unit::bytes, "Sum of the peaks of all GPUs, which need not be at the same time"}};
+  std::int64_t devices = 0;
+  std::uint64_t smallest = 0, sum = 0;
+  const Input* file = nullptr;
+  const DeviceMemory* largest = nullptr;
+  for (const Input& input : inputs) {
+    for (const DeviceMemory& memory : input.devices) {
+      smallest = devices++ == 0 ? memory.peak_bytes : std::min(smallest, memory.peak_bytes);
+      sum += memory.peak_bytes;
+      if (largest != nullptr && largest->peak_bytes >= memory.peak_bytes) continue;
+      file = &input;
+      largest = &memory;
+    }
+  }
+  if (devices < 2) return table;
+  table.rows.push_back({Cell(devices), bytes_cell(largest->peak_bytes), Cell(file->name), cell_of(file->rank),
+                        Cell(largest->device), bytes_cell(smallest), bytes_cell(sum)});
+  return table;
+}
+
+ResultTable phase_table(const std::vector<Input>& inputs) {
+  ResultTable table;
+  table.name = "phases";
+  table.columns = with_device(
+      {{"phase", Unit::text, "Part of the training step: from its first allocation to the first of another part"},
+       {"peak_bytes", Unit::bytes, "Peak memory in use in this phase"},
+       {"peak_pct", Unit::percent, "Share of the peak of the GPU"},
+       {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the history; empty in files without times"},
+       {"occurrences", Unit::count, "Number of times that the phase occurs in the history"}});
+  for (const Input& input : inputs) {
+    for (const DeviceMemory& memory : input.devices) {
+      for (const PhasePeak& peak : phase_peaks(input.snapshot, memory.device)) {
+        std::vector<Cell> row = device_cells(input, memory);
+        append(row, Cell(std::string(part_name(peak.part))), bytes_cell(peak.bytes),
+               percent(static_cast<std::int64_t>(peak.bytes), static_cast<std::int64_t>(memory.peak_bytes)),
+               since_start(peak.time_us, memory), bytes_cell(peak.occurrences));
+        table.rows.push_back(std::move(row));
+      }
+    }
+  }
+  return table;
+}
 
 ResultTable in_use_table(std::span<const Input> inputs, const Moment& moment, GroupBy by) {
   ResultTable table;
@@ -206,6 +271,35 @@ ResultTable in_use_table(std::span<const Input> inputs, const Moment& moment, Gr
         std::vector<Cell> row = device_cells(input, memory);
         append(row, Cell(name), bytes_cell(group.bytes), percent(static_cast<std::int64_t>(group.bytes), total),
                bytes_cell(group.blocks), bytes_cell(group.largest_bytes));
+        table.rows.push_back(std::move(row));
+      }
+    }
+  }
+  return table;
+}
+
+ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& moment) {
+  ResultTable table;
+  table.name = "checkpointing";
+  table.columns =
+      with_device({{"module", Unit::text, "Function named forward, and the lines of it that occur in stacks"},
+                   {"freed_bytes", Unit::bytes,
+                    "Upper bound of what checkpointing the module frees: its activations, except those of one call"},
+                   {"freed_pct", Unit::percent, "Share of the memory in use"},
+                   {"activation_bytes", Unit::bytes, "Activations of the module and of the modules that it calls"},
+                   {"blocks", Unit::count, "Number of these blocks"},
+                   {"calls", Unit::count, "Number of calls of the module that hold activations; empty if unknown"}});
+  for (const Input& input : inputs) {
+    for (const DeviceMemory& memory : input.devices) {
+      const auto blocks = blocks_at(input, memory, moment);
+      if (!blocks) continue;  // a note of the table in_use
+      const auto total = static_cast<std::int64_t>(total_of(*blocks));
+      for (const ModuleActivations& module : checkpointing(input.snapshot, memory.device, *blocks)) {
+        const bool known = module.calls != 0;
+        std::vector<Cell> row = device_cells(input, memory);
+        append(row, Cell(module.module), known ? bytes_cell(module.freed_bytes) : Cell(),
+               known ? percent(static_cast<std::int64_t>(module.freed_bytes), total) : Cell(), bytes_cell(module.bytes),
+               bytes_cell(module.blocks), known ? bytes_cell(module.calls) : Cell());
         table.rows.push_back(std::move(row));
       }
     }
@@ -274,11 +368,11 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
           }
         }
       };
-      walk_blocks(input.snapshot, memory.device,
-                  [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
-                    end_steps_before(state);
-                    now[subject_of(block, subjects, &parts, by)] += is_added ? block.bytes : 0 - block.bytes;
-                  });
+      const auto changed = [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
+        end_steps_before(state);
+        now[subject_of(block, subjects, &parts, by)] += is_added ? block.bytes : 0 - block.bytes;
+      };
+      walk_blocks(input.snapshot, memory.device, changed, by == GroupBy::category);
       end_steps_before(LiveBlock::kNever);
       for (const auto& [name, level] : levels) {
         std::vector<std::int64_t> steps;

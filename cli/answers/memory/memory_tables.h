@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/answers/memory/categories.h"
 #include "cli/answers/memory/replay.h"
 #include "cli/answers/memory/subjects.h"
 #include "cli/answers/tables/analysis_table.h"
@@ -25,17 +26,24 @@ Input replayed(snapshot::Snapshot snapshot, const Process& process);
 
 // A moment in the history of a device.
 struct Moment {
-  enum class Kind : std::uint8_t { peak, end, first_failure, end_of_step };
+  enum class Kind : std::uint8_t { peak, end, first_failure, end_of_step, peak_of_part };
 
   Kind kind = Kind::peak;
-  std::size_t step = 0;  // index in Parts::step_ends()
+  std::size_t step = 0;       // index in Parts::step_ends()
+  Part part = Part::unknown;  // of peak_of_part
 };
 
 // Returns one row per device: memory in use and reserved at the start, the peak and the end, and whether the sums
 // agree.
 ResultTable device_table(const std::vector<Input>& inputs);
+// Returns the sum and the largest of all devices' peaks. It has one row, or none if there are fewer than two devices.
+ResultTable all_devices_table(const std::vector<Input>& inputs);
+// Returns the peak in each part of the training steps. Histories without known parts have no rows.
+ResultTable phase_table(const std::vector<Input>& inputs);
 // Returns the memory in use at a moment by device and group, largest groups of a device first.
 ResultTable in_use_table(std::span<const Input> inputs, const Moment& moment, GroupBy by);
+// Returns what checkpointing each module would free at a moment. Modules without activations have no rows.
+ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& moment);
 // Compares the memory in use at a moment in two sets of snapshots. Groups are summed over all files and devices.
 ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Input>& baseline, const Moment& moment,
                          GroupBy by);

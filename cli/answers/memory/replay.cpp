@@ -1,6 +1,7 @@
 #include "cli/answers/memory/replay.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <unordered_map>
 
@@ -38,6 +39,17 @@ class Live {
     });
   }
 
+  // Undoes an entry. Returns false if it does not agree with later entries.
+  bool undo(std::size_t index, const Entry& entry) {
+    if (entry.action == Action::alloc) return undo_allocation(entry);
+    return entry.action != Action::free_completed || undo_release(index, entry);
+  }
+
+  std::uint64_t bytes() const { return bytes_; }
+  std::size_t size() const { return by_address_.size(); }
+  std::unordered_map<std::uint64_t, LiveBlock>& by_address() { return by_address_; }
+
+ private:
   // Undoes an allocation. Returns false if its block is not in use after it, or has another size.
   bool undo_allocation(const Entry& entry) {
     const auto found = by_address_.find(entry.address);
@@ -57,11 +69,6 @@ class Live {
     return is_new;
   }
 
-  std::uint64_t bytes() const { return bytes_; }
-  std::size_t size() const { return by_address_.size(); }
-  std::unordered_map<std::uint64_t, LiveBlock>& by_address() { return by_address_; }
-
- private:
   std::unordered_map<std::uint64_t, LiveBlock> by_address_;
   std::uint64_t bytes_ = 0;
 };
@@ -122,10 +129,7 @@ DeviceMemory replay_device(const Snapshot& snapshot, std::int64_t device) {
                                  memory.allocations + memory.frees == 0});
     }
     reserved -= reserved_change(entry);
-    bool fits = true;
-    if (entry.action == Action::alloc) fits = live.undo_allocation(entry);
-    if (entry.action == Action::free_completed) fits = live.undo_release(index, entry);
-    memory.contradictions += !fits;
+    memory.contradictions += !live.undo(index, entry);
     return true;
   });
   reached(0, memory.first_time_us);
@@ -151,6 +155,19 @@ std::vector<DeviceMemory> replay(const Snapshot& snapshot) {
   return all;
 }
 
+void walk_states_back(const Snapshot& snapshot, std::int64_t device,
+                      const std::function<void(std::size_t, std::uint64_t, std::int64_t)>& visit) {
+  Live live(snapshot, device);
+  std::int64_t first_us = snapshot::kNoTime;
+  history_of(snapshot, device).backward([&](std::size_t index, const Entry& entry) {
+    first_us = entry.time_us;
+    visit(index + 1, live.bytes(), entry.time_us);
+    live.undo(index, entry);
+    return true;
+  });
+  visit(0, live.bytes(), first_us);
+}
+
 std::vector<LiveBlock> blocks_in_use(const Snapshot& snapshot, std::int64_t device, std::size_t state) {
   Live live(snapshot, device);
   // Blocks of the state that were allocated by an entry which the walk has not reached yet
@@ -161,8 +178,7 @@ std::vector<LiveBlock> blocks_in_use(const Snapshot& snapshot, std::int64_t devi
   history_of(snapshot, device).backward([&](std::size_t index, const Entry& entry) {
     if (!started && index + 1 == state) start(), started = true;
     if (!started) {
-      if (entry.action == Action::alloc) live.undo_allocation(entry);
-      if (entry.action == Action::free_completed) live.undo_release(index, entry);
+      live.undo(index, entry);
       return true;
     }
     if (entry.action != Action::alloc) return !unresolved.empty();

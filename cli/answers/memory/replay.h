@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "cli/formats/snapshot/snapshot.h"
@@ -60,6 +61,11 @@ std::vector<DeviceMemory> replay(const snapshot::Snapshot& snapshot);
 
 // Returns the blocks in use in a state, in order of address. The sum of their bytes is the memory in use in that state.
 std::vector<LiveBlock> blocks_in_use(const snapshot::Snapshot& snapshot, std::int64_t device, std::size_t state);
+
+// Calls visit(state, bytes in use, time in us of the entry that led to it) for each state, from the end of the history to
+// its start. The start has the time of the first entry.
+void walk_states_back(const snapshot::Snapshot& snapshot, std::int64_t device,
+                      const std::function<void(std::size_t, std::uint64_t, std::int64_t)>& visit);
 
 // The free memory of a device at the end of the history.
 struct Fragmentation {

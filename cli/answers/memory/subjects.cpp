@@ -17,16 +17,9 @@ void each_frame(const Catalog& catalog, StackId stack, Visit&& visit) {
   }
 }
 
-// Returns a frame as "einops/_backends.py(288): zeros". The path begins after the directory of packages, or consists of
-// its last two components.
+// Returns a frame as "einops/_backends.py(288): zeros".
 std::string python_text(const Catalog& catalog, const StackFrame& frame) {
-  std::string_view file = catalog.strings[frame.file];
-  if (const std::size_t packages = file.rfind("-packages/"); packages != file.npos) {
-    file.remove_prefix(file.find('/', packages) + 1);
-  } else if (const std::size_t name = file.rfind('/'); name != file.npos && name != 0) {
-    file.remove_prefix(file.rfind('/', name - 1) + 1);  // npos + 1 is 0
-  }
-  return fmt::format("{}({}): {}", file, frame.line, catalog.strings[frame.name]);
+  return fmt::format("{}({}): {}", short_path(catalog.strings[frame.file]), frame.line, catalog.strings[frame.name]);
 }
 
 std::string operator_name(const Catalog& catalog, StackId stack) {
@@ -74,6 +67,7 @@ std::string name_of(const Catalog& catalog, StackId stack, GroupBy by) {
     case GroupBy::module:
       return python_frame(catalog, stack, "forward");
     case GroupBy::category:
+    case GroupBy::phase:
       return {};
     case GroupBy::line:
       break;
@@ -94,6 +88,20 @@ const std::string& Subjects::of(StackId stack) {
     known_[stack] = true;
   }
   return names_[stack];
+}
+
+bool is_module_frame(const Catalog& catalog, const StackFrame& frame) {
+  return frame.what == StackFrame::kPython && catalog.strings[frame.name] == "forward" &&
+         !is_of_torch(catalog.strings[frame.file]);
+}
+
+std::string_view short_path(std::string_view file) {
+  if (const std::size_t packages = file.rfind("-packages/"); packages != file.npos) {
+    file.remove_prefix(file.find('/', packages) + 1);
+  } else if (const std::size_t name = file.rfind('/'); name != file.npos && name != 0) {
+    file.remove_prefix(file.rfind('/', name - 1) + 1);  // npos + 1 is 0
+  }
+  return file;
 }
 
 bool is_of_torch(std::string_view file) {

@@ -8,7 +8,7 @@
 
 namespace cli::memory {
 
-enum class GroupBy : std::uint8_t { category, line, stack, op, module };
+enum class GroupBy : std::uint8_t { category, phase, line, stack, op, module };
 
 // Names the stacks of a catalogue. Names are computed once per stack.
 class Subjects {
@@ -16,7 +16,7 @@ class Subjects {
   Subjects(const Catalog& catalog, GroupBy by) : catalog_(&catalog), by_(by) {}
 
   // Returns the name of a stack:
-  // category: ""; the category does not follow from the stack alone (categories.h)
+  // category, phase: ""; they do not follow from the stack alone (categories.h)
   // line: the innermost Python frame outside of the package torch; the innermost Python frame if all are in torch; the
   //       operator if the stack has native frames only
   // stack: all Python frames, or all frames if there are none, innermost first
@@ -32,6 +32,10 @@ class Subjects {
   std::vector<bool> known_;
 };
 
+// Returns true for a Python function named forward outside of torch.
+bool is_module_frame(const Catalog& catalog, const StackFrame& frame);
+// Returns a path without the directory of packages, or its last two components.
+std::string_view short_path(std::string_view file);
 // Returns true if a file belongs to the package torch.
 bool is_of_torch(std::string_view file);
 // Returns "aten::NAME" for a frame of at::_ops::NAME, or for a profile's range with that name. Returns "" for others.

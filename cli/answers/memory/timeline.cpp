@@ -1,7 +1,7 @@
 #include "cli/answers/memory/timeline.h"
 
+#include <deque>
 #include <unordered_map>
-#include <vector>
 
 namespace cli::memory {
 namespace {
@@ -10,9 +10,9 @@ using snapshot::Action;
 using snapshot::Entry;
 
 // Returns, by entry, the index of the release of each allocation, or LiveBlock::kNever if the block is in use at the
-// end.
-std::vector<std::size_t> releases(const snapshot::History& history) {
-  std::vector<std::size_t> released(history.size(), LiveBlock::kNever);
+// end. A deque, unlike a vector, fits into the memory that the reader of the snapshot has freed.
+std::deque<std::size_t> releases(const snapshot::History& history) {
+  std::deque<std::size_t> released(history.size(), LiveBlock::kNever);
   std::unordered_map<std::uint64_t, std::size_t> next;  // by address; index of the next release
   history.backward([&](std::size_t index, const Entry& entry) {
     if (entry.action == Action::free_completed) next[entry.address] = index;
@@ -29,7 +29,8 @@ std::vector<std::size_t> releases(const snapshot::History& history) {
 }  // namespace
 
 void walk_blocks(const snapshot::Snapshot& snapshot, std::int64_t device,
-                 const std::function<void(std::size_t, const LiveBlock&, bool, std::int64_t)>& visit) {
+                 const std::function<void(std::size_t, const LiveBlock&, bool, std::int64_t)>& visit,
+                 bool with_releases) {
   std::unordered_map<std::uint64_t, LiveBlock> live;
   for (const LiveBlock& block : blocks_in_use(snapshot, device, 0)) {
     live[block.address] = block;
@@ -38,14 +39,14 @@ void walk_blocks(const snapshot::Snapshot& snapshot, std::int64_t device,
   const auto index = static_cast<std::size_t>(device);
   if (device < 0 || index >= snapshot.histories.size()) return;
   const snapshot::History& history = snapshot.histories[index];
-  const std::vector<std::size_t> released = releases(history);
+  const auto released = with_releases ? releases(history) : std::deque<std::size_t>();
   history.forward([&](std::size_t entry, const Entry& each) {
     if (each.action == Action::alloc) {
       const LiveBlock block{.address = each.address,
                             .bytes = each.bytes,
                             .stack = each.stack,
                             .entry = entry,
-                            .released = released[entry],
+                            .released = with_releases ? released[entry] : LiveBlock::kNever,
                             .time_us = each.time_us};
       live[each.address] = block;
       visit(entry + 1, block, true, each.time_us);

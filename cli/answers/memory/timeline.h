@@ -9,10 +9,11 @@
 namespace cli::memory {
 
 // Calls visit(state, block, is_added, time in us) for each block in use at the start of the history, with state 0 and
-// kNoTime. Then calls it for each block that an entry adds or removes, with the state after that entry. Uses 8 bytes of
-// memory per entry.
+// kNoTime. Then calls it for each block that an entry adds or removes, with the state after that entry. LiveBlock::released
+// is set only if `with_releases` is true. This uses 8 bytes of memory per entry.
 void walk_blocks(const snapshot::Snapshot& snapshot, std::int64_t device,
-                 const std::function<void(std::size_t, const LiveBlock&, bool, std::int64_t)>& visit);
+                 const std::function<void(std::size_t, const LiveBlock&, bool, std::int64_t)>& visit,
+                 bool with_releases = true);
 
 inline constexpr std::size_t kCategories = 6;
 

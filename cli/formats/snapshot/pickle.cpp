@@ -5,16 +5,26 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "cli/base/error.h"
 
 namespace cli::snapshot {
 namespace {
 
-constexpr std::size_t kWindow = 1 << 20;
-constexpr std::size_t kMostValues = std::size_t{1} << 26;   // on the stack
+constexpr std::size_t kWindow = 1 << 18;
+constexpr std::ptrdiff_t kLongestInstruction = 16;         // except texts; shorter than Window::kPadding
+constexpr std::size_t kMostValues = std::size_t{1} << 26;  // on the stack
+constexpr std::size_t kMostMarks = 1 << 12;
 constexpr std::size_t kMostObjects = std::size_t{1} << 22;  // not converted yet
 constexpr std::uint64_t kLongestText = std::uint64_t{1} << 24;
+
+constexpr std::string_view kEndsHere = "the file ends here, in the middle of the pickle; write the snapshot again";
+
+// Python's pickler appends to a list in parts of this length.
+constexpr std::size_t kItemsOfPart = 1000;
+constexpr std::ptrdiff_t kLongestReference = 5;                // length of the instruction
+constexpr std::size_t kMostListBytes = std::size_t{16} << 20;  // of different lists that are remembered
 
 // A memo entry has its type in the upper bits: one of these constants, or kMade plus the builder's kind.
 constexpr std::uint32_t kMemoBits = 28;
@@ -98,8 +108,8 @@ Pickle::Pickle(const std::string& path, Strings& strings, Builder& builder)
       at_(window_.begin()),
       end_(window_.end()) {}
 
+// Reads at most kLongestInstruction bytes beyond the end of the window, which run() notices.
 inline std::uint64_t Pickle::number(std::size_t bytes) {
-  if (static_cast<std::size_t>(end_ - at_) < bytes) need(bytes);
   std::uint64_t value = 0;
   std::memcpy(&value, at_, bytes);  // the machine is little-endian
   at_ += bytes;
@@ -128,7 +138,7 @@ inline Value unpacked(std::uint32_t known) {
 
 }  // namespace
 
-void Pickle::recall(std::uint64_t number) {
+inline void Pickle::recall(std::uint64_t number) {
   const std::uint32_t known = number < memo_.size() ? memo_[number] : kDropped;
   if (known == kDropped) {
     fail(number < memo_.size() ? "an object that occurs once in a snapshot is used twice"
@@ -137,46 +147,15 @@ void Pickle::recall(std::uint64_t number) {
   push(unpacked(known));
 }
 
-// Most of a snapshot consists of references to frames, so consecutive ones are executed in a loop of their own.
-void Pickle::recall_several() {
-  constexpr std::size_t kLongest = 5;  // bytes of an instruction
-  std::array<Value, 64> values;        // not cleared
-  std::size_t count = 0;
-  const char* at = at_;
-  const std::uint32_t* const memo = memo_.data();
-  const std::size_t memos = memo_.size();
-  while (count < values.size() && static_cast<std::size_t>(end_ - at) >= kLongest) {
-    const auto code = static_cast<unsigned char>(*at);
-    std::uint32_t number = 0;
-    std::ptrdiff_t length = 0;
-    if (code == kGet4) {
-      std::memcpy(&number, at + 1, sizeof number);
-      length = 5;
-    } else if (code == kGet1) {
-      number = static_cast<unsigned char>(at[1]);
-      length = 2;
-    } else {
-      break;
-    }
-    if (number >= memos || memo[number] == kDropped) break;
-    values[count++] = unpacked(memo[number]);
-    at += length;
-  }
-  at_ = at;
-  if (count == 0) return step(static_cast<unsigned char>(*at_));  // at the end of the window, or an error
-  if (stack_.size() + count > stack_.capacity()) grow();
-  stack_.insert(stack_.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count));
-}
-
 Value Pickle::run() {
   for (;;) {
-    need(1);
+    if (end_ - at_ < kLongestInstruction) read_instruction();
     const auto code = static_cast<unsigned char>(*at_);
     if (code == kStop) break;
-    code == kGet4 || code == kGet1 ? recall_several() : step(code);
+    step(code);
   }
-  if (stack_.size() != 1) fail("the pickle ends with unfinished objects");
-  return stack_.back();
+  if (top_ - base() != 1 || !marks_.empty()) fail("the pickle ends with unfinished objects");
+  return *base();
 }
 
 void Pickle::step(unsigned char code) {
@@ -191,7 +170,7 @@ void Pickle::step(unsigned char code) {
       number(8);
       return;
     case kMark:
-      return push(Value::mark, 0);
+      return append_references() ? void() : mark();
     case kNone:
       return push(Value::none, 0);
     case kTrue:
@@ -221,25 +200,23 @@ void Pickle::step(unsigned char code) {
     case kTuple1:
     case kTuple2:
     case kTuple3:
-      return push_object(Value::tuple, code - kTuple1 + std::size_t{1});
+      return push_object(Value::tuple, code - kTuple1 + 1);
     case kTuple: {
-      const std::size_t mark = find_mark();
-      const std::size_t items = stack_.size() - mark - 1;
-      stack_.erase(stack_.begin() + static_cast<std::ptrdiff_t>(mark));
-      return push_object(Value::tuple, items);
+      const Value* const first = take_mark();
+      return push_object(Value::tuple, top_ - first);
     }
     case kEmptyList:
       return push_object(Value::list, 0);
     case kEmptyDict:
       return push_object(Value::dict, 0);
     case kAppend:
-      return append_from(stack_.size() - 1, stack_.size() - 1);
+      return append_from(top_ - 1);
     case kAppends:
-      return append_from(find_mark() + 1, find_mark());
+      return append_from(take_mark());
     case kSetItem:
-      return set_from(stack_.size() - 2, stack_.size() - 2);
+      return set_from(top_ - 2);
     case kSetItems:
-      return set_from(find_mark() + 1, find_mark());
+      return set_from(take_mark());
     case kMemoize:
       return remember(memo_.size());
     case kPut1:
@@ -264,13 +241,16 @@ void Pickle::step(unsigned char code) {
 }
 
 void Pickle::grow() {
-  if (stack_.size() >= kMostValues) fail("too many unfinished values");
-  stack_.reserve(std::max<std::size_t>(stack_.size() * 2, 4096));
+  const std::size_t size = stack_.size();
+  if (size >= kMostValues) fail("too many unfinished values");
+  stack_.resize(std::max<std::size_t>(size * 2, 4096));
+  top_ = stack_.data() + size;
+  limit_ = stack_.data() + stack_.size();
 }
 
 // Moves the `taken` topmost values of the stack into a new object, and pushes the object.
-void Pickle::push_object(Value::Type type, std::size_t taken) {
-  if (taken > stack_.size()) fail("values are missing");
+void Pickle::push_object(Value::Type type, std::ptrdiff_t taken) {
+  if (taken > top_ - base()) fail("values are missing");
   std::uint64_t number = objects_.size();
   if (!free_objects_.empty()) {
     number = free_objects_.back();
@@ -279,16 +259,16 @@ void Pickle::push_object(Value::Type type, std::size_t taken) {
     if (number == kMostObjects) fail("too many unfinished objects");
     objects_.emplace_back();
   }
-  objects_[number].items.assign(stack_.end() - static_cast<std::ptrdiff_t>(taken), stack_.end());
-  stack_.resize(stack_.size() - taken);
+  objects_[number].items.assign(top_ - taken, top_);
+  top_ -= taken;
   push(type, number);
 }
 
 // Pushes a little-endian two's complement number. An address of PyTorch may need 9 bytes. The last byte is then 0.
-void Pickle::push_integer(std::size_t bytes) {
+void Pickle::push_integer(std::uint64_t bytes) {
   if (bytes > 9) fail("a number of more than 64 bits");
   if (bytes == 0) return push(Value::integer, 0);
-  const bool negative = bytes <= 8 && (need(bytes), static_cast<signed char>(at_[bytes - 1]) < 0);
+  const bool negative = bytes <= 8 && static_cast<signed char>(at_[bytes - 1]) < 0;
   std::uint64_t value = number(bytes < 8 ? bytes : 8);
   if (bytes == 9 && number(1) != 0) fail("a number of more than 64 bits");
   if (negative && bytes < 8) value |= ~std::uint64_t{0} << (8 * bytes);
@@ -303,39 +283,112 @@ void Pickle::push_text(std::uint64_t bytes) {
   push(Value::text, id);
 }
 
-std::size_t Pickle::find_mark() const {
-  for (std::size_t i = stack_.size(); i-- > 0;) {
-    if (stack_[i].is(Value::mark)) return i;
-  }
-  fail("the begin of a group of values is missing");
+// Returns the first value above the last mark. Instructions use no values below it.
+Value* Pickle::base() { return stack_.data() + (marks_.empty() ? 0 : marks_.back()); }
+
+void Pickle::mark() {
+  if (marks_.size() == kMostMarks) fail("too many unfinished values");
+  marks_.push_back(static_cast<std::size_t>(top_ - stack_.data()));
 }
 
-// Appends the values from index `first` on to the list below index `remove`. Removes all values from `remove` on.
-void Pickle::append_from(std::size_t first, std::size_t remove) {
-  if (remove == 0 || remove >= stack_.size()) fail("values are missing");
-  if (first == stack_.size()) return stack_.resize(remove);
-  const Value list = stack_[remove - 1];
-  if (!list.is(Value::list)) fail("a list was expected");
-  const auto items = stack_.begin() + static_cast<std::ptrdiff_t>(first);
-  if (!builder_.added(list.bits, &*items, stack_.size() - first)) {
-    objects_[list.bits].items.insert(objects_[list.bits].items.end(), items, stack_.end());
-  }
-  stack_.resize(remove);
+// Removes the last mark and returns the first value above it.
+Value* Pickle::take_mark() {
+  if (marks_.empty()) fail("the begin of a group of values is missing");
+  Value* const first = base();
+  marks_.pop_back();
+  return first;
 }
 
-void Pickle::set_from(std::size_t first, std::size_t remove) {
-  if (remove == 0 || remove >= stack_.size()) fail("values are missing");
-  const Value dict = stack_[remove - 1];
-  if (!dict.is(Value::dict)) fail("a dictionary was expected");
+// Returns the list or dictionary below the values from `first` on.
+const Value& Pickle::container(const Value* first, Value::Type type) {
+  if (first <= base()) fail("values are missing");
+  if (!first[-1].is(type)) fail(type == Value::list ? "a list was expected" : "a dictionary was expected");
+  return first[-1];
+}
+
+// Appends the values from `first` on to the list below them.
+void Pickle::append_from(Value* first) {
+  const Value list = container(first, Value::list);
+  Value* const end = std::exchange(top_, first);
+  if (first == end || builder_.added(list.bits, first, static_cast<std::size_t>(end - first))) return;
+  std::vector<Value>& items = objects_[list.bits].items;
+  items.insert(items.end(), first, end);
+}
+
+void Pickle::set_from(Value* first) {
+  const Value dict = container(first, Value::dict);
+  Value* const end = std::exchange(top_, first);
+  if ((end - first) % 2 != 0) fail("a key of a dictionary has no value");
   std::vector<Value>& members = objects_[dict.bits].items;
-  const bool is_new = members.empty();
-  members.insert(members.end(), stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end());
-  stack_.resize(remove);
-  if (members.size() % 2 != 0) fail("a key of a dictionary has no value");
   Value result;
-  if (!is_new || !builder_.made(members, result)) return;
-  replace(dict, result);
-  stack_.back() = result;
+  if (members.empty() && builder_.made(first, static_cast<std::size_t>(end - first), result)) {
+    replace(dict, result);
+    first[-1] = result;
+  } else {
+    members.insert(members.end(), first, end);
+  }
+}
+
+namespace {
+
+// Parses a reference to an object in the memo and advances past it. Returns false if `at` is at another instruction.
+inline bool parse_reference(const char*& at, std::uint32_t& number) {
+  if (*at == kGet4) {
+    std::memcpy(&number, at + 1, sizeof number);
+    at += 5;
+    return true;
+  }
+  number = static_cast<unsigned char>(at[1]);
+  const bool is_reference = *at == kGet1;
+  at += is_reference ? 2 : 0;
+  return is_reference;
+}
+
+}  // namespace
+
+// Most of a snapshot consists of lists of references to frames, and most of these lists occur often. Equal instructions
+// make equal lists, so each list is converted once. Appends the values of such a list after its mark. Returns false if
+// the instructions after the mark are others.
+bool Pickle::append_references() {
+  if (top_ == base() || !top_[-1].is(Value::list) || !objects_[top_[-1].bits].items.empty()) return false;
+  const char* at = at_;
+  std::size_t count = 0;
+  for (std::uint32_t number = 0; end_ - at >= kLongestReference && parse_reference(at, number);) ++count;
+  // A longer list is written in several parts.
+  if (*at != kAppends || count == 0 || count >= kItemsOfPart) return false;
+  const std::string_view instructions(at_, static_cast<std::size_t>(at - at_));
+  const StringId id = lists_.intern(instructions);
+  if (id >= converted_.size()) {
+    converted_.resize(id);
+    converted_.push_back(converted(instructions));
+    list_bytes_ += instructions.size();
+  }
+  const Value result = converted_[id];
+  if (list_bytes_ > kMostListBytes) forget_lists();
+  if (!result.is(Value::made)) return false;
+  replace(top_[-1], result);
+  top_[-1] = result;
+  at_ = at + 1;
+  return true;
+}
+
+// Returns the value into which the builder converts a list of references, or Value::none.
+Value Pickle::converted(std::string_view instructions) {
+  std::vector<Value> items;
+  for (const char* at = instructions.data(); at != instructions.data() + instructions.size();) {
+    std::uint32_t number = 0;
+    parse_reference(at, number);
+    if (number >= memo_.size() || memo_[number] == kDropped) return {};
+    items.push_back(unpacked(memo_[number]));
+  }
+  Value result;
+  return builder_.listed(items, result) ? result : Value();
+}
+
+void Pickle::forget_lists() {
+  lists_ = Strings();
+  converted_.clear();
+  list_bytes_ = 0;
 }
 
 void Pickle::replace(const Value& object, const Value& value) {
@@ -366,33 +419,48 @@ std::uint32_t Pickle::packed(const Value& value) {
 }
 
 void Pickle::remember(std::uint64_t number) {
-  if (stack_.empty()) fail("values are missing");
+  if (top_ == base()) fail("values are missing");
   if (number > memo_.size() || number >= kMostMemo) fail("an object number is too high");
-  if (number == memo_.size()) memo_.push_back(kDropped);
-  const Value& value = stack_.back();
-  memo_[number] = packed(value);
+  const Value& value = top_[-1];
+  if (number == memo_.size()) {
+    memo_.push_back(packed(value));
+  } else {
+    memo_[number] = packed(value);
+    forget_lists();
+  }
   if (value.is(Value::list) || value.is(Value::dict) || value.is(Value::tuple)) {
     objects_[value.bits].memo = static_cast<std::uint32_t>(number) + 1;
   }
 }
 
-void Pickle::need(std::uint64_t bytes) {
-  while (static_cast<std::uint64_t>(end_ - at_) < bytes) {
-    window_.skip(static_cast<std::size_t>(at_ - window_.begin()));
-    const bool more = window_.more();
-    at_ = window_.begin();
-    end_ = window_.end();
-    if (more) continue;
-    const std::string damage = window_.damage();
-    fail(damage.empty() ? "the file ends here, in the middle of the pickle; write the snapshot again" : damage);
+// Reads until an instruction is in the window, or the rest of the file.
+void Pickle::read_instruction() {
+  need(1);
+  while (end_ - at_ < kLongestInstruction && more()) {
   }
 }
 
+void Pickle::need(std::uint64_t bytes) {
+  while (at_ > end_ || static_cast<std::uint64_t>(end_ - at_) < bytes) {
+    if (at_ > end_ || !more()) fail(kEndsHere);
+  }
+}
+
+bool Pickle::more() {
+  window_.skip(static_cast<std::size_t>(at_ - window_.begin()));
+  const bool more = window_.more();
+  at_ = window_.begin();
+  end_ = window_.end();
+  return more;
+}
+
 void Pickle::fail(std::string_view what) const {
-  const std::uint64_t at = window_.offset() + static_cast<std::uint64_t>(at_ - window_.begin());
+  std::string cause(at_ > end_ ? kEndsHere : what);  // beyond the end, an instruction consists of other bytes
+  if (cause == kEndsHere && !window_.damage().empty()) cause = window_.damage();
+  const std::uint64_t at = window_.offset() + static_cast<std::uint64_t>(std::min(at_, end_) - window_.begin());
   throw Error(Exit::bad_content, fmt::format("{}: byte {}: {}; expected a memory snapshot of PyTorch "
                                              "(torch.cuda.memory._dump_snapshot)",
-                                             path_, at, what));
+                                             path_, at, cause));
 }
 
 }  // namespace cli::snapshot

@@ -1,9 +1,9 @@
 // Executes the instructions of Python pickles (protocols 2 to 5) that build data, and rejects all others. It is
 // independent of the content: a Builder converts finished dictionaries and lists.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +13,9 @@
 
 namespace cli::snapshot {
 
-// A value on the machine's stack. `made` values are results of Builder::made().
+// A value on the machine's stack. `made` values are results of a Builder.
 struct Value {
-  enum Type : std::uint8_t { none, boolean, integer, real, text, tuple, list, dict, mark, made };
+  enum Type : std::uint8_t { none, boolean, integer, real, text, tuple, list, dict, made };
 
   Type type = none;
   std::uint8_t kind = 0;  // made: kind of the result, chosen by the builder
@@ -34,8 +34,12 @@ class Builder {
   // is an error.
   static constexpr std::uint8_t kFirstOnce = 8;
 
-  // `members` are the keys and values of a dictionary, one after the other. Returns true if `result` replaces it.
-  virtual bool made(const std::vector<Value>& members, Value& result) = 0;
+  // `members` are the `count` keys and values of a dictionary, one after the other. Returns true if `result` replaces
+  // it.
+  virtual bool made(const Value* members, std::size_t count, Value& result) = 0;
+  // `items` are all items of a list, objects in the memo. Returns true if `result` replaces it, now and whenever the
+  // same objects are listed again.
+  virtual bool listed(const std::vector<Value>& items, Value& result) = 0;
   // Called when items are appended to the list number `list`. Returns true if the builder stores them. The list then
   // does not store them.
   virtual bool added(std::uint64_t list, const Value* items, std::size_t count) = 0;
@@ -63,23 +67,30 @@ class Pickle {
   void step(unsigned char code);
   void push(Value::Type type, std::uint64_t bits) { push({type, 0, bits}); }
   void push(const Value& value) {
-    if (stack_.size() == stack_.capacity()) grow();
-    stack_.push_back(value);
+    if (top_ == limit_) grow();
+    *top_++ = value;
   }
   void grow();
-  void push_object(Value::Type type, std::size_t taken);
-  void push_integer(std::size_t bytes);
+  void push_object(Value::Type type, std::ptrdiff_t taken);
+  void push_integer(std::uint64_t bytes);
   void push_text(std::uint64_t bytes);
-  std::size_t find_mark() const;
-  void append_from(std::size_t first, std::size_t remove);
-  void set_from(std::size_t first, std::size_t remove);
+  Value* base();
+  void mark();
+  Value* take_mark();
+  const Value& container(const Value* first, Value::Type type);
+  void append_from(Value* first);
+  void set_from(Value* first);
+  bool append_references();
+  Value converted(std::string_view instructions);
+  void forget_lists();
   static std::uint32_t packed(const Value& value);
   void remember(std::uint64_t number);
   void recall(std::uint64_t number);
-  void recall_several();
 
   std::uint64_t number(std::size_t bytes);  // little-endian
+  void read_instruction();
   void need(std::uint64_t bytes);
+  bool more();
   [[noreturn]] void fail(std::string_view what) const;
 
   std::string path_;
@@ -88,11 +99,17 @@ class Pickle {
   Window window_;
   const char* at_;
   const char* end_;
-  std::vector<Value> stack_;
+  std::vector<Value> stack_;  // its values from top_ on are not in use
+  Value *top_ = nullptr, *limit_ = nullptr;
+  std::vector<std::size_t> marks_;  // number of values below each mark
   std::vector<Object> objects_;
   std::vector<std::uint64_t> free_objects_;
-  std::vector<std::uint32_t> memo_;  // packed()
-  std::array<Value, 64> recalled_;   // scratch memory of recall_several()
+  std::deque<std::uint32_t> memo_;  // packed(); a vector would need twice its memory when it grows
+  // The instructions of lists of references, and by their ids the values into which the builder converted these lists.
+  // Value::none if it does not convert them.
+  Strings lists_;
+  std::vector<Value> converted_;
+  std::size_t list_bytes_ = 0;  // length of all texts in lists_
 };
 
 }  // namespace cli::snapshot

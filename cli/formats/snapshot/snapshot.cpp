@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <optional>
 
 #include "cli/base/error.h"
@@ -60,88 +59,27 @@ enum Made : std::uint8_t {
 // The members of a dictionary, by key.
 class Members {
  public:
-  explicit Members(const std::vector<Value>& members) {
-    for (std::size_t i = 0; i + 1 < members.size(); i += 2) {
+  Members(const Value* members, std::size_t count) {
+    for (std::size_t i = 0; i < count; i += 2) {
       const Value& key = members[i];
-      if (!key.is(Value::text) || key.bits == 0 || key.bits >= kKeys) continue;
-      has_.set(key.bits);
-      values_[key.bits] = members[i + 1];
+      if (key.is(Value::text) && key.bits < kKeys) values_[key.bits] = &members[i + 1];
     }
   }
-  bool has(Key key) const { return has_[key]; }
-  const Value& operator[](Key key) const { return values_[key]; }
+  bool has(Key key) const { return values_[key] != nullptr; }
+  bool has(Key key, Value::Type type) const { return has(key) && values_[key]->is(type); }
+  const Value& operator[](Key key) const { return *values_[key]; }
   std::uint64_t number(Key key, std::uint64_t otherwise = 0) const {
-    const bool known = has_[key] && (values_[key].is(Value::integer) || values_[key].is(Value::boolean));
-    return known ? values_[key].bits : otherwise;
+    return has(key, Value::integer) || has(key, Value::boolean) ? values_[key]->bits : otherwise;
   }
-  StringId text(Key key) const {
-    return has_[key] && values_[key].is(Value::text) ? static_cast<StringId>(values_[key].bits) : 0;
-  }
+  StringId text(Key key) const { return has(key, Value::text) ? static_cast<StringId>(values_[key]->bits) : 0; }
 
  private:
-  std::bitset<kKeys> has_;
-  std::array<Value, kKeys> values_;
-};
-
-// Interns stacks. PyTorch lists their frames from the innermost to the outermost.
-class Stacks {
- public:
-  explicit Stacks(Catalog& catalog) : catalog_(catalog) { sequences_.emplace_back(); }
-
-  std::uint64_t frame(const StackFrame& frame) { return frames_.intern(frame); }
-
-  StackId of(const std::vector<Value>& frames) {
-    ids_.clear();
-    for (const Value& value : frames) {
-      if (value.is(Value::made) && value.kind == Made::frame) ids_.push_back(static_cast<std::uint32_t>(value.bits));
-    }
-    if (!is_sequence(last_)) last_ = find();
-    return sequences_[last_].stack;
-  }
-
- private:
-  struct Known {
-    std::pair<const std::uint32_t*, std::size_t> sequence;
-    StackId stack;
-  };
-
-  bool is_sequence(std::uint32_t id) const {
-    const auto& [sequence, length] = sequences_[id].sequence;
-    return length == ids_.size() && std::equal(ids_.begin(), ids_.end(), sequence);
-  }
-
-  std::uint32_t find() {
-    std::uint64_t hash = ids_.size();
-    for (const std::uint32_t id : ids_) hash = trace::spread(hash ^ id);
-    const auto next = static_cast<std::uint32_t>(sequences_.size());
-    const auto id = known_.intern(static_cast<std::uint32_t>(hash >> 32), next,
-                                  [&](std::uint32_t known) { return is_sequence(known); });
-    if (id == next) sequences_.push_back({{arena_.keep(ids_.data(), ids_.size()), ids_.size()}, linked()});
-    return id;
-  }
-
-  StackId linked() {
-    StackId outer;
-    for (std::size_t i = ids_.size(); i-- > 0;) {
-      StackFrame frame = frames_[ids_[i]];
-      frame.outer = outer;
-      outer = catalog_.stacks.intern(frame);
-    }
-    return outer;
-  }
-
-  Catalog& catalog_;
-  Interned<StackFrame> frames_;  // without their callers
-  std::vector<Known> sequences_;
-  IdTable known_;
-  Arena<std::uint32_t> arena_;
-  std::vector<std::uint32_t> ids_;
-  std::uint32_t last_ = 0;  // a release often has the stack of the previous entry
+  std::array<const Value*, kKeys> values_{};
 };
 
 class SnapshotBuilder : public Builder {
  public:
-  explicit SnapshotBuilder(Snapshot& snapshot) : snapshot_(snapshot), stacks_(snapshot.catalog) {
+  explicit SnapshotBuilder(Snapshot& snapshot) : snapshot_(snapshot) {
     for (const std::string_view key : kKeyNames) snapshot.catalog.strings.intern(key);
     for (const std::string_view action : kActionNames) actions_.push_back(snapshot.catalog.strings.intern(action));
     inactive_ = snapshot.catalog.strings.intern("inactive");
@@ -153,8 +91,8 @@ class SnapshotBuilder : public Builder {
   }
   void use(Pickle& pickle) { pickle_ = &pickle; }
 
-  bool made(const std::vector<Value>& members, Value& result) override {
-    const Members m(members);
+  bool made(const Value* members, std::size_t count, Value& result) override {
+    const Members m(members, count);
     result.type = Value::made;
     if (m.has(kFilename) && m.has(kName)) return make(result, Made::frame, frame(m));
     if (m.has(kAction) && m.has(kSize)) return make(result, Made::entry, entry(m));
@@ -162,6 +100,12 @@ class SnapshotBuilder : public Builder {
     if (m.has(kBlocks) && m.has(kTotalSize)) return make(result, Made::segment, segment(m));
     if (m.has(kStage) && m.has(kTimeUs)) return make(result, Made::annotation, annotation(m));
     return false;
+  }
+
+  bool listed(const std::vector<Value>& items, Value& result) override {
+    const auto is_frame = [](const Value& item) { return item.is(Value::made) && item.kind == Made::frame; };
+    result.type = Value::made;
+    return std::all_of(items.begin(), items.end(), is_frame) && make(result, Made::stack, stack(items));
   }
 
   // The first item decides, because all items of a list are of one kind.
@@ -180,10 +124,11 @@ class SnapshotBuilder : public Builder {
   // `root` is the result of the pickle.
   void finish(const Value& root) {
     if (!root.is(Value::dict)) return;
-    const Members m(pickle_->items(root));
-    has_segments_ = m[kSegments].is(Value::list);
+    const std::vector<Value>& members = pickle_->items(root);
+    const Members m(members.data(), members.size());
+    has_segments_ = m.has(kSegments, Value::list);
     snapshot_.has_layout = m.number(kHasLayout, 1) != 0;
-    if (!m.has(kDeviceTraces) || !m[kDeviceTraces].is(Value::list)) return;
+    if (!m.has(kDeviceTraces, Value::list)) return;
     for (const Value& trace : pickle_->items(m[kDeviceTraces])) {
       auto& history = snapshot_.histories.emplace_back();
       if (!trace.is(Value::list)) continue;
@@ -206,9 +151,21 @@ class SnapshotBuilder : public Builder {
     const Value& frames = m[kFrames];
     if (frames.is(Value::made) && frames.kind == Made::stack) return static_cast<std::uint32_t>(frames.bits);
     if (!frames.is(Value::list)) return {};
-    const StackId id = stacks_.of(pickle_->items(frames));
+    const StackId id = stack(pickle_->items(frames));
     pickle_->replace(frames, {Value::made, Made::stack, id});
     return id;
+  }
+
+  // PyTorch lists the frames from the innermost to the outermost.
+  StackId stack(const std::vector<Value>& frames) {
+    StackId outer;
+    for (auto value = frames.rbegin(); value != frames.rend(); ++value) {
+      if (!value->is(Value::made) || value->kind != Made::frame) continue;
+      StackFrame frame = frames_[static_cast<std::uint32_t>(value->bits)];
+      frame.outer = outer;
+      outer = snapshot_.catalog.stacks.intern(frame);
+    }
+    return outer;
   }
 
   std::uint64_t frame(const Members& m) {
@@ -219,7 +176,7 @@ class SnapshotBuilder : public Builder {
     const bool is_python = file.ends_with(".py") || file.starts_with('<');
     frame.what = is_python ? StackFrame::kPython : StackFrame::kNative;
     if (file != "??") frame.file = m.text(kFilename);
-    return stacks_.frame(frame);
+    return frames_.intern(frame);
   }
 
   std::uint64_t entry(const Members& m) {
@@ -269,7 +226,7 @@ class SnapshotBuilder : public Builder {
     segment.blocks = snapshot_.blocks.size() - segment_blocks_;
     segment_blocks_ = snapshot_.blocks.size();
     segment.stack = stack_of(m);
-    if (m[kBlocks].is(Value::list)) pickle_->replace(m[kBlocks], {});
+    if (m.has(kBlocks, Value::list)) pickle_->replace(m[kBlocks], {});
     snapshot_.segments.push_back(segment);
     return snapshot_.segments.size() - 1;
   }
@@ -288,9 +245,9 @@ class SnapshotBuilder : public Builder {
   }
 
   Snapshot& snapshot_;
-  Stacks stacks_;
   Pickle* pickle_ = nullptr;
-  std::vector<Entry> pending_;  // entries that are not yet in a history
+  Interned<StackFrame> frames_;  // without their callers
+  std::vector<Entry> pending_;   // entries that are not yet in a history
   std::vector<std::uint64_t> free_;
   std::vector<std::pair<std::uint64_t, History>> histories_;  // by the number of their list
   std::size_t segment_blocks_ = 0;                            // blocks that belong to segments

@@ -15,6 +15,9 @@ constexpr std::size_t kMostRows = 50;
 std::string_view caption_of(std::string_view table) {
   return table == "in_use"          ? "what was in use"
          : table == "change"        ? "what changed"
+         : table == "all_devices"   ? "all GPUs"
+         : table == "phases"        ? "peak in each phase of the step"
+         : table == "checkpointing" ? "what checkpointing a module would free"
          : table == "growth"        ? "growth from step to step"
          : table == "out_of_memory" ? "allocations that failed"
          : table == "fragmentation" ? "free memory at the end"
