@@ -109,13 +109,13 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
                    std::move(flame),
                    diagnosis.finish(results[1]),
                    timeline.html,
-                   std::move(memory),
                    request.inputs,
                    request.selected,
                    chosen_processes(trace.catalog(), request.selection),
                    request.recorder,
                    request.clocks,
-                   {}};
+                   {},
+                   std::move(memory)};
   add_new(page.notes, results[0].notes);
   leave_out(page.diagnosis.notes, page.notes);
   std::vector<std::string> notes = page.notes;

@@ -60,7 +60,6 @@ struct ReportFacts {
   FlameTree flame;
   rules::Diagnosis diagnosis;
   std::string timeline;  // markup of the timeline section
-  std::string memory;    // markup of the memory over time
   std::string inputs;    // as words of a shell command
   // Options that select a part of the inputs, in the same form, each preceded by a blank; or ""
   std::string selected;
@@ -71,6 +70,7 @@ struct ReportFacts {
   // How clocks are aligned, in a sentence; "" if there is only one clock or none is known
   std::string clocks;
   std::vector<std::string> notes;  // data missing from the page; a sentence each
+  std::string memory = {};         // markup of the memory over time
 };
 
 struct SectionEntry {
