@@ -13,12 +13,14 @@
 #include "cli/answers/memory/timeline.h"
 #include "cli/answers/tables/write_tables.h"
 #include "cli/base/error.h"
+#include "cli/base/json_text.h"
 #include "cli/base/output_file.h"
 #include "cli/base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/inputs.h"
 #include "cli/commands/options.h"
 #include "cli/formats/inputs/paths.h"
+#include "cli/formats/snapshot/write_snapshot.h"
 #include "cli/show/report/memory_page.h"
 #include "cli/timeline/merge/ranks.h"
 
@@ -28,7 +30,7 @@ namespace {
 struct MemOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<std::size_t> memory_mib;
-  std::string by = "line", at = "peak", baseline, timeline, html, format = "text", output = "-";
+  std::string by = "line", at = "peak", baseline, timeline, pickle, html, format = "text", output = "-";
   std::size_t limit = 20;
 };
 
@@ -86,14 +88,8 @@ void add_traces(const InputOptions& options, std::size_t memory_mib, const std::
   std::vector<snapshot::Snapshot> snapshots = collected.finish();
   std::size_t without = 0;
   for (std::size_t i = 0; i < snapshots.size(); ++i) {
-    const Process& process = trace->catalog().processes[i];
-    memory::Input input{std::move(snapshots[i]),
-                        std::filesystem::path(process.source).filename().string(),
-                        process.rank >= 0 ? std::optional(process.rank) : std::nullopt,
-                        {}};
-    input.devices = memory::replay(input.snapshot);
-    without += input.devices.empty();
-    inputs.push_back(std::move(input));
+    inputs.push_back(memory::replayed(std::move(snapshots[i]), trace->catalog().processes[i]));
+    without += inputs.back().devices.empty();
   }
   if (without == 0) return;
   print_line(
@@ -181,18 +177,50 @@ void write_timeline(const std::vector<memory::Input>& inputs, const std::string&
         Exit::bad_content,
         only->name + ": --timeline needs times, and this file contains none; older versions of PyTorch write none");
   }
-  std::string times, sizes;
-  memory::walk_timeline(only->snapshot, device->device,
-                        [&](std::size_t, std::int64_t time_us, const memory::BytesByCategory& bytes) {
-                          times += fmt::format("{}{}", times.empty() ? "" : ", ", time_us);
-                          sizes += sizes.empty() ? "[0" : ", [0";
-                          for (const Category category : kOrder) {
-                            const bool shown = category != kNone;
-                            sizes += fmt::format(", {}", shown ? bytes[static_cast<std::size_t>(category)] : 0);
-                          }
-                          sizes += fmt::format(", {}]", bytes[static_cast<std::size_t>(Category::unknown)]);
-                        });
-  write_output(path, "[[" + times + "], [" + sizes + "]]\n");
+  const auto file = open_output(path);
+  JsonText text(*file);
+  const auto write_each = [&](const auto& write) {
+    bool is_first = true;
+    text.raw("[");
+    memory::walk_timeline(only->snapshot, device->device,
+                          [&](std::size_t, std::int64_t time_us, const memory::BytesByCategory& bytes) {
+                            text.raw(is_first ? "" : ", ");
+                            is_first = false;
+                            write(time_us, bytes);
+                            if (text.full()) text.flush();
+                          });
+    text.raw("]");
+  };
+  text.raw("[");
+  write_each([&](std::int64_t time_us, const memory::BytesByCategory&) { text.number(time_us); });
+  text.raw(", ");
+  write_each([&](std::int64_t, const memory::BytesByCategory& bytes) {
+    text.raw("[0");
+    for (const Category category : kOrder) {
+      text.raw(", ");
+      text.number(category == kNone ? 0 : bytes[static_cast<std::size_t>(category)]);
+    }
+    text.raw(", ");
+    text.number(bytes[static_cast<std::size_t>(Category::unknown)]);
+    text.raw("]");
+  });
+  text.raw("]\n");
+  text.flush();
+  file->finish();
+}
+
+// Writes a snapshot for PyTorch's memory_viz. A snapshot contains one process.
+void write_pickle(const std::vector<memory::Input>& inputs, const std::string& path) {
+  const auto has_memory = [](const memory::Input& input) { return !input.devices.empty(); };
+  const auto only = std::find_if(inputs.begin(), inputs.end(), has_memory);
+  if (only == inputs.end()) throw Error(Exit::usage, "--pickle: the input contains no memory of a device");
+  if (const auto count = std::count_if(inputs.begin(), inputs.end(), has_memory); count > 1) {
+    throw Error(Exit::usage, "--pickle: the input contains {} processes, and a snapshot contains one; give one file",
+                count);
+  }
+  const auto file = open_output(path);
+  snapshot::write_snapshot(only->snapshot, *file);
+  file->finish();
 }
 
 void run_mem(const MemOptions& options) {
@@ -200,6 +228,7 @@ void run_mem(const MemOptions& options) {
   const memory::GroupBy by = group_by(options.by);
   const auto inputs = read_memory(*options.inputs, *options.memory_mib, options.output);
   if (!options.timeline.empty()) return write_timeline(inputs, options.timeline);
+  if (!options.pickle.empty()) return write_pickle(inputs, options.pickle);
   std::vector<ResultTable> tables{memory::device_table(inputs), memory::all_devices_table(inputs),
                                   memory::phase_table(inputs)};
   if (options.baseline.empty()) {
@@ -243,8 +272,12 @@ std::function<void()> set_up_mem(CLI::App& app) {
   CLI::Option* const timeline =
       add_text(app, "--timeline", options->timeline, "FILE",
                "Write memory by category over time instead, as torch's export_memory_timeline() does; - is stdout");
+  CLI::Option* const pickle = add_text(app, "--pickle", options->pickle, "FILE",
+                                       "Write a snapshot for PyTorch's memory_viz instead; - is stdout")
+                                  ->excludes(timeline);
   add_text(app, "--html", options->html, "FILE", "Write an HTML page with a chart to this file instead of text")
-      ->excludes(timeline);
+      ->excludes(timeline)
+      ->excludes(pickle);
   app.add_option("--limit", options->limit, "Print at most N rows per GPU in a text table (default: 20)")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))
       ->type_name("N");

@@ -25,6 +25,7 @@ enum class DerivedTrack : std::uint8_t {
   comm_in_flight,
   allocated,
   reserved,
+  driver_memory,
   collectives,
   count_
 };
@@ -48,6 +49,7 @@ inline constexpr std::array<DerivedTrackInfo, static_cast<std::size_t>(DerivedTr
     {"communication in flight", true, "collectives"},
     {"memory allocated", true, "bytes"},
     {"memory reserved", true, "bytes"},
+    {"memory allocated by the driver", true, "bytes"},
     {"collectives", false, ""},
 }};
 

@@ -1,13 +1,25 @@
-// Any bytes as a memory snapshot: they are read and replayed, or refused by an Error.
+// Any bytes as a memory snapshot: they are read, replayed and written, or refused by an Error.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/answers/memory/memory_tables.h"
 #include "cli/base/error.h"
+#include "cli/formats/snapshot/write_snapshot.h"
+
+namespace {
+
+struct Nowhere : cli::ByteSink {
+  void write(std::string_view) override {}
+  void finish() override {}
+};
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
@@ -26,6 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
       (void)cli::memory::failure_table(inputs);
       (void)cli::memory::fragmentation_table(inputs);
+      Nowhere nowhere;
+      cli::snapshot::write_snapshot(inputs[0].snapshot, nowhere);
     } catch (const cli::Error&) {
     }
   }

@@ -75,11 +75,16 @@ class ReportPage:
 
     def table(self, name):
         """[{key: (exact, shown)}] of the rows of a table, or None: exact is the number, the whole text or None for what is unknown."""
+        return next(iter(self.tables(name)), None)
+
+    def tables(self, name):
+        """The same of all tables of this name."""
+        found = []
         for table in self.root.all("table"):
             if table["data-table"] == name:
                 keys = [head["data-key"] for head in table.first("thead").all("th")]
-                return [dict(zip(keys, map(cell, row.all("td")))) for row in table.first("tbody").all("tr")]
-        return None
+                found.append([dict(zip(keys, map(cell, row.all("td")))) for row in table.first("tbody").all("tr")])
+        return found
 
     def forbidden(self):
         """What would load, run or send something, or needs what the policy forbids."""

@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import pickle
+import pickletools
 import random
 
 import slow_snapshot
@@ -171,6 +172,81 @@ def check_timeline(options, folder):
     check(all(sizes[peak][i] == rows.get(name, 0) for i, name in columns.items()), "--timeline: the categories at the peak", (sizes[peak], rows))
 
 
+# What the reader of https://pytorch.org/memory_viz supports (torch/utils/viz/MemoryViz.js, unpickle()).
+VIEWER_CODES = {"PROTO", "STOP", "MARK", "EMPTY_LIST", "APPENDS", "EMPTY_DICT", "SETITEMS", "MEMOIZE", "BINGET", "LONG_BINGET",
+                "BININT", "BININT1", "BININT2", "LONG1", "SHORT_BINUNICODE", "BINUNICODE", "NEWFALSE"}
+
+
+def written_pickle(options, path, folder):
+    """Returns the tables of a file, those of the snapshot that mem wrote from it, and that snapshot."""
+    written = os.path.join(folder, "written", os.path.basename(path))
+    os.makedirs(os.path.dirname(written), exist_ok=True)
+    done = run([options.tracetool, "mem", path, "--pickle", written])
+    check(done.returncode == 0, "--pickle", done.stderr)
+    with open(written, "rb") as file:
+        content = file.read()
+    codes = [(code.name, argument) for code, argument, _ in pickletools.genops(content)]
+    check({name for name, _ in codes} <= VIEWER_CODES and codes[0] == ("PROTO", 4), "--pickle: memory_viz knows each instruction",
+          {name for name, _ in codes} - VIEWER_CODES)
+    found = [[tables(options, each, "--by", by) for by in ("line", "stack", "operator", "category")] for each in (path, written)]
+    return found[0], found[1], pickle.loads(content)
+
+
+def check_pickle(options, folder):
+    def plain(frames):
+        return [{**frame, "filename": frame["filename"] or "??"} for frame in frames]
+
+    for seed in range(8):
+        path = os.path.join(folder, "source.pickle")
+        snapshot = made_snapshot(seed, devices=1 + seed % 3, before=seed % 4, steps=5 if seed == 7 else 2, fails=seed % 5 == 0, **kinds_of(seed))
+        for device, trace in enumerate(snapshot["device_traces"]):
+            for i, entry in enumerate(trace):
+                entry["stream"] = (0, 7, 0x7f1234567890, (1 << 64) - 1)[(i + device) % 4]
+        write(path, snapshot, protocol=2 + seed % 4)
+        source, written, loaded = written_pickle(options, path, folder)
+        check(source == written, f"seed {seed}: --pickle: the tables are those of the source")
+        entries = [[{**entry, "frames": plain(entry["frames"])} for entry in trace] for trace in snapshot["device_traces"]]
+        check(loaded["device_traces"] == entries, f"seed {seed}: --pickle: the entries are those of the source")
+        check(loaded["external_annotations"] == snapshot.get("external_annotations", []), f"seed {seed}: --pickle: the annotations")
+        shared = {id(entry["frames"]) for trace in loaded["device_traces"] for entry in trace}
+        stacks = {json.dumps(entry["frames"]) for trace in entries for entry in trace}
+        check(len(shared) == len(stacks), f"seed {seed}: --pickle: equal stacks are one object", (len(shared), len(stacks)))
+        segments = [{**segment, "blocks": [{"requested_size": block["size"], **block, "frames": plain(block["frames"])} for block in segment["blocks"]]}
+                    for segment in snapshot["segments"]]
+        keys = ("device", "address", "total_size", "stream", "segment_type", "frames", "blocks")
+        check([[segment[key] for key in keys] for segment in segments] == [[segment[key] for key in keys] for segment in loaded["segments"]],
+              f"seed {seed}: --pickle: the segments are those of the source")
+
+
+def check_pickle_of_profile(options, folder):
+    """A profile has no segments. PyTorch's own programs expect that the blocks of a segment fill it."""
+    def memory(ts, address, size, allocated, reserved):
+        return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts,
+                "args": {"Device Type": 1, "Device Id": 0, "Addr": address, "Bytes": size, "Total Allocated": allocated, "Total Reserved": reserved}}
+
+    def span(category, name, ts, duration):
+        return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": duration, "args": {}}
+
+    base = 0x7f0000000000
+    events = [span("python_function", "train.py(12): step", 1, 90), span("cpu_op", "aten::m\u00fc\"m", 10, 20), memory(15, base, 512, 5512, 1 << 21),
+              memory(16, base + 512, 1 << 20, 5512 + (1 << 20), 1 << 22), span("cpu_op", "aten::add", 40, 20),
+              memory(45, base, -512, 5000 + (1 << 20), 1 << 22), memory(50, base, 300, 5300 + (1 << 20), 1 << 22)]
+    path = os.path.join(folder, "profile.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+    source, written, loaded = written_pickle(options, path, folder)
+    check(source == written and source[0]["devices"][0]["peak_bytes"] == 5512 + (1 << 20), "--pickle of a profile: the tables", (source[0], written[0]))
+    segments = loaded["segments"]
+    check(all(s["address"] == s["blocks"][0]["address"] and s["total_size"] == sum(b["size"] for b in s["blocks"]) for s in segments),
+          "--pickle of a profile: blocks fill their segments", segments)
+    check(sum(s["total_size"] for s in segments) == 1 << 22, "--pickle of a profile: the reserved memory", segments)
+    frames = loaded["device_traces"][0][0]["frames"]
+    check(frames == [{"name": "aten::m\u00fc\"m", "filename": "??", "line": 0}, {"name": "step", "filename": "train.py", "line": 12}],
+          "--pickle of a profile: the stack", frames)
+    done = run([options.tracetool, "mem", path, os.path.join(folder, "source.pickle"), "--pickle", "-"])
+    check(done.returncode == 1 and "2 processes" in done.stderr, "--pickle of several processes is refused", done.stderr)
+
+
 def check_page(options, folder):
     path, page = os.path.join(folder, "page.pickle"), os.path.join(folder, "page.html")
     write(path, made_snapshot(9, devices=2, fails=True))
@@ -247,7 +323,7 @@ def check_refusals(options, folder):
 def main():
     options = arguments("tracetool")
     with Folder() as folder:
-        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_moments, check_timeline, check_page, check_files, check_refusals):
+        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_page, check_files, check_refusals):
             test(options, str(folder))
     finish()
 

@@ -22,7 +22,7 @@ from truth import train
 
 TABLES = ("temporal", "steps", "step_phases", "idle", "overlap", "kernels", "classes", "operators", "modules", "stacks", "memory", "comm", "stragglers")
 BY_TIME = {"kernels": "sum_ns", "classes": "sum_ns", "operators": "gpu_self_ns", "modules": "gpu_self_ns", "stacks": "gpu_ns"}  # the largest first
-MOST_ROWS, MOST_TOP = 1024, 50
+MOST_ROWS, MOST_TOP, MOST_MEMORY_CHARTS = 1024, 50, 4
 ALWAYS = ("summary", "findings", "timeline")
 PHASES = ("forward_ns", "backward_ns", "optimizer_ns")
 IDLE = ("sync_ns", "copy_ns", "after_sync_ns", "host_late_ns", "launch_ns", "queued_ns", "unexplained_ns")
@@ -308,6 +308,23 @@ def check_form(name, page):
     check(len(list(page.sections["summary"].all("p"))) in (1, 2, 3), f"{name}: the summary is three sentences, two of one GPU, one without GPU work")
 
 
+def check_memory_over_time(options, name, page, paths):
+    """A chart and the memory in use at the peak for the GPUs with the highest peaks. Returns the number of GPUs."""
+    told = json_of(options, "mem", *paths, "--format", "json")
+    fullest = sorted(told.get("devices", []), key=lambda row: -row["peak_bytes"])[:MOST_MEMORY_CHARTS]
+    if "memory" not in page.sections:
+        fullest = []
+    expected = [[row for row in told["in_use"] if all(row[key] == gpu[key] for key in ("file", "rank", "device"))][:MOST_TOP]
+                for gpu in told.get("devices", []) if gpu in fullest]
+    tables = page.tables("in_use")
+    wrong = [fault for rows, some in zip(tables, expected) for fault in wrong_rows(rows, some)]
+    check([len(rows) for rows in tables] == [len(some) for some in expected] and not wrong, f"{name}: memory in use at the peak is that of mem",
+          lambda: (len(tables), len(expected), first(wrong)))
+    charts = [svg for svg in page.sections["memory"].all("svg") if svg.first("title") and svg.first("title").text() == "Memory in use over time"] if fullest else []
+    check(len(charts) == len([gpu for gpu in fullest if gpu["peak_bytes"] > 0]), f"{name}: a chart of memory over time for each of these GPUs", len(charts))
+    return len(charts)
+
+
 def check_page(options, name, paths):
     """Returns the page where all of it could be looked at."""
     with Folder() as folder:
@@ -329,6 +346,7 @@ def check_page(options, name, paths):
             check_table(name, "roofline", page, told["roofline"])
         check_roofline(name, page, told["roofline"])
         check_memory_by_step(options, name, page, paths)
+        page.memory_charts = check_memory_over_time(options, name, page, paths)
         check_bars(name, page, told)
         diagnosed = json_of(options, "diagnose", *paths, "--format", "json")
         check_findings(name, page, diagnosed)
@@ -343,8 +361,9 @@ def check_page(options, name, paths):
 
 def check_traces(options):
     with folders(options.traces) as some:
-        looked = sum(check_page(options, name, files) is not None for folder in some for name, files in inputs(folder))
-    check(looked > 5, f"{looked} sets were looked at")
+        pages = [page for folder in some for name, files in inputs(folder) if (page := check_page(options, name, files)) is not None]
+    check(len(pages) > 5, f"{len(pages)} sets were looked at")
+    check(sum(page.memory_charts for page in pages) > 1, "some of them have memory over time")
 
 
 def check_selection(options):

@@ -276,40 +276,33 @@ class MemoryTracks final : private MemoryLevels::Out {
   // Any event of this process.
   void event(const Event& event, const Facts& facts) { levels_.event(event, facts, *this); }
   void cut(std::int64_t at_ns) {
-    for (auto& [device, of] : devices_) {
-      of.allocated.cut(at_ns);
-      of.reserved.cut(at_ns);
-    }
+    for (auto& [key, track] : tracks_) track.cut(at_ns);
   }
   void finish() {
-    for (auto& [device, of] : devices_) {
-      of.allocated.finish();
-      of.reserved.finish();
-    }
+    for (auto& [key, track] : tracks_) track.finish();
   }
   void add_notes(std::vector<std::string>& notes) const {
     if (!levels_.misses_allocations()) return;
     const Process& p = catalog_->processes[process_];
-    notes.push_back((p.rank >= 0 ? rank_list({p.rank}) : p.source) +
-                    ": no track of allocated memory, because some allocations are not in the recording");
+    notes.push_back(
+        (p.rank >= 0 ? rank_list({p.rank}) : p.source) +
+        ": no track of memory that the driver allocated, because some allocations are not in the recording");
   }
 
  private:
-  struct Tracks {
-    CounterTrack allocated, reserved;
-  };
   void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
-    const TrackOut out{sink_, process_, device};
-    Tracks& of = devices_.try_emplace(device, Tracks{{out, DerivedTrack::allocated}, {out, DerivedTrack::reserved}})
-                     .first->second;
-    (which == MemoryLevel::allocated ? of.allocated : of.reserved).set(ns, static_cast<double>(bytes));
+    const DerivedTrack track = which == MemoryLevel::allocated  ? DerivedTrack::allocated
+                               : which == MemoryLevel::reserved ? DerivedTrack::reserved
+                                                                : DerivedTrack::driver_memory;
+    tracks_.try_emplace({device, track}, TrackOut{sink_, process_, device}, track)
+        .first->second.set(ns, static_cast<double>(bytes));
   }
 
   const Catalog* catalog_;
   ProcessId process_;
   DerivedSink* sink_;
   MemoryLevels levels_;
-  std::map<std::int64_t, Tracks> devices_;
+  std::map<std::pair<std::int64_t, DerivedTrack>, CounterTrack> tracks_;
 };
 
 }  // namespace cli

@@ -9,7 +9,8 @@
 //   copies          bytes / duration of each running copy, added up per direction
 //   busy            percentage of a window in which any work ran
 //   in flight       running communication: kernels, and copies that do communication
-//   allocated, reserved   from PyTorch's allocator; in recordings: allocated minus released, if all is known
+//   allocated, reserved   from PyTorch's allocator
+//   driver memory   allocated by the driver minus released, in recordings that contain all of it
 // Per process: lost data, in the time in which it must have happened (lost_slices.h).
 //
 // A counter has one value per moment and a new one only on a change. Order: the lost tracks come first, before the

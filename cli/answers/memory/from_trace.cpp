@@ -23,11 +23,13 @@ class TraceMemory::OfProcess {
           change.free_bytes ? static_cast<std::uint64_t>(*change.free_bytes) : snapshot::kUnknownBytes;
       add({.action = Action::oom, .address = free_bytes, .bytes = change.bytes, .stack = stack}, event, device);
     } else if (change.what == Change::What::allocation) {
+      if (change.is_of_driver) add_segment(Action::segment_alloc, change, stack, event, device);
       add({.action = Action::alloc, .address = change.address, .bytes = change.bytes, .stack = stack}, event, device);
       device.live[change.address] = {change.bytes, stack};
     } else {
       add({.action = Action::free_completed, .address = change.address, .bytes = change.bytes, .stack = stack}, event,
           device);
+      if (change.is_of_driver) add_segment(Action::segment_free, change, stack, event, device);
       device.live.erase(change.address);
     }
     if (change.allocated_bytes) device.allocated_bytes = *change.allocated_bytes;
@@ -37,18 +39,20 @@ class TraceMemory::OfProcess {
 
   snapshot::Snapshot finish() {
     // The allocator divides memory of the driver, so its blocks are a part of the driver's.
-    for (auto& [number, device] : of_allocator_.empty() ? of_driver_ : of_allocator_) {
+    const bool is_of_driver = of_allocator_.empty();
+    for (auto& [number, device] : is_of_driver ? of_driver_ : of_allocator_) {
       const auto index = static_cast<std::size_t>(number);
       if (snapshot_.histories.size() <= index) snapshot_.histories.resize(index + 1);
       std::uint64_t in_use = 0;
       snapshot::Segment segment;
       segment.device = number;
-      segment.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(device.reserved_bytes, 0));
       segment.first_block = snapshot_.blocks.size();
       for (const auto& [address, block] : device.live) {
         snapshot_.blocks.push_back({address, block.bytes, block.bytes, snapshot::BlockState::active, block.stack});
         in_use += block.bytes;
       }
+      segment.bytes =
+          is_of_driver ? in_use : static_cast<std::uint64_t>(std::max<std::int64_t>(device.reserved_bytes, 0));
       const std::int64_t before = device.allocated_bytes - static_cast<std::int64_t>(in_use);
       if (before > 0) {
         const auto bytes = static_cast<std::uint64_t>(before);
@@ -77,6 +81,11 @@ class TraceMemory::OfProcess {
   static void add(Entry entry, const Event& event, OfDevice& device) {
     entry.time_us = event.start_ns / 1000;
     device.history.add(entry);
+  }
+
+  // Memory that the program requests from the driver is reserved memory as well.
+  static void add_segment(Action action, const Change& change, StackId stack, const Event& event, OfDevice& device) {
+    add({.action = action, .address = change.address, .bytes = change.bytes, .stack = stack}, event, device);
   }
 
   static void reserve(const Event& event, std::int64_t total, OfDevice& device) {

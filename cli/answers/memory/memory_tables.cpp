@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -100,6 +101,15 @@ std::string_view subject_meaning(GroupBy by) {
 constexpr std::size_t kFewestSteps = 3;  // that a history needs for a row of growth
 
 }  // namespace
+
+Input replayed(snapshot::Snapshot snapshot, const Process& process) {
+  Input input{std::move(snapshot),
+              std::filesystem::path(process.source).filename().string(),
+              process.rank >= 0 ? std::optional(process.rank) : std::nullopt,
+              {}};
+  input.devices = replay(input.snapshot);
+  return input;
+}
 
 ResultTable device_table(const std::vector<Input>& inputs) {
   ResultTable table;
@@ -237,7 +247,7 @@ ResultTable phase_table(const std::vector<Input>& inputs) {
   return table;
 }
 
-ResultTable in_use_table(const std::vector<Input>& inputs, const Moment& moment, GroupBy by) {
+ResultTable in_use_table(std::span<const Input> inputs, const Moment& moment, GroupBy by) {
   ResultTable table;
   table.name = "in_use";
   table.columns = with_device({{subject_key(by), Unit::text, subject_meaning(by)},

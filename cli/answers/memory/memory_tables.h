@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Input {
   std::vector<DeviceMemory> devices;
 };
 
+// Replays the snapshot of a process of a trace.
+Input replayed(snapshot::Snapshot snapshot, const Process& process);
+
 // A moment in the history of a device.
 struct Moment {
   enum class Kind : std::uint8_t { peak, end, first_failure, end_of_step, peak_of_part };
@@ -37,7 +41,7 @@ ResultTable all_devices_table(const std::vector<Input>& inputs);
 // Returns the peak in each part of the training steps. Histories without known parts have no rows.
 ResultTable phase_table(const std::vector<Input>& inputs);
 // Returns the memory in use at a moment by device and group, largest groups of a device first.
-ResultTable in_use_table(const std::vector<Input>& inputs, const Moment& moment, GroupBy by);
+ResultTable in_use_table(std::span<const Input> inputs, const Moment& moment, GroupBy by);
 // Returns what checkpointing each module with activations would free at a moment. A device on which it frees nothing has
 // no rows.
 ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& moment);

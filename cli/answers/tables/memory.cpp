@@ -16,7 +16,7 @@ std::vector<Column> memory_columns(RowKeys keys) {
       step_columns(keys),
       {{"device", Unit::number, "CUDA ordinal of the GPU in the process; empty for host memory or if unknown"},
        {"source", Unit::text,
-        "allocator (PyTorch's, from a profile) or driver (allocations and releases, from a recording)"},
+        "allocator (PyTorch's) or driver (its allocations and releases, if those of the allocator are unknown)"},
        {"start_bytes", Unit::bytes, "Memory in use at the start of the chosen time, or at its first event"},
        {"peak_bytes", Unit::bytes, "Peak memory in use"},
        {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the trace"},
@@ -99,16 +99,16 @@ class MemoryTable : public Analysis {
     for (ProcessId id = 0; id < processes_.size(); ++id) {
       if (!context_.chosen[id]) continue;
       OfProcess& process = processes_[id];
-      if (process.devices.empty()) {
+      if (process.devices().empty()) {
         ++(process.levels.misses_allocations() ? incomplete : untold);
         add_unknown(id, table);
         continue;
       }
-      for (auto& [device, levels] : process.devices) {
+      for (auto& [device, levels] : process.devices()) {
         if (device >= 0) add_rows(id, device, levels, table);
       }
-      const auto host = process.devices.find(kHost);
-      if (host != process.devices.end()) add_rows(id, kHost, host->second, table);
+      const auto host = process.devices().find(kHost);
+      if (host != process.devices().end()) add_rows(id, kHost, host->second, table);
     }
     const auto note = [&](std::size_t count, const char* what) {
       if (count > 0) table.notes.push_back(count_text(count, "process", "processes") + ": " + what);
@@ -131,8 +131,10 @@ class MemoryTable : public Analysis {
     OfProcess(const MemoryTable& in, ProcessId process) : table(in), id(process), levels(in.context_.catalog, id) {}
     void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
       const LevelSpans spans(table.host_, id);
-      Levels& of = devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table.steps_, id)}).first->second;
-      if (which == MemoryLevel::allocated) {
+      std::map<std::int64_t, Levels>& by_device = which == MemoryLevel::driver ? of_driver : of_allocator;
+      Levels& of =
+          by_device.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table.steps_, id)}).first->second;
+      if (which != MemoryLevel::reserved) {
         of.allocated.set(ns, bytes);
         of.at_steps.set(ns, bytes);
         of.allocated_now = bytes;
@@ -142,10 +144,16 @@ class MemoryTable : public Analysis {
       }
     }
 
+    // Returns true if the trace contains memory of the driver, but none of PyTorch's allocator on a GPU.
+    bool uses_driver() const {
+      return !of_driver.empty() && (of_allocator.empty() || of_allocator.rbegin()->first == kHost);
+    }
+    std::map<std::int64_t, Levels>& devices() { return uses_driver() ? of_driver : of_allocator; }
+
     const MemoryTable& table;
     ProcessId id;
     MemoryLevels levels;
-    std::map<std::int64_t, Levels> devices;
+    std::map<std::int64_t, Levels> of_allocator, of_driver;
     // By device (kHost if unknown), then step index
     std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;
     std::map<TrackId, std::int64_t> call_end_ns;  // of the newest allocating call
@@ -176,9 +184,10 @@ class MemoryTable : public Analysis {
                           std::optional<std::int64_t> step) const {
     const OfProcess& process = processes_[id];
     const bool is_ring = context_.catalog.processes[id].format == SourceFormat::ring;
+    const auto& devices = process.of_allocator;
     const bool one_device =
-        std::count_if(process.devices.begin(), process.devices.end(), [](const auto& d) { return d.first >= 0; }) <= 1;
-    const bool of_device = is_ring || (one_device && (device >= 0 || process.devices.empty()));
+        std::count_if(devices.begin(), devices.end(), [](const auto& d) { return d.first >= 0; }) <= 1;
+    const bool of_device = is_ring || (one_device && (device >= 0 || devices.empty()));
     const auto& steps = steps_.of(id);
     const bool is_first = step && !steps.empty() && steps.front().step == step;
     if (!of_device || steps.empty() || is_first || !knows_calls(id)) return;
@@ -209,8 +218,7 @@ class MemoryTable : public Analysis {
     const std::size_t rows = by_step ? windows.size() : std::min<std::size_t>(1, windows.size());
     for (std::size_t i = 0; i < rows; ++i) {
       std::vector<Cell>& cells = table.rows.emplace_back(step_cells(id, windows[i].step));
-      const bool is_ring = context_.catalog.processes[id].format == SourceFormat::ring;
-      append(cells, known_cell(device), is_ring ? "driver" : "allocator");
+      append(cells, known_cell(device), processes_[id].uses_driver() ? "driver" : "allocator");
       const LevelSpans::Span allocated = one(levels.allocated.spans(), i, by_step),
                              reserved = one(levels.reserved.spans(), i, by_step),
                              unused = one(levels.unused.spans(), i, by_step);

@@ -16,7 +16,7 @@ std::uint64_t sum(std::uint64_t before, std::uint64_t coded) {
 // The first byte of an entry has the action in its lower bits, and a bit for each of these members that is equal to that
 // of the previous entry.
 constexpr unsigned kActionBits = 4;
-constexpr unsigned kSameAddress = 1 << 4, kSameBytes = 1 << 5, kSameStack = 1 << 6;
+constexpr unsigned kSameAddress = 1 << 4, kSameBytes = 1 << 5, kSameStack = 1 << 6, kSameStream = 1 << 7;
 static_assert(static_cast<unsigned>(Action::other) < 1 << kActionBits);
 
 }  // namespace
@@ -29,14 +29,16 @@ void History::add(const Entry& entry) {
     last_ = {};
   }
   const bool same_address = entry.address == last_.address, same_bytes = entry.bytes == last_.bytes,
-             same_stack = entry.stack == last_.stack;
+             same_stack = entry.stack == last_.stack, same_stream = entry.stream == last_.stream;
   std::string& out = chunks_.back();
   out += static_cast<char>(static_cast<unsigned>(entry.action) | (same_address ? kSameAddress : 0) |
-                           (same_bytes ? kSameBytes : 0) | (same_stack ? kSameStack : 0));
+                           (same_bytes ? kSameBytes : 0) | (same_stack ? kSameStack : 0) |
+                           (same_stream ? kSameStream : 0));
   const auto add = [&](std::uint64_t value) { protozero::add_varint_to_buffer(&out, value); };
   if (!same_address) add(difference(entry.address, last_.address));
   if (!same_bytes) add(entry.bytes);
   if (!same_stack) add(entry.stack);
+  if (!same_stream) add(difference(entry.stream, last_.stream));
   add(difference(static_cast<std::uint64_t>(entry.time_us), static_cast<std::uint64_t>(last_.time_us)));
   last_ = entry;
   ++size_;
@@ -54,6 +56,7 @@ void History::decode(std::size_t chunk, std::vector<Entry>& entries) const {
     if ((head & kSameAddress) == 0) last.address = sum(last.address, next());
     if ((head & kSameBytes) == 0) last.bytes = next();
     if ((head & kSameStack) == 0) last.stack = static_cast<std::uint32_t>(next());
+    if ((head & kSameStream) == 0) last.stream = sum(last.stream, next());
     last.time_us = static_cast<std::int64_t>(sum(static_cast<std::uint64_t>(last.time_us), next()));
     entries.push_back(last);
   }

@@ -32,19 +32,17 @@ enum Key : std::uint8_t {
   kDevice,
   kBlocks,
   kStage,
+  kStream,
+  kSegmentType,
   kSegments,
   kDeviceTraces,
+  kHasLayout,
   kKeys
 };
 constexpr std::array<std::string_view, kKeys> kKeyNames{
-    "",         "action", "addr",  "device_free", "size",           "time_us", "frames",
-    "filename", "name",   "line",  "state",       "requested_size", "address", "total_size",
-    "device",   "blocks", "stage", "segments",    "device_traces"};
-
-constexpr std::array<std::string_view, static_cast<std::size_t>(Action::other)> kActions{
-    "alloc",         "free_requested", "free_completed",
-    "segment_alloc", "segment_free",   "segment_map",
-    "segment_unmap", "snapshot",       "oom"};
+    "",      "action", "addr",         "device_free",    "size",          "time_us",    "frames", "filename",
+    "name",  "line",   "state",        "requested_size", "address",       "total_size", "device", "blocks",
+    "stage", "stream", "segment_type", "segments",       "device_traces", "has_layout"};
 
 constexpr std::uint64_t kMostTime = std::uint64_t{1} << 53;  // in us; a larger time is damaged
 
@@ -83,12 +81,13 @@ class SnapshotBuilder : public Builder {
  public:
   explicit SnapshotBuilder(Snapshot& snapshot) : snapshot_(snapshot) {
     for (const std::string_view key : kKeyNames) snapshot.catalog.strings.intern(key);
-    for (const std::string_view action : kActions) actions_.push_back(snapshot.catalog.strings.intern(action));
+    for (const std::string_view action : kActionNames) actions_.push_back(snapshot.catalog.strings.intern(action));
     inactive_ = snapshot.catalog.strings.intern("inactive");
     active_ = snapshot.catalog.strings.intern("active_allocated");
     pending_free_ = snapshot.catalog.strings.intern("active_pending_free");
     awaiting_free_ = snapshot.catalog.strings.intern("active_awaiting_free");  // in PyTorch's documentation
     start_ = snapshot.catalog.strings.intern("START");
+    small_ = snapshot.catalog.strings.intern("small");
   }
   void use(Pickle& pickle) { pickle_ = &pickle; }
 
@@ -128,6 +127,7 @@ class SnapshotBuilder : public Builder {
     const std::vector<Value>& members = pickle_->items(root);
     const Members m(members.data(), members.size());
     has_segments_ = m.has(kSegments, Value::list);
+    snapshot_.has_layout = m.number(kHasLayout, 1) != 0;
     if (!m.has(kDeviceTraces, Value::list)) return;
     for (const Value& trace : pickle_->items(m[kDeviceTraces])) {
       auto& history = snapshot_.histories.emplace_back();
@@ -187,6 +187,7 @@ class SnapshotBuilder : public Builder {
     entry.bytes = m.number(kSize);
     const std::uint64_t time_us = m.number(kTimeUs, kMostTime);
     entry.time_us = time_us < kMostTime ? static_cast<std::int64_t>(time_us) : kNoTime;
+    entry.stream = m.number(kStream);
     entry.stack = stack_of(m);
     std::uint64_t index = pending_.size();
     if (free_.empty()) {
@@ -216,12 +217,15 @@ class SnapshotBuilder : public Builder {
 
   std::uint64_t segment(const Members& m) {
     Segment segment;
+    segment.address = m.number(kAddress);
     segment.bytes = m.number(kTotalSize);
     segment.device = static_cast<std::int64_t>(m.number(kDevice));
+    segment.stream = m.number(kStream);
+    segment.is_small = m.text(kSegmentType) == small_;
     segment.first_block = segment_blocks_;
     segment.blocks = snapshot_.blocks.size() - segment_blocks_;
     segment_blocks_ = snapshot_.blocks.size();
-    stack_of(m);
+    segment.stack = stack_of(m);
     if (m.has(kBlocks, Value::list)) pickle_->replace(m[kBlocks], {});
     snapshot_.segments.push_back(segment);
     return snapshot_.segments.size() - 1;
@@ -248,7 +252,7 @@ class SnapshotBuilder : public Builder {
   std::vector<std::pair<std::uint64_t, History>> histories_;  // by the number of their list
   std::size_t segment_blocks_ = 0;                            // blocks that belong to segments
   std::vector<StringId> actions_;
-  StringId inactive_ = 0, active_ = 0, pending_free_ = 0, awaiting_free_ = 0, start_ = 0;
+  StringId inactive_ = 0, active_ = 0, pending_free_ = 0, awaiting_free_ = 0, start_ = 0, small_ = 0;
   bool has_segments_ = false;
 };
 

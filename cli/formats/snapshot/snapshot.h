@@ -6,6 +6,7 @@
 // are converted as soon as they are complete. Memory use grows with the compact form of the history (about 10 bytes per
 // entry) and with the number of objects (4 bytes each), not with the file.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -29,6 +30,12 @@ enum class Action : std::uint8_t {
   oom,    // an allocation failed: `bytes` was requested, `address` is the free memory of the device or kUnknownBytes
   other,  // an action that this version does not support
 };
+// By Action, without `other`.
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Action::other)> kActionNames{
+    "alloc",         "free_requested", "free_completed",
+    "segment_alloc", "segment_free",   "segment_map",
+    "segment_unmap", "snapshot",       "oom"};
+
 inline constexpr std::int64_t kNoTime = -1;
 inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
 
@@ -37,6 +44,7 @@ struct Entry {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::int64_t time_us = kNoTime;  // since 1970; kNoTime in files of older versions of PyTorch
+  std::uint64_t stream = 0;        // handle of the CUDA stream; 0 is the default stream
   StackId stack{};
 };
 
@@ -97,8 +105,12 @@ constexpr bool in_use(const Block& block) {
 }
 
 struct Segment {
+  std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::int64_t device = 0;
+  std::uint64_t stream = 0;
+  bool is_small = false;                    // of the pool for blocks of at most 1 MiB
+  StackId stack;                            // of its allocation; 0 if the file does not contain it
   std::size_t first_block = 0, blocks = 0;  // in Snapshot::blocks, in order of address
 };
 
@@ -116,7 +128,7 @@ struct Snapshot {
   std::vector<Block> blocks;
   std::vector<History> histories;  // by device
   std::vector<Annotation> annotations;
-  bool has_layout = true;  // false if the file contains no segments; blocks are then only amounts in use
+  bool has_layout = true;  // false if the segments are unknown; blocks are then only amounts in use
 
   bool has_history() const {
     for (const History& history : histories) {

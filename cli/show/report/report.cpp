@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 
+#include "cli/answers/memory/from_trace.h"
 #include "cli/answers/tables/call_paths.h"
 #include "cli/show/report/page.h"
 #include "cli/show/report/section.h"
@@ -73,8 +74,9 @@ AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessS
 
 EventChoice reported_events() {
   TimelineSection nowhere;
-  return rules::diagnosed_events(rules::all_rules(), shown_analyses(),
-                                 timeline_observer({}, nowhere).needs.kinds | CallPaths::kinds());
+  return rules::diagnosed_events(
+      rules::all_rules(), shown_analyses(),
+      timeline_observer({}, nowhere).needs.kinds | CallPaths::kinds() | memory::TraceMemory::kinds());
 }
 
 Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
@@ -90,6 +92,8 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   shown.observers.push_back(waits_observer(waits));
   FlameTree flame;
   shown.observers.push_back(flame_observer(flame));
+  std::string memory;
+  shown.observers.push_back(memory_observer(request.inputs, memory));
   const rules::DiagnosisRequest diagnosed{rules::all_rules(), request.selection, request.inputs, request.class_rules,
                                           request.own_peaks};
   rules::DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
@@ -110,7 +114,8 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
                    chosen_processes(trace.catalog(), request.selection),
                    request.recorder,
                    request.clocks,
-                   {}};
+                   {},
+                   std::move(memory)};
   add_new(page.notes, results[0].notes);
   leave_out(page.diagnosis.notes, page.notes);
   std::vector<std::string> notes = page.notes;

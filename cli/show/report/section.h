@@ -46,6 +46,10 @@ struct FlameTree {
 // Returns an analysis for an AnalysisRequest. Its finish() fills `tree`.
 TablesObserverEntry flame_observer(FlameTree& tree);
 
+// Returns an observer for an AnalysisRequest. Its finish() sets `markup`: charts of memory over time, and tables of the
+// memory in use at the peak, of the GPUs with the highest peaks. `markup` is "" if the trace has no allocations.
+TablesObserverEntry memory_observer(const std::string& inputs, std::string& markup);
+
 // The data for the sections of a report. It outlives them.
 struct ReportFacts {
   const Catalog& catalog;
@@ -66,6 +70,7 @@ struct ReportFacts {
   // How clocks are aligned, in a sentence; "" if there is only one clock or none is known
   std::string clocks;
   std::vector<std::string> notes;  // data missing from the page; a sentence each
+  std::string memory = {};         // markup of the memory over time
 };
 
 struct SectionEntry {

@@ -45,7 +45,7 @@ void MemoryLevels::allocation(const Event& event, const MemoryFacts& facts, Out&
   const std::int64_t device = catalog_->tracks[event.track].group;
   std::int64_t& live_bytes = live_bytes_[device];
   live_bytes += static_cast<std::int64_t>(facts.is_release() ? -event.bytes : event.bytes);
-  out.level(device, MemoryLevel::allocated, event.start_ns, live_bytes);
+  out.level(device, MemoryLevel::driver, event.start_ns, live_bytes);
 }
 
 }  // namespace cli

@@ -1,9 +1,9 @@
 // Device memory over time, from events that contain it.
 // - Kineto ("[memory]" instants): the counters of PyTorch's allocator, "Total Allocated" and "Total Reserved", per
 //   device; device -1 is the host.
-// - Our recordings (Kind::memory): bytes allocated minus bytes released, of the device's own memory (Device, Array,
-//   Device Static; for pools, the bytes taken from them). Reported only if no record that may be of this kind was
-//   overwritten or lost; otherwise misses_allocations() is true.
+// - Our recordings (Kind::memory): bytes that the driver allocated minus bytes that it released, of the device's own
+//   memory (Device, Array, Device Static; for pools, the bytes taken from them). Reported only if no record that may be
+//   of this kind was overwritten or lost; otherwise misses_allocations() is true.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace cli {
 
-enum class MemoryLevel : std::uint8_t { allocated, reserved };
+// allocated, reserved: of PyTorch's allocator, which divides the memory that the driver allocates
+enum class MemoryLevel : std::uint8_t { allocated, reserved, driver };
 
 class MemoryLevels {
  public:

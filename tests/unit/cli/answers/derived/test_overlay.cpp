@@ -183,15 +183,33 @@ TEST_CASE("overlay: memory of a recording, only when all of it is known") {
   tells(30, kAllocate, kDevice, 100);
   tells(40, kRelease, kDevice, 4096);
   s.run();
-  CHECK(s.values(DerivedTrack::allocated, 1) == "10:4096 30:4196 40:100 ");
+  CHECK(s.values(DerivedTrack::driver_memory, 1) == "10:4096 30:4196 40:100 ");
+  CHECK(s.values(DerivedTrack::allocated, 1).empty());
   CHECK(s.notes.empty());
   s.tracks.tracks.clear();
   s.catalog.processes[0].rank = 3;
   s.catalog.processes[0].overwritten[static_cast<std::size_t>(Kind::memory)] = 1;
   s.run();
-  CHECK(s.values(DerivedTrack::allocated, 1).empty());
+  CHECK(s.values(DerivedTrack::driver_memory, 1).empty());
   REQUIRE(s.notes.size() == 1);
-  CHECK(s.notes[0] == "rank 3: no track of allocated memory, because some allocations are not in the recording");
+  CHECK(s.notes[0] ==
+        "rank 3: no track of memory that the driver allocated, because some allocations are not in the recording");
+}
+
+TEST_CASE("overlay: memory of the driver is not mixed with that of PyTorch's allocator") {
+  Scene s;
+  const TrackId memory = s.catalog.track(0, TrackKind::other, 1, 1, "GPU 1 memory");
+  const TrackId thread = s.catalog.track(0, TrackKind::thread, 1, 1);
+  MemoryFacts driver;
+  driver.operation = 1, driver.memory = 3, driver.device = 1;
+  Event& e = s.add(memory, Kind::memory, "any name", 10, 0, driver);
+  e.phase = 'i', e.bytes = 2097152, e.has_bytes = true;
+  constexpr auto kAll = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId;
+  s.add(thread, Kind::instant, "[memory]", 20, 0, AllocatorFacts{1, 1, 512, 2097152, kAll}).phase = 'i';
+  s.run();
+  CHECK(s.values(DerivedTrack::driver_memory, 1) == "10:2097152 ");
+  CHECK(s.values(DerivedTrack::allocated, 1) == "20:512 ");
+  CHECK(s.values(DerivedTrack::reserved, 1) == "20:2097152 ");
 }
 
 TEST_CASE("overlay: times and sizes of damaged files do no harm") {

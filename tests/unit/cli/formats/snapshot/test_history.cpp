@@ -12,7 +12,7 @@ namespace {
 
 bool same(const Entry& a, const Entry& b) {
   return a.action == b.action && a.address == b.address && a.bytes == b.bytes && a.time_us == b.time_us &&
-         a.stack == b.stack;
+         a.stream == b.stream && a.stack == b.stack;
 }
 
 }  // namespace
@@ -28,6 +28,7 @@ TEST_CASE("snapshot: a history returns the entries that were added, forward and 
       entry.address = random() >> random() % 64;
       entry.bytes = random() >> random() % 64;
       entry.time_us = i % 5 == 0 ? cli::snapshot::kNoTime : static_cast<std::int64_t>(random());
+      entry.stream = random() >> random() % 64;
       entry.stack = static_cast<std::uint32_t>(random());
       added.push_back(entry);
       history.add(entry);
