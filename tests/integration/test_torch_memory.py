@@ -13,6 +13,7 @@ import sys
 from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run
 from recorded import standins
 from test_torch import is_known_python
+from torch_memory import OUTSIDE
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
 import read_recording  # noqa: E402
@@ -31,7 +32,7 @@ def train(options, memory, folder, level="memory", with_driver=False):
     driver = [os.path.join(standins(options), "libcuda.so.1")] if with_driver else []
     done = run([sys.executable, PROGRAM, options.torch, memory, folder, str(STEPS), *driver], cwd=folder, LD_LIBRARY_PATH=standins(options), TORCH_LAYOUT="2.9",
                **{"CUDA_INJECTION64_PATH" if with_driver else "LD_PRELOAD": options.agent},
-               TRACETOOL_TORCH=level, TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="8M")
+               TRACETOOL_EVENTS="default,memory" if with_driver else None, TRACETOOL_TORCH=level, TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="8M")
     check(done.returncode == 0, f"{level}: the program ends as without us", done)
     return done, json.loads(done.stdout.splitlines()[-1]), files_below(f"{folder}/traces", ".ring")
 
@@ -95,7 +96,7 @@ def live_at_peak(truth, device):
     return peak, at_peak
 
 
-def check_answers(options, what, folder, truth, free):
+def check_answers(options, what, folder, truth, free):  # free: None without a driver
     found = mem(options, folder)
     if found is None:
         return
@@ -103,6 +104,7 @@ def check_answers(options, what, folder, truth, free):
     device = found["devices"][0]
     reserved = max(line["reserved"] for line in truth if line["device"] == 0)
     check((device["peak_bytes"], device["reserved_peak_bytes"], device["difference_bytes"]) == (peak, reserved, 0), f"{what}: peak {peak}, reserved {reserved}, difference 0", device)
+    check(device["outside_peak_bytes"] == (None if free is None else OUTSIDE), f"{what}: memory of the driver outside of PyTorch", device)
     lines = {}
     for index in live.values():
         lines[truth[index]["line"]] = lines.get(truth[index]["line"], 0) + truth[index]["bytes"]

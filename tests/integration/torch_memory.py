@@ -74,20 +74,30 @@ def fork(allocator):
     os.waitpid(child, 0)
 
 
+OUTSIDE = 5 * MIB  # allocated from the driver by the program itself
+
+
 def use_driver(path):
-    """Makes a context current, so that the driver knows the free memory."""
+    """Makes a context current, so that the driver knows the free memory, and allocates from it. Returns (the driver, its free memory)."""
     driver, context = ctypes.CDLL(path), ctypes.c_void_p()
     assert driver.cuInit(0) == 0 and driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and driver.cuCtxSetCurrent(context) == 0
+    assert driver.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(OUTSIDE)) == 0
+    return driver
+
+
+def free_bytes(driver):
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     assert driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total)) == 0
     return free.value
 
 
 def main():
-    path, memory, folder, steps, *driver = sys.argv[1:]
-    free = use_driver(driver[0]) if driver else None
+    path, memory, folder, steps, *driver_path = sys.argv[1:]
+    driver = use_driver(driver_path[0]) if driver_path else None
     with open(f"{folder}/operators", "w", encoding="utf-8") as out:
         torch, allocator = Torch(path, out), Allocator(memory)
+        if driver:
+            allocator.library.standin_use_driver(driver.cuMemAlloc_v2)
         observed = torch.wait()
         time.sleep(1)  # for what an observer finds out of Python, and of the allocator
         kept, leaked = [], []
@@ -101,7 +111,7 @@ def main():
         out.writelines(json.dumps(line) + "\n" for line in allocator.requested)
     reports = allocator.library.standin_write_truth(f"{folder}/truth".encode())
     passed_on = allocator.library.standin_reports() if hasattr(allocator.library, "standin_reports") else None  # not linked if nothing is reported
-    print(json.dumps({"observed": observed, "reports": reports, "passed_on": passed_on, "free": free}))
+    print(json.dumps({"observed": observed, "reports": reports, "passed_on": passed_on, "free": driver and free_bytes(driver)}))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "cli/timeline/gpu/memory_levels.h"
+
 namespace cli::memory {
 namespace {
 
@@ -16,6 +18,7 @@ class TraceMemory::OfProcess {
  public:
   // `stack` is in catalog().
   void change(const Event& event, const Change& change, StackId stack) {
+    compare_with_driver(change);
     OfDevice& device = (change.is_of_driver ? of_driver_ : of_allocator_)[change.device];
     if (change.reserved_bytes) reserve(event, *change.reserved_bytes, device);
     if (change.what == Change::What::failure) {
@@ -37,7 +40,12 @@ class TraceMemory::OfProcess {
 
   Catalog& catalog() { return snapshot_.catalog; }
 
-  snapshot::Snapshot finish() {
+  // `knows_driver`: the trace contains all allocations and releases of the driver.
+  snapshot::Snapshot finish(bool knows_driver) {
+    for (const auto& [number, driver] : driver_) {
+      if (knows_driver && driver.outside_peak_bytes >= 0)
+        snapshot_.outside_peak_bytes[number] = static_cast<std::uint64_t>(driver.outside_peak_bytes);
+    }
     // The allocator divides memory of the driver, so its blocks are a part of the driver's.
     const bool is_of_driver = of_allocator_.empty();
     for (auto& [number, device] : is_of_driver ? of_driver_ : of_allocator_) {
@@ -78,6 +86,22 @@ class TraceMemory::OfProcess {
     std::int64_t reserved_bytes = 0;
   };
 
+  // The allocator reports to the profiler after it has called the driver, so its totals can be compared then.
+  void compare_with_driver(const Change& change) {
+    if (change.is_of_driver) {
+      const bool is_release = change.what == Change::What::release;
+      Driver& driver = driver_[change.device];
+      driver.bytes += is_release ? -static_cast<std::int64_t>(change.bytes) : static_cast<std::int64_t>(change.bytes);
+      return;
+    }
+    const auto driver = driver_.find(change.device);
+    if (driver == driver_.end() || !change.reserved_bytes) return;
+    const std::int64_t outside = driver->second.bytes - *change.reserved_bytes;
+    driver->second.is_complete &= outside >= 0;
+    driver->second.outside_peak_bytes =
+        driver->second.is_complete ? std::max(driver->second.outside_peak_bytes, outside) : -1;
+  }
+
   static void add(Entry entry, const Event& event, OfDevice& device) {
     entry.time_us = event.start_ns / 1000;
     device.history.add(entry);
@@ -97,7 +121,15 @@ class TraceMemory::OfProcess {
         event, device);
   }
 
+  // Memory of the driver on a device. The recording lacks a part of it if the allocator reserves more.
+  struct Driver {
+    std::int64_t bytes = 0;
+    std::int64_t outside_peak_bytes = -1;  // not reserved by the allocator; -1 if unknown
+    bool is_complete = true;
+  };
+
   snapshot::Snapshot snapshot_;
+  std::map<std::int64_t, Driver> driver_;                      // by device
   std::map<std::int64_t, OfDevice> of_allocator_, of_driver_;  // by device
 };
 
@@ -119,7 +151,8 @@ void TraceMemory::event(const Event& event, const Facts& facts) {
 
 std::vector<snapshot::Snapshot> TraceMemory::finish() {
   std::vector<snapshot::Snapshot> snapshots;
-  for (const auto& process : processes_) snapshots.push_back(process->finish());
+  for (std::size_t i = 0; i < processes_.size(); ++i)
+    snapshots.push_back(processes_[i]->finish(knows_all_allocations(catalog_.processes[i])));
   return snapshots;
 }
 

@@ -122,6 +122,8 @@ ResultTable device_table(const std::vector<Input>& inputs) {
        {"end_bytes", Unit::bytes, "Memory in use at the end of the history"},
        {"reserved_peak_bytes", Unit::bytes, "Peak memory that the allocator reserved from the driver"},
        {"reserved_end_bytes", Unit::bytes, "Memory reserved at the end of the history"},
+       {"outside_peak_bytes", Unit::bytes,
+        "Peak memory of the driver that PyTorch's allocator did not reserve; unknown in snapshots and profiles"},
        {"allocations", Unit::count, "Number of allocations in the history"},
        {"releases", Unit::count, "Number of completed releases in the history"},
        {"segment_allocations", Unit::count, "Number of times that the allocator asked the driver for memory"},
@@ -132,12 +134,14 @@ ResultTable device_table(const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     for (const DeviceMemory& m : input.devices) {
       std::vector<Cell> row = device_cells(input, m);
+      const auto outside = input.snapshot.outside_peak_bytes.find(m.device);
+      const bool knows_outside = outside != input.snapshot.outside_peak_bytes.end();
       append(row, bytes_cell(m.peak_bytes), since_start(m.peak_time_us, m),
              percent(static_cast<std::int64_t>(bytes_before(m.peak_blocks)), static_cast<std::int64_t>(m.peak_bytes)),
              bytes_cell(m.start_bytes), bytes_cell(m.end_bytes), bytes_cell(m.reserved_peak_bytes),
-             bytes_cell(m.reserved_end_bytes), bytes_cell(m.allocations), bytes_cell(m.frees),
-             bytes_cell(m.segment_allocations), bytes_cell(m.segment_frees), bytes_cell(m.failures.size()),
-             Cell(m.difference_bytes));
+             bytes_cell(m.reserved_end_bytes), knows_outside ? bytes_cell(outside->second) : Cell(),
+             bytes_cell(m.allocations), bytes_cell(m.frees), bytes_cell(m.segment_allocations),
+             bytes_cell(m.segment_frees), bytes_cell(m.failures.size()), Cell(m.difference_bytes));
       table.rows.push_back(std::move(row));
       if (m.contradictions != 0) {
         table.notes.push_back(fmt::format("{}, GPU {}: {} contradict others; the history is incomplete or damaged",

@@ -177,7 +177,8 @@ class MemoryTable : public Analysis {
   bool knows_calls(ProcessId id) const {
     const Process& process = context_.catalog.processes[id];
     const auto seen = [&](Kind kind) { return process.counts[static_cast<std::size_t>(kind)] > 0; };
-    return process.format == SourceFormat::ring ? seen(Kind::memory) : seen(Kind::runtime) || seen(Kind::driver);
+    return process.format == SourceFormat::ring ? !processes_[id].of_driver.empty()
+                                                : seen(Kind::runtime) || seen(Kind::driver);
   }
 
   void append_allocations(std::vector<Cell>& cells, ProcessId id, std::int64_t device,

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -128,6 +129,8 @@ struct Snapshot {
   std::vector<Block> blocks;
   std::vector<History> histories;  // by device
   std::vector<Annotation> annotations;
+  // Peak memory of the driver that PyTorch's allocator did not reserve, by device. Only recordings contain it.
+  std::map<std::int64_t, std::uint64_t> outside_peak_bytes;
   bool has_layout = true;  // false if the segments are unknown; blocks are then only amounts in use
 
   bool has_history() const {

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::int32_t kHost = 0;  // c10::DeviceType::CPU
 
+}  // namespace
+
 bool knows_all_allocations(const Process& p) {
   const auto of_memory = [](const KindCounts& counts) { return counts[static_cast<std::size_t>(Kind::memory)]; };
   return of_memory(p.overwritten) == 0 && of_memory(p.lost) == 0 && p.lost_unknown_kind == 0 &&
@@ -16,8 +18,6 @@ bool knows_all_allocations(const Process& p) {
            return n.code == trace::NoticeCode::gap;
          });
 }
-
-}  // namespace
 
 MemoryLevels::MemoryLevels(const Catalog& catalog, ProcessId process)
     : catalog_(&catalog), all_known_(knows_all_allocations(catalog.processes[process])) {}

@@ -15,6 +15,9 @@ namespace cli {
 // allocated, reserved: of PyTorch's allocator, which divides the memory that the driver allocates
 enum class MemoryLevel : std::uint8_t { allocated, reserved, driver };
 
+// Returns false if a recording may lack allocations or releases of the driver.
+bool knows_all_allocations(const Process& process);
+
 class MemoryLevels {
  public:
   // Receives the levels, in order of time.

@@ -39,6 +39,7 @@ struct DeviceAllocator {
 };
 auto& s_devices = *new std::array<DeviceAllocator, 2>;
 thread_local std::int64_t t_stream = 0;
+int (*s_driver_allocate)(std::uint64_t* address, std::size_t bytes) = nullptr;  // cuMemAlloc; null: without a driver
 
 std::int64_t mono_ns() {
   timespec now;
@@ -78,6 +79,7 @@ c10::cuda::CUDAStream c10::cuda::getCurrentCUDAStream(std::int8_t device) { retu
 
 extern "C" {
 
+STANDIN_API void standin_use_driver(int (*allocate)(std::uint64_t*, std::size_t)) { s_driver_allocate = allocate; }
 STANDIN_API void standin_set_stream(std::int64_t stream) { t_stream = stream; }
 
 // Returns the address of a block, or 0 if the memory does not suffice.
@@ -99,6 +101,7 @@ STANDIN_API std::uint64_t standin_allocate(int device, std::size_t requested) {
     }
     address = of.next;
     of.next += segment;
+    if (s_driver_allocate != nullptr) s_driver_allocate(&address, segment);
     of.reserved += segment;
   }
   of.live[address] = bytes;
