@@ -401,7 +401,8 @@ void Pickle::forget_lists() {
 
 void Pickle::replace(const Value& object, const Value& value) {
   Object& replaced = objects_[object.bits];
-  if (replaced.memo != 0) memo_[replaced.memo - 1] = packed(value);
+  // Its number in the memo may belong to another object by now.
+  if (replaced.memo != 0 && memo_[replaced.memo - 1] == packed(object)) memo_[replaced.memo - 1] = packed(value);
   replaced.items.clear();
   replaced.memo = 0;
   free_objects_.push_back(object.bits);
@@ -433,7 +434,7 @@ void Pickle::remember(std::uint64_t number) {
     memo_.push_back(packed(value));
   } else {
     memo_[number] = packed(value);
-    forget_lists();
+    forget_lists();  // they may refer to it
   }
   if (value.is(Value::list) || value.is(Value::dict) || value.is(Value::tuple)) {
     objects_[value.bits].memo = static_cast<std::uint32_t>(number) + 1;
