@@ -42,6 +42,7 @@ std::optional<Change> allocator_change(const AllocatorFacts& facts) {
                 .device = facts.device,
                 .address = facts.address,
                 .bytes = static_cast<std::uint64_t>(std::abs(*bytes)),
+                .stream = facts.stream,
                 .allocated_bytes = known(AllocatorFacts::kAllocated, facts.allocated_bytes),
                 .reserved_bytes = known(AllocatorFacts::kReserved, facts.reserved_bytes),
                 .free_bytes = known(AllocatorFacts::kFree, static_cast<std::int64_t>(facts.free_bytes)),

@@ -20,6 +20,7 @@ struct Change {
   std::int64_t device = 0;
   std::uint64_t address = 0;  // of a failure: 0
   std::uint64_t bytes = 0;    // allocated, requested or released
+  std::uint64_t stream = 0;   // PyTorch's id of the stream; 0 is the default stream
   // Totals of PyTorch's allocator after it, and free memory of the device at a failure; empty if unknown
   std::optional<std::int64_t> allocated_bytes = {}, reserved_bytes = {}, free_bytes = {};
   StackId python{};  // Python stack of the call, in the catalogue of the trace; 0 if unknown

@@ -21,18 +21,22 @@ class TraceMemory::OfProcess {
     compare_with_driver(change);
     OfDevice& device = (change.is_of_driver ? of_driver_ : of_allocator_)[change.device];
     if (change.reserved_bytes) reserve(event, *change.reserved_bytes, device);
+    Entry entry{.address = change.address, .bytes = change.bytes, .stream = change.stream, .stack = stack};
+    const auto add_as = [&](Action action) {
+      entry.action = action;
+      add(entry, event, device);
+    };
+    // Memory that the program requests from the driver is reserved memory as well.
     if (change.what == Change::What::failure) {
-      const std::uint64_t free_bytes =
-          change.free_bytes ? static_cast<std::uint64_t>(*change.free_bytes) : snapshot::kUnknownBytes;
-      add({.action = Action::oom, .address = free_bytes, .bytes = change.bytes, .stack = stack}, event, device);
+      entry.address = change.free_bytes ? static_cast<std::uint64_t>(*change.free_bytes) : snapshot::kUnknownBytes;
+      add_as(Action::oom);
     } else if (change.what == Change::What::allocation) {
-      if (change.is_of_driver) add_segment(Action::segment_alloc, change, stack, event, device);
-      add({.action = Action::alloc, .address = change.address, .bytes = change.bytes, .stack = stack}, event, device);
+      if (change.is_of_driver) add_as(Action::segment_alloc);
+      add_as(Action::alloc);
       device.live[change.address] = {change.bytes, stack};
     } else {
-      add({.action = Action::free_completed, .address = change.address, .bytes = change.bytes, .stack = stack}, event,
-          device);
-      if (change.is_of_driver) add_segment(Action::segment_free, change, stack, event, device);
+      add_as(Action::free_completed);
+      if (change.is_of_driver) add_as(Action::segment_free);
       device.live.erase(change.address);
     }
     if (change.allocated_bytes) device.allocated_bytes = *change.allocated_bytes;
@@ -105,11 +109,6 @@ class TraceMemory::OfProcess {
   static void add(Entry entry, const Event& event, OfDevice& device) {
     entry.time_us = event.start_ns / 1000;
     device.history.add(entry);
-  }
-
-  // Memory that the program requests from the driver is reserved memory as well.
-  static void add_segment(Action action, const Change& change, StackId stack, const Event& event, OfDevice& device) {
-    add({.action = action, .address = change.address, .bytes = change.bytes, .stack = stack}, event, device);
   }
 
   static void reserve(const Event& event, std::int64_t total, OfDevice& device) {

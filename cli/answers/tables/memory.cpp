@@ -86,6 +86,7 @@ class MemoryTable : public Analysis {
   void event(const Event& event, const Facts& facts) override {
     const Track& track = context_.catalog.tracks[event.track];
     OfProcess& process = processes_[track.process];
+    process.has_driver_records = process.has_driver_records || facts.get<MemoryFacts>() != nullptr;
     if (is_api_call(event.kind)) return call(track.process, process, event);
     if (const auto* memory = facts.get<MemoryFacts>();
         memory != nullptr && memory->operation == 1 && !memory->asynchronous) {
@@ -154,6 +155,7 @@ class MemoryTable : public Analysis {
     ProcessId id;
     MemoryLevels levels;
     std::map<std::int64_t, Levels> of_allocator, of_driver;
+    bool has_driver_records = false;
     // By device (kHost if unknown), then step index
     std::map<std::pair<std::int64_t, std::size_t>, Allocations> allocations;
     std::map<TrackId, std::int64_t> call_end_ns;  // of the newest allocating call
@@ -177,7 +179,7 @@ class MemoryTable : public Analysis {
   bool knows_calls(ProcessId id) const {
     const Process& process = context_.catalog.processes[id];
     const auto seen = [&](Kind kind) { return process.counts[static_cast<std::size_t>(kind)] > 0; };
-    return process.format == SourceFormat::ring ? !processes_[id].of_driver.empty()
+    return process.format == SourceFormat::ring ? processes_[id].has_driver_records
                                                 : seen(Kind::runtime) || seen(Kind::driver);
   }
 
