@@ -183,7 +183,7 @@ class SnapshotBuilder : public Builder {
     Entry entry;
     const auto action = std::find(actions_.begin(), actions_.end(), m.text(kAction));
     entry.action = static_cast<Action>(action - actions_.begin());
-    entry.address = m.number(entry.action == Action::oom ? kDeviceFree : kAddr);
+    entry.address = entry.action == Action::oom ? m.number(kDeviceFree, kUnknownBytes) : m.number(kAddr);
     entry.bytes = m.number(kSize);
     const std::uint64_t time_us = m.number(kTimeUs, kMostTime);
     entry.time_us = time_us < kMostTime ? static_cast<std::int64_t>(time_us) : kNoTime;
