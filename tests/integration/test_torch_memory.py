@@ -115,6 +115,28 @@ def check_answers(options, what, folder, truth, free):  # free: None without a d
           failed[0]["line"] == next(line["line"] for line in truth if line["action"] == "fail"), f"{what}: the failed allocation", failed)
     operators = {row["operator"] for row in mem(options, folder, "--by", "operator")["in_use"] if row["device"] == 0}
     check(operators == {"aten::empty", "aten::mm", "aten::clone"}, f"{what}: the peak by operator", operators)
+    check_written(options, what, folder, found)
+    check_table(options, what, folder, truth)
+
+
+def check_written(options, what, folder, found):
+    """The snapshot that `mem --pickle` writes has the same answers; snapshots do not know the memory of the driver."""
+    written = run([options.tracetool, "mem", f"{folder}/traces", "--pickle", f"{folder}/written.pickle"])
+    again = json.loads(run([options.tracetool, "mem", f"{folder}/written.pickle", "--format", "json"]).stdout or "{}")
+    own = ("file", "rank", "outside_peak_bytes")
+    rows = lambda answer, table: [{key: value for key, value in row.items() if key not in own} for row in answer.get(table, [])]
+    different = [table for table in found if table != "notes" and rows(found, table) != rows(again, table)]
+    check(written.returncode == 0 and not different, f"{what}: a written snapshot has the same answers", (written.stderr, different))
+
+
+def check_table(options, what, folder, truth):
+    done = run([options.tracetool, "analyze", f"{folder}/traces", "--only", "memory", "--format", "json"])
+    rows = {row["device"]: row for row in json.loads(done.stdout)["memory"]}
+    for device in (0, 1):
+        levels = [line for line in truth if line["device"] == device]
+        true_peaks = ("allocator", max(line["allocated"] for line in levels), max(line["reserved"] for line in levels))
+        row = rows.get(device, {})
+        check((row.get("source"), row.get("peak_bytes"), row.get("reserved_peak_bytes")) == true_peaks, f"{what}: device {device}: the table memory", (row, true_peaks))
 
 
 def give_lines(truth, requested):
