@@ -273,7 +273,7 @@ def phases(snapshot, device):
         total = sum(size for size, _ in live.values())
         if total > found[now][0]:
             found[now][:2] = total, state
-    return {phase: tuple(each) for phase, each in found.items()} if len(found) > 1 else {}
+    return {phase: tuple(each) for phase, each in found.items()} if len(found) > 2 else {}
 
 
 # The lines of each module in STACKS; a module is named after those that occur in a snapshot.
