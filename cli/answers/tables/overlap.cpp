@@ -136,7 +136,8 @@ class OverlapTable : public Analysis {
     for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
       const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns),
                          end_ns = std::min(work.end_ns, windows[i].to_ns);
-      if (start_ns > end_ns || (start_ns == end_ns && work.start_ns < work.end_ns)) break;
+      if (start_ns > end_ns) break;
+      if (start_ns == end_ns && work.start_ns < work.end_ns) continue;
       device.comm({i, works_, {start_ns, 0}, {end_ns, 0}, work.start_ns, work.end_ns});
     }
     ++works_;

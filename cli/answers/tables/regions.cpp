@@ -161,7 +161,8 @@ class Regions : public Analysis {
     for (std::size_t i = host_.first_after(process, event.start_ns); i < windows.size(); ++i) {
       const std::int64_t from_ns = std::max(event.start_ns, windows[i].from_ns),
                          to_ns = std::min(end_ns, windows[i].to_ns);
-      if (from_ns > to_ns || (from_ns == to_ns && event.start_ns < from_ns)) break;
+      if (from_ns > to_ns) break;
+      if (from_ns == to_ns && event.start_ns < from_ns) continue;
       Row& row = row_of(process, i, key);
       const bool is_new = &row != counted;
       counted = &row;
