@@ -54,7 +54,9 @@ bool are_allocations_recorded() {
 }
 
 void refuse_allocations() {
-  if (!s_allocations_refused.exchange(true)) say("%s", kAllocationsUnfit);
+  if (s_allocations_refused.exchange(true)) return;
+  say("%s", kAllocationsUnfit);
+  note_torch_unknown(kAllocationsUnfit);
 }
 
 // Stops recording if PyTorch passes values that the functions' parameters do not have.

@@ -346,6 +346,9 @@ bool wants_torch_alone() noexcept {
   return found.count > 0 || symbol_in(handle_of(nullptr), "Py_IsInitialized") != nullptr;
 }
 
+// watch_torch() writes it.
+void note_torch_unknown(const char* text) noexcept { s_unknown.store(text); }
+
 std::uint64_t operators_begun() noexcept {
   std::uint64_t begun = 0;
   for (const Count& each : s_begun) begun += each.begun.load(std::memory_order_relaxed);

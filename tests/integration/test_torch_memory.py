@@ -173,8 +173,11 @@ def check_refused(options, name):
         done, figures, files = train(options, getattr(options, name), folder)
         check(done.stderr.count("\n") == 1 and UNFIT in done.stderr, f"{name}: one line says so", done.stderr)
         check(figures["passed_on"] == (None if name == "silent" else figures["reports"]), f"{name}: all reports are passed on", figures)
-        recorded = [allocations(read_recording.read(path)) for path in files]
+        recordings = [read_recording.read(path) for path in files]
+        recorded = [allocations(recording) for recording in recordings]
         check(recorded == [[]], f"{name}: no allocation is recorded, operators are", recorded)
+        notices = [event.text for recording in recordings for event in recording.events if event.kind == "notice"]
+        check(len(notices) == 1 and UNFIT in notices[0], f"{name}: a notice says so", notices)
 
 
 def check_left_alone(options):
