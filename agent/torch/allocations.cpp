@@ -53,20 +53,21 @@ bool are_allocations_recorded() {
          torch_has_allocations();
 }
 
-void refuse_allocations() {
+void refuse_allocations(const Guard& guard) {
   if (s_allocations_refused.exchange(true)) return;
   say("%s", kAllocationsUnfit);
-  note_torch_unknown(kAllocationsUnfit);
+  if (recording() != Recording::open) return note_torch_unknown(kAllocationsUnfit);
+  write_notice(guard, trace::NoticeCode::torch_unknown, 0, kAllocationsUnfit);
 }
 
 // Stops recording if PyTorch passes values that the functions' parameters do not have.
-bool is_expected_report(TorchDevice device, std::size_t allocated, std::size_t reserved) {
+bool is_expected_report(const Guard& guard, TorchDevice device, std::size_t allocated, std::size_t reserved) {
   constexpr std::int8_t kMostDevices = 64;
   constexpr std::size_t kMostBytes = std::size_t{1} << 50;
   if (device.type == kCuda && device.index >= 0 && device.index < kMostDevices && allocated < kMostBytes &&
       reserved < kMostBytes)
     return true;
-  refuse_allocations();
+  refuse_allocations(guard);
   return false;
 }
 
@@ -93,7 +94,8 @@ void write_allocation(const Guard& guard, AllocatorRecord& record, TorchDevice d
 void on_usage(void* block, std::int64_t change, std::size_t allocated, std::size_t reserved, TorchDevice device) {
   s_report_usage.load(std::memory_order_relaxed)(block, change, allocated, reserved, device);
   const Guard guard;
-  if (!guard || !are_allocations_recorded() || !is_expected_report(device, allocated, reserved) || change == 0) return;
+  if (!guard || !are_allocations_recorded() || !is_expected_report(guard, device, allocated, reserved) || change == 0)
+    return;
   auto record = trace::make_record<AllocatorRecord>();
   record.action = static_cast<std::uint8_t>(change > 0 ? AllocatorAction::allocate : AllocatorAction::release);
   record.address = reinterpret_cast<std::uintptr_t>(block);
@@ -114,7 +116,7 @@ std::uint64_t free_bytes() {
 void on_failure(std::int64_t requested, std::size_t allocated, std::size_t reserved, TorchDevice device) {
   s_report_failure.load(std::memory_order_relaxed)(requested, allocated, reserved, device);
   const Guard guard;
-  if (!guard || !are_allocations_recorded() || !is_expected_report(device, allocated, reserved)) return;
+  if (!guard || !are_allocations_recorded() || !is_expected_report(guard, device, allocated, reserved)) return;
   auto record = trace::make_record<AllocatorRecord>();
   record.action = static_cast<std::uint8_t>(AllocatorAction::fail);
   record.address = free_bytes();
@@ -173,7 +175,10 @@ void watch_allocations() noexcept {
   if (!find_c10_cuda(path, library)) return;
   s_is_found = true;
   find_in(library, kCurrentStream, s_current_stream);
-  if (!replace_entries(library, path)) return refuse_allocations();
+  if (!replace_entries(library, path)) {
+    const Guard guard;
+    return refuse_allocations(guard);
+  }
   find_driver_function();
   say_verbose("allocations of PyTorch are recorded");
 }
