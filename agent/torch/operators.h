@@ -29,7 +29,7 @@ void watch_torch() noexcept;
 // TRACETOOL_TORCH is set explicitly, and the process may load PyTorch.
 bool wants_torch_alone() noexcept;
 
-// Writes the text into the recording as a notice (trace::NoticeCode::torch_unknown), now or when there is a recording.
+// Writes the text into the recording as a notice (trace::NoticeCode::torch_unknown), when there is a recording.
 // `text` has to be a string literal. For any thread.
 void note_torch_unknown(const char* text) noexcept;
 // Returns the number of operators and ranges begun so far. For any thread.
