@@ -50,9 +50,19 @@ class MadeHistory {
     add(Action::free_completed, address, live_.at(address), {});
     live_.erase(address);
   }
+  void fail(StackId stack) { add(Action::oom, 0, 1 << 20, stack); }
   // The snapshot has no segments, so nothing is in use at its end.
   void release_all() {
     while (!live_.empty()) release(live_.begin()->first);
+  }
+  // The blocks stay in use.
+  void keep_all() {
+    cli::snapshot::Segment segment;
+    segment.blocks = live_.size();
+    for (const auto& [address, bytes] : live_) {
+      snapshot.blocks.push_back({address, bytes, bytes, cli::snapshot::BlockState::active, {}});
+    }
+    snapshot.segments.push_back(segment);
   }
   std::size_t states() const { return snapshot.histories[0].size(); }
   std::vector<LiveBlock> in_use(std::size_t state) const { return cli::memory::blocks_in_use(snapshot, 0, state); }
@@ -150,4 +160,18 @@ TEST_CASE("checkpointing: the calls of a module without activations of its own a
   CHECK((found[0].calls == 2 && found[0].freed_bytes == 100));
   CHECK((found[1].module == "model.py(90): forward" && found[1].bytes == 200 && found[1].calls == 0));
   CHECK(cli::memory::checkpointing(made.snapshot, 0, {}).empty());
+}
+
+TEST_CASE("checkpointing: what a failed forward pass holds counts as activations") {
+  for (const bool fails : {true, false}) {
+    MadeHistory made;
+    const StackId forward = made.stack({{"forward", "model.py", 90}});
+    made.alloc(100, forward);
+    made.alloc(100, forward);
+    if (fails) made.fail(forward);
+    made.keep_all();
+    const auto found = cli::memory::checkpointing(made.snapshot, 0, made.in_use(2));
+    REQUIRE(found.size() == (fails ? 1 : 0));
+    if (fails) CHECK((found[0].bytes == 200 && found[0].calls == 2 && found[0].freed_bytes == 100));
+  }
 }
