@@ -260,6 +260,16 @@ def category_of(snapshot, device, state, address):
     return CATEGORY[part] if released is None or parts - {part} else "temporary"
 
 
+def may_be_activation(snapshot, device, state, address):
+    """An activation, or memory of a forward pass whose allocation failed, which is never released."""
+    trace = snapshot["device_traces"][device]
+    category = category_of(snapshot, device, state, address)
+    made = [entry for entry in trace[:state] if entry["action"] == "alloc" and entry["addr"] == address]
+    released = any(entry["action"] == "free_completed" and entry["addr"] == address for entry in trace[state:])
+    failed = trace[-1]["action"] == "oom" and not released and category != "before the history" and part_of(made[-1]["frames"]) == "forward"
+    return category == "activations" or failed
+
+
 def phases(snapshot, device):
     """phase -> (peak, state, occurrences). A phase lasts until another one allocates memory."""
     replay = Replay(snapshot, device)

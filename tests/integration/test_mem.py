@@ -94,14 +94,13 @@ def check_phases(options, folder):
 
 def check_checkpointing(options, folder):
     path, rows, several = os.path.join(folder, "checkpointing.pickle"), 0, 0
-    for seed in range(10):
-        snapshot = made_snapshot(seed, devices=1 + seed % 2, before=seed % 3)
+    for seed in range(12):
+        snapshot = made_snapshot(seed, devices=1 + seed % 2, before=seed % 3, fails=seed % 3 == 0)
         write(path, snapshot)
         found = tables(options, path)
         for device in range(1 + seed % 2):
             _, state, blocks, _ = Replay(snapshot, device).peak()
-            activations = [block for address, block in blocks.items()
-                           if slow_snapshot.category_of(snapshot, device, state, address) == "activations"]
+            activations = [block for address, block in blocks.items() if slow_snapshot.may_be_activation(snapshot, device, state, address)]
             true = slow_snapshot.checkpointing(snapshot, activations)
             true = true if any(freed for _, _, _, freed in true.values()) else {}
             seen = {row["module"]: (row["activation_bytes"], row["blocks"], row["calls"], row["freed_bytes"])

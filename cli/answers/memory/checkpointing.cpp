@@ -106,8 +106,7 @@ std::vector<ModuleActivations> checkpointing(const snapshot::Snapshot& snapshot,
   ModuleFunctions functions(snapshot.catalog);
   std::vector<const LiveBlock*> activations;
   for (const LiveBlock& block : blocks) {
-    if (parts.category_of(block) != Category::activation) continue;
-    activations.push_back(&block);
+    if (parts.may_be_activation(block)) activations.push_back(&block);
   }
   struct OfModule {
     ModuleActivations sums;

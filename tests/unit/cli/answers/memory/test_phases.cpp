@@ -1,6 +1,7 @@
 // The peak of each phase of a step, and what checkpointing a module would free, of histories made by hand.
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +43,28 @@ class MadeHistory {
   }
   std::uint64_t alloc(std::uint64_t bytes, StackId stack) {
     add(Action::alloc, ++last_, bytes, stack);
+    live_[last_] = bytes;
     return last_;
   }
-  void release(std::uint64_t address, std::uint64_t bytes) { add(Action::free_completed, address, bytes, {}); }
+  void release(std::uint64_t address) {
+    add(Action::free_completed, address, live_.at(address), {});
+    live_.erase(address);
+  }
+  void fail(StackId stack) { add(Action::oom, 0, 1 << 20, stack); }
+  // The snapshot has no segments, so nothing is in use at its end.
+  void release_all() {
+    while (!live_.empty()) release(live_.begin()->first);
+  }
+  // The blocks stay in use.
+  void keep_all() {
+    cli::snapshot::Segment segment;
+    segment.blocks = live_.size();
+    for (const auto& [address, bytes] : live_) {
+      snapshot.blocks.push_back({address, bytes, bytes, cli::snapshot::BlockState::active, {}});
+    }
+    snapshot.segments.push_back(segment);
+  }
+  std::size_t states() const { return snapshot.histories[0].size(); }
   std::vector<LiveBlock> in_use(std::size_t state) const { return cli::memory::blocks_in_use(snapshot, 0, state); }
 
   cli::snapshot::Snapshot snapshot;
@@ -59,6 +79,7 @@ class MadeHistory {
     snapshot.histories[0].add(entry);
   }
 
+  std::map<std::uint64_t, std::uint64_t> live_;  // bytes by address
   std::uint64_t last_ = 0;
 };
 
@@ -72,10 +93,11 @@ TEST_CASE("memory phases: a phase lasts until another one allocates memory") {
   const auto data = made.alloc(100, loss);   // state 1; no phase yet
   made.alloc(10, forward);                   // 2
   const auto logits = made.alloc(50, loss);  // 3: of the forward pass, which lasts
-  made.release(data, 100);                   // 4
-  made.release(logits, 50);                  // 5
+  made.release(data);                        // 4
+  made.release(logits);                      // 5
   made.alloc(5, backward);                   // 6
   made.alloc(1, forward);                    // 7
+  made.release_all();
   const auto peaks = cli::memory::phase_peaks(made.snapshot, 0);
   REQUIRE(peaks.size() == 3);
   CHECK((peaks[0].part == Part::forward && peaks[0].bytes == 160 && peaks[0].state == 3 && peaks[0].occurrences == 2));
@@ -88,6 +110,7 @@ TEST_CASE("memory phases: a history with one known phase does not show when it e
   CHECK(cli::memory::phase_peaks(made.snapshot, 0).empty());
   made.alloc(10, made.stack({{"forward", "model.py", 10}}));
   made.alloc(20, made.stack({{"main", "train.py", 1}}));
+  made.release_all();
   CHECK(cli::memory::phase_peaks(made.snapshot, 0).empty());
 }
 
@@ -108,9 +131,9 @@ TEST_CASE("checkpointing frees the activations of all calls of a module but one"
     made.alloc(30, norm);
     made.alloc(8, residual);
   }
-  const std::size_t peak = made.snapshot.histories[0].size();
+  const std::size_t peak = made.states();
   made.alloc(1, made.stack({{"backward", "torch/_tensor.py", 20}}));
-  for (const LiveBlock& each : made.in_use(peak)) made.release(each.address, each.bytes);
+  made.release_all();
   const auto found = cli::memory::checkpointing(made.snapshot, 0, made.in_use(peak));
   REQUIRE(found.size() == 4);
   const auto is = [&](std::size_t i, std::string_view module, std::uint64_t bytes, std::uint64_t calls,
@@ -131,10 +154,24 @@ TEST_CASE("checkpointing: the calls of a module without activations of its own a
   made.alloc(100, inner);
   made.alloc(100, inner);
   made.alloc(1, made.stack({{"backward", "torch/_tensor.py", 20}}));
-  for (const LiveBlock& each : made.in_use(2)) made.release(each.address, each.bytes);
+  made.release_all();
   const auto found = cli::memory::checkpointing(made.snapshot, 0, made.in_use(2));
   REQUIRE(found.size() == 2);
   CHECK((found[0].calls == 2 && found[0].freed_bytes == 100));
   CHECK((found[1].module == "model.py(90): forward" && found[1].bytes == 200 && found[1].calls == 0));
   CHECK(cli::memory::checkpointing(made.snapshot, 0, {}).empty());
+}
+
+TEST_CASE("checkpointing: what a failed forward pass holds counts as activations") {
+  for (const bool fails : {true, false}) {
+    MadeHistory made;
+    const StackId forward = made.stack({{"forward", "model.py", 90}});
+    made.alloc(100, forward);
+    made.alloc(100, forward);
+    if (fails) made.fail(forward);
+    made.keep_all();
+    const auto found = cli::memory::checkpointing(made.snapshot, 0, made.in_use(2));
+    REQUIRE(found.size() == (fails ? 1 : 0));
+    if (fails) CHECK((found[0].bytes == 200 && found[0].calls == 2 && found[0].freed_bytes == 100));
+  }
 }
