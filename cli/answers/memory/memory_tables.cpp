@@ -143,6 +143,14 @@ ResultTable device_table(const std::vector<Input>& inputs) {
              bytes_cell(m.allocations), bytes_cell(m.frees), bytes_cell(m.segment_allocations),
              bytes_cell(m.segment_frees), bytes_cell(m.failures.size()), Cell(m.difference_bytes));
       table.rows.push_back(std::move(row));
+      // People choose round numbers for max_entries, and the newest entries replace the oldest.
+      constexpr std::size_t kRound = 1000;
+      if (m.start_bytes != 0 && m.states != 0 && m.states % kRound == 0) {
+        table.notes.push_back(fmt::format(
+            "{}, GPU {}: the history has exactly {} entries, so older ones were probably dropped: choose a larger "
+            "max_entries in _record_memory_history()",
+            input.name, m.device, m.states));
+      }
       if (m.contradictions != 0) {
         table.notes.push_back(fmt::format("{}, GPU {}: {} contradict others; the history is incomplete or damaged",
                                           input.name, m.device, count_text(m.contradictions, "entry", "entries")));
