@@ -149,18 +149,7 @@ inline void Pickle::recall(std::uint64_t number) {
   push(unpacked(known));
 }
 
-Value Pickle::run() {
-  for (;;) {
-    if (end_ - at_ < kLongestInstruction) read_instruction();
-    const auto code = static_cast<unsigned char>(*at_);
-    if (code == kStop) break;
-    step(code);
-  }
-  if (top_ - base() != 1 || !marks_.empty()) fail("the pickle ends with unfinished objects");
-  return *base();
-}
-
-void Pickle::step(unsigned char code) {
+inline void Pickle::step(unsigned char code) {
   ++at_;
   switch (code) {
     case kProtocol:
@@ -240,6 +229,17 @@ void Pickle::step(unsigned char code) {
       }
       fail(fmt::format("unknown instruction 0x{:02x}", code));
   }
+}
+
+Value Pickle::run() {
+  for (;;) {
+    if (end_ - at_ < kLongestInstruction) read_instruction();
+    const auto code = static_cast<unsigned char>(*at_);
+    if (code == kStop) break;
+    step(code);
+  }
+  if (top_ - base() != 1 || !marks_.empty()) fail("the pickle ends with unfinished objects");
+  return *base();
 }
 
 void Pickle::grow() {
