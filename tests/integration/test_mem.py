@@ -128,6 +128,15 @@ def check_all_devices(options, folder):
     check(tables(options, os.path.join(folder, "one.pickle"))["all_devices"] == [], "one device needs no sum")
 
 
+def check_cut(options, folder):
+    """A history that max_entries cut has a round number of entries."""
+    path, snapshot = os.path.join(folder, "cut.pickle"), made_snapshot(3, steps=60)
+    for entries, is_cut in ((1000, True), (999, False)):
+        write(path, {**snapshot, "device_traces": [snapshot["device_traces"][0][-entries:]]})
+        said = run([options.tracetool, "mem", path]).stdout
+        check(("exactly 1000 entries, so older ones were probably dropped" in said) == is_cut, f"a history of {entries} entries: {is_cut}", said)
+
+
 def check_moments(options, folder):
     snapshot = made_snapshot(3, steps=6, leak=3, fails=True)
     path = os.path.join(folder, "moments.pickle")
@@ -322,7 +331,7 @@ def check_refusals(options, folder):
 def main():
     options = arguments("tracetool")
     with Folder() as folder:
-        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_page, check_files, check_refusals):
+        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_cut, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_page, check_files, check_refusals):
             test(options, str(folder))
     finish()
 
