@@ -523,12 +523,12 @@ struct AllocatorFacts {
   std::int32_t device_type = 0;  // c10::DeviceType: 0 is the host
   std::int64_t device = 0;
   std::int64_t allocated_bytes = 0, reserved_bytes = 0;  // totals of the device, after it
+  std::uint8_t has = 0;
   std::uint64_t address = 0;
   std::int64_t bytes = 0;        // allocated or requested; negative if released
   std::uint64_t free_bytes = 0;  // of the device, when an allocation failed
   std::uint64_t stream = 0;      // c10::StreamId
   StackId stack = 0;             // of the allocation; 0 if unknown
-  std::uint8_t has = 0;
 
   bool is_failure() const { return (has & kFailure) != 0; }
 

@@ -15,6 +15,7 @@ PARTS = (
         ("gpu", "torch"), False),
     Row("operators", "operators, their kernels and modules compared with torch.profiler's in one process; the cost of each level", 6,
         ("gpu", "torch"), False),
+    Row("memory", "allocations and a failed one, compared with the history that PyTorch records in the same process", 2, ("gpu", "torch"), False),
     Row("ranks", "2 and 4 ranks on one GPU, DDP and FSDP: every collective on all ranks, compared with PyTorch's requests", 6,
         ("gpu", "torch", "nccl"), False),
     Row("native", "a training without Python, static cudart, like llm.c", 1, ("gpu", "nvcc"), True),

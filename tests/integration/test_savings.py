@@ -130,7 +130,7 @@ def check_mended(options, folder):
 
 
 def check_caches(options, folder):
-    """An emptied cache. The first release waits for the GPU, so the idle time after it counts for the cache, even the allocation in it."""
+    """An emptied cache. It causes the allocation after it, too."""
     def empties(model):
         model.empty_cache(40, 10)
         model.within("aten::empty", lambda each: each.call("cudaMalloc", 300), "cpu_op")

@@ -7,9 +7,10 @@ fails. `tracetool mem` gives the same sums. An allocator that reports in another
 """
 import json
 import os
+import subprocess
 import sys
 
-from harness import Folder, arguments, check, files_below, finish, first, run
+from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run
 from recorded import standins
 from test_torch import is_known_python
 
@@ -28,7 +29,8 @@ def lines_of(path):
 def train(options, memory, folder, level="memory", with_driver=False):
     """(the finished process, its own figures, the recordings)."""
     driver = [os.path.join(standins(options), "libcuda.so.1")] if with_driver else []
-    done = run([sys.executable, PROGRAM, options.torch, memory, folder, str(STEPS), *driver], cwd=folder, LD_LIBRARY_PATH=standins(options), LD_PRELOAD=options.agent, TORCH_LAYOUT="2.9",
+    done = run([sys.executable, PROGRAM, options.torch, memory, folder, str(STEPS), *driver], cwd=folder, LD_LIBRARY_PATH=standins(options), TORCH_LAYOUT="2.9",
+               **{"CUDA_INJECTION64_PATH" if with_driver else "LD_PRELOAD": options.agent},
                TRACETOOL_TORCH=level, TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="8M")
     check(done.returncode == 0, f"{level}: the program ends as without us", done)
     return done, json.loads(done.stdout.splitlines()[-1]), files_below(f"{folder}/traces", ".ring")
@@ -93,7 +95,7 @@ def live_at_peak(truth, device):
     return peak, at_peak
 
 
-def check_answers(options, what, folder, truth):
+def check_answers(options, what, folder, truth, free):
     found = mem(options, folder)
     if found is None:
         return
@@ -107,7 +109,8 @@ def check_answers(options, what, folder, truth):
     rows = {row["line"]: row["bytes"] for row in found["in_use"] if row["device"] == 0}
     check(rows == lines, f"{what}: the peak by line", (rows, lines))
     failed = found["out_of_memory"]
-    check([row["asked_bytes"] for row in failed] == [1 << 30] and "main" in failed[0]["line"], f"{what}: the failed allocation", failed)
+    check([(row["asked_bytes"], row["device_free_bytes"], row["largest_free_bytes"]) for row in failed] == [(1 << 30, free, None)] and
+          failed[0]["line"] == next(line["line"] for line in truth if line["action"] == "fail"), f"{what}: the failed allocation", failed)
     operators = {row["operator"] for row in mem(options, folder, "--by", "operator")["in_use"] if row["device"] == 0}
     check(operators == {"aten::empty", "aten::mm", "aten::clone"}, f"{what}: the peak by operator", operators)
 
@@ -138,14 +141,14 @@ def check_allocator(options, name, level, with_driver=False):
         if is_known_python():
             check_stacks(what, recording, requested)
             give_lines(truth, requested)
-            check_answers(options, what, folder, truth)
+            check_answers(options, what, folder, truth, figures["free"])
 
 
 def check_refused(options, name):
     with Folder() as folder:
         done, figures, files = train(options, getattr(options, name), folder)
         check(done.stderr.count("\n") == 1 and UNFIT in done.stderr, f"{name}: one line says so", done.stderr)
-        check(figures["reports"] == figures["passed_on"] or name == "silent", f"{name}: all reports are passed on", figures)
+        check(figures["passed_on"] == (None if name == "silent" else figures["reports"]), f"{name}: all reports are passed on", figures)
         recorded = [allocations(read_recording.read(path)) for path in files]
         check(recorded == [[]], f"{name}: no allocation is recorded, operators are", recorded)
 
@@ -157,6 +160,25 @@ def check_left_alone(options):
         check(recorded == [0] and figures["reports"] == figures["passed_on"], "stacks: allocations are left alone", (recorded, figures))
 
 
+def check_real(options):
+    """The entries of a real libc10_cuda, of the Python of TRACETOOL_PYTHON (else this one), are found."""
+    python = os.environ.get("TRACETOOL_PYTHON", sys.executable)
+    has_cuda = run([python, "-c", "import torch; print(torch.version.cuda is not None)"]).stdout.strip() == "True"
+    if not has_cuda:
+        print("left out: no PyTorch with CUDA here", flush=True)
+        return
+    with Folder() as folder, subprocess.Popen(
+            [python, "-c", "import torch, time; torch.ones(1); time.sleep(100)"], stderr=subprocess.PIPE, text=True,
+            env=clean_environment(LD_PRELOAD=options.agent, TRACETOOL_TORCH="memory", TRACETOOL_VERBOSE=1, TRACETOOL_DIR=folder)) as process:
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if "allocations of PyTorch" in line or UNFIT in line:
+                break
+        process.kill()
+        check("allocations of PyTorch are recorded" in said[-1], "a real PyTorch: its entries are found", said)
+
+
 def main():
     options = arguments("agent", "tracetool", "torch", "simulated", "lazy", "now", "silent", "wrong")
     check_allocator(options, "lazy", "memory")
@@ -165,6 +187,7 @@ def main():
     check_refused(options, "silent")
     check_refused(options, "wrong")
     check_left_alone(options)
+    check_real(options)
     finish()
 
 

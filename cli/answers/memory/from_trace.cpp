@@ -25,7 +25,7 @@ class TraceMemory::OfProcess {
     };
     // Memory that the program requests from the driver is reserved memory as well.
     if (change.what == Change::What::failure) {
-      entry.address = static_cast<std::uint64_t>(change.free_bytes.value_or(0));
+      entry.address = change.free_bytes ? static_cast<std::uint64_t>(*change.free_bytes) : snapshot::kUnknownBytes;
       add_as(Action::oom);
     } else if (change.what == Change::What::allocation) {
       if (change.is_of_driver) add_as(Action::segment_alloc);

@@ -106,25 +106,24 @@ Holders::Device* Holders::finished(ProcessId process, std::int64_t device) {
   return is_there ? &found->second : nullptr;
 }
 
-// Returns the line with the largest sum. `bytes` are by StackId.
-std::optional<Holders::Holder> Holders::largest(const std::vector<std::int64_t>& bytes) const {
+// Returns the line with the largest sum. `bytes` are by StackId, modulo 2^64: damaged sizes cannot overflow.
+std::optional<Holders::Holder> Holders::largest(const std::vector<std::uint64_t>& bytes) const {
   Subjects lines(names_, GroupBy::line);
-  std::map<std::string, std::int64_t> sums;
+  std::map<std::string, std::uint64_t> sums;
   for (std::size_t stack = 0; stack < bytes.size(); ++stack) {
     const std::string& line = lines.of(StackId(static_cast<std::uint32_t>(stack)));
     if (!line.empty()) sums[line] += bytes[stack];
   }
-  const auto most =
-      std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == sums.end() || most->second <= 0) return {};
-  return Holder{most->first, static_cast<std::uint64_t>(most->second), 0};
+  const auto signed_sum = [](const auto& line) { return static_cast<std::int64_t>(line.second); };
+  const auto most = std::ranges::max_element(sums, {}, signed_sum);
+  if (most == sums.end() || signed_sum(*most) <= 0) return {};
+  return Holder{most->first, most->second, 0};
 }
 
 std::optional<Holders::Holder> Holders::at_peak(ProcessId process, std::int64_t device) {
   Device* const of = finished(process, device);
   if (of == nullptr || of->peak_bytes < 0) return {};
-  const auto& bytes = of->sums.at(StackSums::peak);
-  auto found = largest({bytes.begin(), bytes.end()});
+  auto found = largest(of->sums.at(StackSums::peak));
   if (found) found->peak_bytes = of->peak_bytes;
   return found;
 }
@@ -132,10 +131,8 @@ std::optional<Holders::Holder> Holders::at_peak(ProcessId process, std::int64_t 
 std::optional<Holders::Holder> Holders::growth(ProcessId process, std::int64_t device) {
   Device* const of = finished(process, device);
   if (of == nullptr || !of->first_step || of->last_step == *of->first_step) return {};
-  const auto& last = of->sums.at(StackSums::end_of_step);
-  std::vector<std::int64_t> grew(last.begin(), last.end());
-  for (std::size_t stack = 0; stack < of->first_bytes.size(); ++stack)
-    grew[stack] = static_cast<std::int64_t>(last[stack] - of->first_bytes[stack]);
+  std::vector<std::uint64_t> grew = of->sums.at(StackSums::end_of_step);
+  for (std::size_t stack = 0; stack < of->first_bytes.size(); ++stack) grew[stack] -= of->first_bytes[stack];
   auto found = largest(grew);
   if (!found) return {};
   found->bytes /= of->last_step - *of->first_step;

@@ -81,7 +81,7 @@ class Holders {
 
   void hold(ProcessId process, Device& device, std::int64_t to_ns);
   Device* finished(ProcessId process, std::int64_t device);  // of PyTorch's allocator, else of the driver
-  std::optional<Holder> largest(const std::vector<std::int64_t>& bytes) const;
+  std::optional<Holder> largest(const std::vector<std::uint64_t>& bytes) const;
 
   const Catalog& catalog_;
   const Windows host_, steps_;

@@ -409,10 +409,12 @@ ResultTable failure_table(const std::vector<Input>& inputs) {
     for (const DeviceMemory& memory : input.devices) {
       for (const Failure& failure : memory.failures) {
         std::vector<Cell> row = device_cells(input, memory);
+        const bool is_known = failure.is_last && input.snapshot.has_layout;
         const Cell largest =
-            failure.is_last ? bytes_cell(fragmentation(input.snapshot, memory.device).largest_free_bytes) : Cell();
+            is_known ? bytes_cell(fragmentation(input.snapshot, memory.device).largest_free_bytes) : Cell();
+        const bool knows_free = failure.device_free_bytes != snapshot::kUnknownBytes;
         append(row, Cell(lines.of(failure.stack)), bytes_cell(failure.asked_bytes),
-               bytes_cell(failure.device_free_bytes), bytes_cell(failure.in_use_bytes),
+               knows_free ? bytes_cell(failure.device_free_bytes) : Cell(), bytes_cell(failure.in_use_bytes),
                bytes_cell(failure.reserved_bytes), bytes_cell(failure.reserved_bytes - failure.in_use_bytes), largest);
         table.rows.push_back(std::move(row));
       }

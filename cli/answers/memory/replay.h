@@ -28,7 +28,8 @@ struct Failure {
   std::size_t state = 0;  // state in which the memory was requested
   std::int64_t time_us = snapshot::kNoTime;
   std::uint64_t asked_bytes = 0;
-  std::uint64_t device_free_bytes = 0;  // free memory of the device, which other processes use too
+  // Free memory of the device, which other processes use too; snapshot::kUnknownBytes if unknown
+  std::uint64_t device_free_bytes = 0;
   std::uint64_t in_use_bytes = 0, reserved_bytes = 0;
   StackId stack{};
   bool is_last = false;  // nothing was allocated or released after it, so fragmentation() applies to this moment

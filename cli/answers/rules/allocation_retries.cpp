@@ -12,18 +12,25 @@ class AllocationRetries : public AllocationRule {
 
  private:
   struct Counts {
-    std::int64_t retries = 0, emptied = 0, releases = 0;
-    StringId release_name = 0;  // of the newest
+    std::int64_t retries = 0, emptied = 0, releases = 0, allocations = 0;
+    StringId release_name = 0, allocation_name = 0;  // of the newest
   };
 
   bool is_judged(const AllocationCalls& calls) const override { return calls.purpose != AllocationPurpose::other; }
   void add(ProcessId process, const AllocationCalls& calls) override {
     Counts& counts = counts_[process];
-    ++(calls.purpose == AllocationPurpose::retry ? counts.retries : counts.emptied);
-    counts.releases += calls.releases;
-    counts.release_name = calls.release_name;
+    if (calls.releases > 0) {
+      ++(calls.purpose == AllocationPurpose::retry ? counts.retries : counts.emptied);
+      counts.releases += calls.releases;
+      counts.release_name = calls.release_name;
+    }
+    if (calls.allocations > 0) {
+      counts.allocations += calls.allocations;
+      counts.allocation_name = calls.allocation_name;
+    }
   }
   std::string evidence_text(const AllocationCalls& calls) const override {
+    if (calls.releases == 0) return name_of(calls.allocation_name) + " of memory that was released";
     std::string text = calls_text(calls.release_name, calls.releases);
     if (calls.purpose == AllocationPurpose::retry) text += ", then " + name_of(calls.allocation_name);
     return text;
@@ -44,8 +51,9 @@ class AllocationRetries : public AllocationRule {
           std::string(finding.advice.empty() ? "" : " ") +
           "Remove torch.cuda.empty_cache() from the step: the memory that it releases has to be allocated again.";
     }
-    finding.title += fmt::format(" ({} of {})", count_text(static_cast<std::uint64_t>(counts.releases), "call"),
-                                 name_of(counts.release_name));
+    finding.title += " (" + calls_text(counts.release_name, counts.releases);
+    if (counts.allocations > 0) finding.title += ", " + calls_text(counts.allocation_name, counts.allocations);
+    finding.title += ")";
   }
 
   std::map<ProcessId, Counts> counts_;

@@ -5,6 +5,8 @@
 //   retry         An allocation failed. The allocator releases its cache and allocates again, on one thread and in one
 //                 operator.
 //   emptied_cache The program called torch.cuda.empty_cache(), which allocates nothing.
+// Later operators allocate the memory again, which would still be in the cache. So as many of their allocations as there
+// were releases have the same purpose.
 #pragma once
 #include <deque>
 #include <map>
@@ -110,8 +112,10 @@ class LateAllocations {
 
   enum class Use : std::uint8_t { none, allocation, release, launch };
   struct Process {
-    std::deque<Call> calls;        // calls that may overlap later idle time
-    std::vector<TrackId> threads;  // threads with such calls
+    std::deque<Call> calls;                                     // calls that may overlap later idle time
+    std::vector<TrackId> threads;                               // threads with such calls
+    AllocationPurpose released_for = AllocationPurpose::other;  // of the newest release of the cache
+    std::int64_t to_allocate_again = 0;                         // blocks that it released and that are not back
   };
   struct Thread {
     std::int64_t end_ns = kEarliest_ns;                  // of the newest call
@@ -189,6 +193,11 @@ class LateAllocations {
     std::optional<AllocationCalls> settled;
     if (!is_retry && thread.open.count() > 0) settled = settle(thread);
     extend(event, thread);
+    Process& process = processes_[process_of(event.track)];
+    if (!is_retry && process.to_allocate_again > 0 && is_in_operator(event, thread)) {
+      --process.to_allocate_again;
+      thread.open.purpose = process.calls.back().purpose = process.released_for;
+    }
     ++thread.open.allocations;
     thread.open.allocation_name = event.name;
     if (is_retry) settled = settle(thread, AllocationPurpose::retry);
@@ -200,9 +209,11 @@ class LateAllocations {
   // began before the releases. A limit of the allocator can fail an allocation without a call; other programs release
   // one block and allocate another in an operator.
   bool is_retried_by(const Event& allocation, const Thread& thread) const {
-    const bool is_in_operator = thread.operators_end_ns > allocation.start_ns;
-    if (is_in_operator && thread.later_operators_end_ns > allocation.start_ns) return false;
-    return thread.begins_with_failure || (is_in_operator && is_burst(thread));
+    if (is_in_operator(allocation, thread) && thread.later_operators_end_ns > allocation.start_ns) return false;
+    return thread.begins_with_failure || (is_in_operator(allocation, thread) && is_burst(thread));
+  }
+  static bool is_in_operator(const Event& call, const Thread& thread) {
+    return thread.operators_end_ns > call.start_ns;
   }
   // Returns true for several releases in a row by PyTorch's allocator. Other programs may release memory of their own.
   bool is_burst(const Thread& thread) const {
@@ -220,22 +231,27 @@ class LateAllocations {
   }
 
   AllocationCalls settle(Thread& thread) {
-    return settle(thread, is_burst(thread) ? AllocationPurpose::emptied_cache : AllocationPurpose::other);
+    return settle(thread, is_burst(thread) ? AllocationPurpose::emptied_cache : thread.open.purpose);
   }
   AllocationCalls settle(Thread& thread, AllocationPurpose purpose) {
     AllocationCalls settled = thread.open;
     settled.purpose = purpose;
     if (settled.count() > 1) mark(settled, purpose);
+    if (purpose != AllocationPurpose::other && settled.releases > 0) {
+      Process& process = processes_[process_of(settled.thread)];
+      process.released_for = purpose;
+      process.to_allocate_again = settled.releases;
+    }
     thread.open = {};
     thread.begins_with_failure = false;
     return settled;
   }
 
-  // Sets the purpose of the newest calls of a thread, those of `calls`.
+  // Sets the purpose of the calls of a thread in the time of `calls`.
   void mark(const AllocationCalls& calls, AllocationPurpose purpose) {
     std::deque<Call>& all = processes_[process_of(calls.thread)].calls;
     for (auto at = all.rbegin(); at != all.rend() && at->start_ns >= calls.start_ns; ++at) {
-      if (at->thread == calls.thread) at->purpose = purpose;
+      if (at->thread == calls.thread && at->start_ns < calls.end_ns) at->purpose = purpose;
     }
   }
 

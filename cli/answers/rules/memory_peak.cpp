@@ -29,7 +29,7 @@ class MemoryPeak : public HeldMemoryRule {
     }
     finding.advice =
         "Use activation checkpointing, a smaller micro-batch with gradient accumulation, sharded optimizer state (FSDP, ZeRO) or bfloat16. A slightly larger batch may run out of memory, "
-        "and the allocator may already release memory in steps (see allocation-in-step).";
+        "and the allocator may already release memory in steps (see allocation-retries).";
   }
   std::optional<memory::Holders::Holder> holder_of(const DeviceMemory& row) override {
     return holder_of_row(row, [&](ProcessId id) { return holders().at_peak(id, row.device); });

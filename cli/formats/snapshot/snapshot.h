@@ -27,7 +27,7 @@ enum class Action : std::uint8_t {
   segment_map,    // maps memory into an expandable segment
   segment_unmap,
   snapshot,
-  oom,    // an allocation failed: `bytes` was requested, `address` is the free memory of the device
+  oom,    // an allocation failed: `bytes` was requested, `address` is the free memory of the device or kUnknownBytes
   other,  // an action that this version does not support
 };
 // By Action, without `other`.
@@ -37,6 +37,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Action::o
     "segment_unmap", "snapshot",       "oom"};
 
 inline constexpr std::int64_t kNoTime = -1;
+inline constexpr std::uint64_t kUnknownBytes = ~std::uint64_t{0};
 
 struct Entry {
   Action action = Action::other;

@@ -12,7 +12,7 @@ from workers import FIRST_ANSWER_S, Worker, end_all
 STEPS = 3
 COST_SHARE = 0.5  # of the part's time
 END_S = 60
-LEVELS = (Variant("without"), *(Variant(level, "default") for level in ("off", "steps", "ops", "shapes", "stacks", "all")))
+LEVELS = (Variant("without"), *(Variant(level, "default") for level in ("off", "steps", "ops", "shapes", "stacks", "memory", "all")))
 
 
 def run(part):

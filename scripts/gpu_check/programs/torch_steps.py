@@ -9,6 +9,8 @@ answer of one JSON line each on stdout:
   profile MODEL STEPS KIND    the same under torch.profiler; KIND: cpu+cuda or cuda
   kernels MODEL STEPS KIND    the same, and what the profiler saw: {name: [count, summed ns]} of kernels, memcpys and memsets
   trace MODEL STEPS PATH      the same with stacks of Python; PATH: where torch.profiler's file is to be
+  remember MODEL STEPS PATH   a window in which PyTorch records the history of its memory, then an allocation that fails; PATH: where the
+                              history is to be, as JSON
   quit                    (or the end of stdin)
 
 Nothing in it knows of the recorder. --device cpu --tiny is for the tests.
@@ -33,6 +35,7 @@ MAIN = {"layers": 12, "width": 768, "heads": 12, "length": 1024, "words": 50304}
 SMALL = {"layers": 12, "width": 64, "heads": 4, "length": 32, "words": 256}
 TINY = {"layers": 2, "width": 16, "heads": 2, "length": 8, "words": 64}
 WINDOW = "gpu_check window"
+TOO_MANY_BYTES = 1 << 45
 
 
 class Training:
@@ -150,12 +153,26 @@ class Worker:
         profile.export_chrome_trace(path)
         return answer
 
+    def remember(self, model, steps, path):
+        training, memory = self.training(model), torch.cuda.memory
+        memory._record_memory_history(max_entries=1_000_000, stacks="python")
+        answer = window(training, int(steps))
+        with contextlib.suppress(torch.OutOfMemoryError):
+            torch.empty(TOO_MANY_BYTES, dtype=torch.uint8, device=training.device)
+        history = memory._snapshot()["device_traces"][0]
+        memory._record_memory_history(enabled=None)
+        kept = [(each["action"], each.get("addr"), each["size"], each.get("device_free")) for each in history]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"history": kept, "allocated": memory.memory_allocated(), "reserved": memory.memory_reserved()}, file)
+        return answer
+
     def about(self):
         training = self.training("main")
         return {"parameters": training.parameters, "torch": torch.__version__, "batch": self.options.batch, "pid": os.getpid()}
 
     def answer(self, words):
-        handlers = {"run": self.run, "profile": self.profile, "kernels": self.kernels, "trace": self.trace, "about": self.about}
+        handlers = {"run": self.run, "profile": self.profile, "kernels": self.kernels, "trace": self.trace, "remember": self.remember,
+                    "about": self.about}
         return handlers[words[0]](*words[1:])
 
 

@@ -188,8 +188,8 @@ TEST_CASE("args: every format has every key") {
     ArgsText args(t.catalog);
     Event event;
     event.track = t.stream_;
-    const std::string chrome = exported(make_chrome_json()), native = exported(make_pftrace({PacketCompression::none})),
-                      kineto = exported(make_exporter());
+    const std::string chrome = exported(chrome::make_chrome_json()),
+                      native = exported(make_pftrace({PacketCompression::none})), kineto = exported(make_exporter());
     for (const std::string& key : keys_of(args(event, filled<P>()))) {
       INFO("payload " << int{payload_tag<P>()} << ", key " << key);
       CHECK_THAT(chrome, contains_text('"' + key + "\":"));

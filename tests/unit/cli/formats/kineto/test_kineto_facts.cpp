@@ -264,6 +264,15 @@ TEST_CASE("a wait whose recording call is unknown, an allocation without a devic
     CHECK((facts.get<AllocatorFacts>()->allocated_bytes == 5 &&
            facts.get<AllocatorFacts>()->has == AllocatorFacts::kAllocated));
   }
+  for (const char* name : {"[memory]", "[OutOfMemory]"}) {
+    for (const KeptFacts& facts :
+         facts_of("cpu_instant_event", R"("Device Type": 1, "Addr": 512, "Bytes": -7)", catalog, name, 'i')) {
+      REQUIRE(facts.get<AllocatorFacts>() != nullptr);
+      const AllocatorFacts& allocator = *facts.get<AllocatorFacts>();
+      CHECK((allocator.address == 512 && allocator.bytes == -7));
+      CHECK(allocator.is_failure() == (std::string_view(name) == "[OutOfMemory]"));
+    }
+  }
 }
 
 TEST_CASE("inputs of an operator are lists of numbers and words") {

@@ -91,6 +91,30 @@ TEST_CASE("ring: a run of Python's garbage collector is an event of its thread")
   CHECK(recording.process().counts[static_cast<std::size_t>(Kind::garbage_collection)] == 1);
 }
 
+TEST_CASE("ring: allocations of PyTorch are events as in a profile") {
+  Recording recording;
+  auto record = trace::make_record<trace::AllocatorRecord>();
+  record.device_type = 1, record.device = 3, record.tid = 77, record.time_mono_ns = kFirstTime;
+  record.allocated_bytes = 1'536, record.reserved_bytes = 2'097'152, record.stack_ref = trace::kNoRef;
+  record.action = static_cast<std::uint8_t>(trace::AllocatorAction::release);
+  record.address = 0x7f00'0000'0200, record.bytes = 512, record.stream = trace::AllocatorRecord::kUnknown;
+  recording.add(record);
+  record.action = static_cast<std::uint8_t>(trace::AllocatorAction::fail);
+  record.address = trace::AllocatorRecord::kUnknown, record.bytes = 1'073'741'824, record.stream = 7;
+  recording.add(record);
+  const KeepingSink sink = recording.read();
+  REQUIRE(sink.all.size() == 2);
+  CHECK(recording.name_of(sink.all[0].event) == "[memory]");
+  CHECK(
+      sink.all[0].args ==
+      R"("Device Type": 1, "Device Id": 3, "Total Allocated": 1536, "Total Reserved": 2097152, "Addr": 139637976728064, "Bytes": -512)");
+  CHECK(recording.name_of(sink.all[1].event) == "[OutOfMemory]");
+  CHECK(
+      sink.all[1].args ==
+      R"("Device Type": 1, "Device Id": 3, "Total Allocated": 1536, "Total Reserved": 2097152, "Bytes": 1073741824, "Stream Id": 7)");
+  CHECK(recording.process().counts[static_cast<std::size_t>(Kind::memory)] == 2);
+}
+
 TEST_CASE("ring: an operator that is open has no duration, an end without a begin is counted") {
   Recording recording;
   recording.add(operator_end(1, 9, 0));
