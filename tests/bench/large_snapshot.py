@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Time and memory of `tracetool mem` for a synthesized memory snapshot of PyTorch with a known peak, and for the public parts of it that a user
-asks for. The file has the form that torch.cuda.memory._dump_snapshot() writes: protocol 4, frames shared by memo, one list of frames for each
-allocation, shared by the entries of its release.
+"""Time and memory of `tracetool mem` for a synthesized memory snapshot of PyTorch with a known peak. The file has the form that
+torch.cuda.memory._dump_snapshot() writes: protocol 4, frames shared by memo, one list of frames for each allocation, shared by the entries of
+its release.
 
   large_snapshot.py --tracetool PATH --work FOLDER [--mb N] [--small]
 
 --mb: size of the file, 1000 if it is not given. --small: a file of 20 MB. Exit status 1: the peak is wrong, or the command used more memory than
-the budget. Times are printed next to the time that this machine needs for a checksum of the same file, so that they can be compared between
-machines; they do not change the exit status.
+the budget. The budget of time is in CPU time of a CRC-32 of the same file, so that it holds on any machine: 15 of them are 3 s on a machine that
+needs 0.2 s for 1 GB. A missed budget of time is printed, and does not change the exit status.
 """
 import argparse
 import io
@@ -26,6 +26,7 @@ from large_run import MIB, measure, say
 TORCH = "/opt/venv/lib/python3.12/site-packages/torch"
 FIRST_US, STEP_US = 1_748_732_571_000_000, 400_000  # times take 7 bytes
 LAYERS, TEMPLATES = 24, 4
+MOST_CHECKSUMS = 15
 POOL, BEFORE = 0x7f2000000000, 0x7f1000000000  # addresses: allocated in the history, and before it
 
 
@@ -227,12 +228,15 @@ def write_snapshot(path, size, kind="all"):
 
 
 def checksum_s(path):
-    """CPU time of a checksum of the file, read in blocks."""
-    begin, sum_ = time.process_time(), 0
-    with open(path, "rb", buffering=0) as file:
-        while block := file.read(1 << 20):
-            sum_ = zlib.crc32(block, sum_)
-    return time.process_time() - begin
+    """CPU time of a checksum of the file, read in blocks: the fastest of three."""
+    seconds = []
+    for _ in range(3):
+        begin, crc = time.process_time(), 0
+        with open(path, "rb", buffering=0) as file:
+            while block := file.read(1 << 20):
+                crc = zlib.crc32(block, crc)
+        seconds.append(time.process_time() - begin)
+    return min(seconds)
 
 
 def main():
@@ -254,8 +258,8 @@ def main():
         small = cost.peak_bytes <= 256 * MIB
         failed |= not right or not small
         size = os.path.getsize(path)
-        say(f"mem, {size / 1e6:.0f} MB, {known['entries']} entries, stacks={kind}", "<= 3 s for 1 GB", cost.wall_s <= 3 * max(1, size / 1e9),
-            f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s of CPU, {cost.cpu_s / checksum:.1f}x that of a checksum")
+        say(f"mem, {size / 1e6:.0f} MB, {known['entries']} entries, stacks={kind}", f"<= {MOST_CHECKSUMS}x a checksum of it",
+            cost.cpu_s <= MOST_CHECKSUMS * checksum, f"{cost.cpu_s / checksum:.1f}x, {cost.cpu_s:.2f} s of CPU, {cost.wall_s:.2f} s")
         say("... its peak memory", "<= 256 MiB", small, f"{cost.peak_bytes / MIB:.0f} MiB")
         say("... the peak of the snapshot", "as it was made", right, f"{found}" + ("" if right else f" and not {known}"))
     os.remove(path)

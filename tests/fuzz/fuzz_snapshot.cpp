@@ -30,6 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       inputs[0].snapshot = cli::snapshot::read_snapshot("/proc/self/fd/" + std::to_string(fd));
       inputs[0].devices = cli::memory::replay(inputs[0].snapshot);
       (void)cli::memory::device_table(inputs);
+      (void)cli::memory::phase_table(inputs);
+      (void)cli::memory::checkpointing_table(inputs, {});
       for (const auto by : {cli::memory::GroupBy::category, cli::memory::GroupBy::line}) {
         (void)cli::memory::in_use_table(inputs, {}, by);
         (void)cli::memory::growth_table(inputs, by);

@@ -20,11 +20,20 @@ ENGINE = [frame("torch::autograd::Engine::thread_main(std::shared_ptr<torch::aut
 STEP = [frame("step", f"{TORCH}/optim/adamw.py", 243), frame("wrapper", f"{TORCH}/optim/optimizer.py", 493)]
 MAIN = [frame("<module>", PYTHON, 90)]
 
+
+def forward(*lines):
+    """Calls of modules in model.py, the innermost first."""
+    return [each for line in lines for each in (frame("forward", "/home/user/model.py", line), *MODULE)]
+
+
+# Model: lines 80 to 82. It calls Block (50 to 52), which calls Attention (30 to 32) and Norm (40) on one line. mask() is between them.
+CALLS = {"linear": forward(30, 50, 80), "gelu": forward(32, 50, 80), "softmax": [frame("mask", "/home/user/model.py", 35)] + forward(32, 50, 80),
+         "rsqrt": forward(40, 50, 80), "add": forward(52, 80), "embedding": forward(82)}
+
 # part of the step -> stacks, innermost frame first
 STACKS = {
     "setup": [NATIVE + [frame("_apply", f"{TORCH}/nn/modules/module.py", 927), frame("main", PYTHON, 20)] + MAIN],
-    "forward": [NATIVE + [frame(f"at::_ops::{op}::call(at::Tensor const&)", "??", 0), frame("forward", "/home/user/model.py", 30 + i)] + MODULE + MAIN
-                for i, op in enumerate(("linear", "gelu", "layer_norm"))],
+    "forward": [NATIVE + [frame(f"at::_ops::{op}::call(at::Tensor const&)", "??", 0)] + calls + MAIN for op, calls in CALLS.items()],
     "backward": [NATIVE + [frame(f"at::_ops::{op}::redispatch(at::Tensor const&)", "??", 0)] + ENGINE for op in ("mm", "sum_dim_IntList")],
     "optimizer": [NATIVE + [frame("at::_ops::zeros_like::call(at::Tensor const&)", "??", 0)] + STEP + [frame("main", PYTHON, 44)] + MAIN],
     "leak": [NATIVE + [frame("append", "/home/user/metrics.py", 12)] + MAIN],
@@ -223,11 +232,83 @@ def short(path):
     return path.split("-packages/")[1] if "-packages/" in path else "/".join(path.split("/")[-2:])
 
 
+CATEGORY = {"setup": "parameters", "backward": "gradients", "optimizer": "optimizer state", "forward": "activations"}
+
+
 def part_of(frames):
     for part, stacks in STACKS.items():
         if frames in stacks:
             return part
     return None
+
+
+def category_of(snapshot, device, state, address):
+    """Of a block in use: its part, and whether it is released before another part begins."""
+    trace = snapshot["device_traces"][device]
+    allocations = [i for i in range(state) if trace[i]["action"] == "alloc" and trace[i]["addr"] == address]
+    if not allocations:
+        return "before the history"
+    at = allocations[-1]
+    part = part_of(trace[at]["frames"])
+    if part not in CATEGORY:
+        return "unknown"
+    released = next((i for i in range(state, len(trace)) if trace[i]["action"] == "free_completed" and trace[i]["addr"] == address), None)
+    end = len(trace) if released is None else released
+    parts = {part_of(entry["frames"]) for entry in trace[at + 1:end] if entry["action"] == "alloc"} & set(CATEGORY)
+    if part == "forward":
+        return CATEGORY[part] if "backward" in parts else "unknown" if released is None else "temporary"
+    return CATEGORY[part] if released is None or parts - {part} else "temporary"
+
+
+def may_be_activation(snapshot, device, state, address):
+    """An activation, or memory of a forward pass whose allocation failed, which is never released."""
+    trace = snapshot["device_traces"][device]
+    category = category_of(snapshot, device, state, address)
+    made = [entry for entry in trace[:state] if entry["action"] == "alloc" and entry["addr"] == address]
+    released = any(entry["action"] == "free_completed" and entry["addr"] == address for entry in trace[state:])
+    failed = trace[-1]["action"] == "oom" and not released and category != "before the history" and part_of(made[-1]["frames"]) == "forward"
+    return category == "activations" or failed
+
+
+def phases(snapshot, device):
+    """phase -> (peak, state, occurrences). A phase lasts until another one allocates memory."""
+    replay = Replay(snapshot, device)
+    found, now = {"unknown": [-1, 0, 1]}, "unknown"
+    for state, (live, _) in enumerate(replay.states()):
+        entry = replay.trace[state - 1] if state > 0 else None
+        part = part_of(entry["frames"]) if entry and entry["action"] == "alloc" else None
+        if part in CATEGORY and part != now:
+            now = part
+            found.setdefault(now, [-1, 0, 0])[2] += 1
+        total = sum(size for size, _ in live.values())
+        if total > found[now][0]:
+            found[now][:2] = total, state
+    return {phase: tuple(each) for phase, each in found.items()} if len(found) > 2 else {}
+
+
+# The lines of each module in STACKS; a module is named after those that occur in a snapshot.
+MODULES = {"Attention": range(30, 33), "Norm": range(40, 41), "Block": range(50, 53), "Model": range(80, 83)}
+
+
+def checkpointing(snapshot, activations):
+    """[(bytes, frames)] -> {name: (bytes, blocks, calls, freed bytes)}; `calls` is None if no activation is the module's own."""
+    sums, own = collections.defaultdict(list), collections.defaultdict(collections.Counter)
+    stacks = [entry["frames"] for trace in snapshot["device_traces"] for entry in trace]
+    stacks += [block["frames"] for segment in snapshot["segments"] for block in segment["blocks"]]
+    occurring = {f["line"] for frames in stacks for f in frames if f["name"] == "forward"}
+    for size, frames in activations:
+        modules = [(name, i) for i, f in enumerate(frames) if f["name"] == "forward" for name, lines in MODULES.items() if f["line"] in lines]
+        for module, _ in modules:
+            sums[module].append(size)
+        module, i = modules[0]
+        own[module][tuple((f["name"], f["filename"], f["line"]) for f in frames[:i + 1])] += 1
+    found = {}
+    for module, sizes in sums.items():
+        lines = sorted(occurring & set(MODULES[module]))
+        name = "user/model.py({}): forward".format("-".join(str(line) for line in sorted({lines[0], lines[-1]})))
+        calls = sorted(own[module].values())[(len(own[module]) - 1) // 2] if module in own else None
+        found[name] = (sum(sizes), len(sizes), calls, sum(sizes) - sum(sizes) // calls if calls else None)
+    return found
 
 
 def by_line(blocks):

@@ -16,9 +16,6 @@ import slow_snapshot
 from harness import Folder, arguments, check, finish, run
 from slow_snapshot import Replay, made_snapshot, write
 
-CATEGORY = {"setup": "parameters", "backward": "gradients", "optimizer": "optimizer state", "forward": "activations"}
-
-
 def tables(options, *words):
     done = run([options.tracetool, "mem", *words, "--format", "json"])
     return json.loads(done.stdout) if check(done.returncode == 0, f"mem {words[1:]}", done.stderr) else None
@@ -51,21 +48,6 @@ def check_peaks(options, folder):
             check(row["out_of_memory"] == (seed % 5 == 0), f"seed {seed}, device {device}: failures are counted")
 
 
-def category_of(snapshot, device, state, address):
-    """Of a block that was allocated in the history: its part, and whether it is released before another part begins."""
-    trace = snapshot["device_traces"][device]
-    at = max(i for i in range(state) if trace[i]["action"] == "alloc" and trace[i]["addr"] == address)
-    part = slow_snapshot.part_of(trace[at]["frames"])
-    if part not in CATEGORY:
-        return "unknown"
-    released = next((i for i in range(state, len(trace)) if trace[i]["action"] == "free_completed" and trace[i]["addr"] == address), None)
-    end = len(trace) if released is None else released
-    parts = {slow_snapshot.part_of(entry["frames"]) for entry in trace[at + 1:end] if entry["action"] == "alloc"} & set(CATEGORY)
-    if part == "forward":
-        return CATEGORY[part] if "backward" in parts else "unknown" if released is None else "temporary"
-    return CATEGORY[part] if released is None or parts - {part} else "temporary"
-
-
 def check_categories(options, folder):
     seen = collections.Counter()
     for seed in range(6):
@@ -75,12 +57,75 @@ def check_categories(options, folder):
         _, state, blocks, _ = Replay(snapshot, 0).peak()
         true = collections.Counter()
         for address, (size, _) in blocks.items():
-            made = any(e["action"] == "alloc" and e["addr"] == address for e in snapshot["device_traces"][0][:state])
-            true[category_of(snapshot, 0, state, address) if made else "before the history"] += size
+            true[slow_snapshot.category_of(snapshot, 0, state, address)] += size
         found = in_use(tables(options, path, "--by", "category"), 0, "category")
         check(found == dict(true), f"seed {seed}: the peak by category", lambda: f"{found} and not {dict(true)}")
         seen.update(true)
     check({"gradients", "activations", "temporary", "before the history"} <= set(seen), "the categories occur", seen)
+
+
+def check_phases(options, folder):
+    path, seen = os.path.join(folder, "phases.pickle"), collections.Counter()
+    for seed in range(6):
+        snapshot = made_snapshot(seed, devices=1 + seed % 2, before=seed % 3, **kinds_of(seed))
+        write(path, snapshot)
+        found = tables(options, path, "--by", "phase")
+        for device in range(1 + seed % 2):
+            true = slow_snapshot.phases(snapshot, device)
+            rows = {row["phase"]: (row["peak_bytes"], row["occurrences"]) for row in found["phases"] if row["device"] == device}
+            check(rows == {phase: (peak, times) for phase, (peak, _, times) in true.items()}, f"seed {seed}, device {device}: the peak of each phase",
+                  lambda: f"{rows} and not {true}")
+            _, state, blocks, _ = Replay(snapshot, device).peak()
+            sums = collections.Counter()
+            for address, (size, frames) in blocks.items():
+                before = slow_snapshot.category_of(snapshot, device, state, address) == "before the history"
+                part = slow_snapshot.part_of(frames)
+                sums["before the history" if before else part if part in slow_snapshot.CATEGORY else "unknown"] += size
+            check(in_use(found, device, "phase") == dict(sums), f"seed {seed}, device {device}: the peak by phase",
+                  lambda: f"{in_use(found, device, 'phase')} and not {dict(sums)}")
+            seen.update(sums.keys())
+        for phase in ("forward", "backward", "optimizer"):
+            peak, state, _ = slow_snapshot.phases(snapshot, 0)[phase]
+            live = [dict(blocks) for blocks, _ in Replay(snapshot, 0).states()][state]
+            check(in_use(tables(options, path, "--at", f"peak:{phase}"), 0) == slow_snapshot.by_line(live), f"seed {seed}: --at peak:{phase}", peak)
+    check({"forward", "backward", "before the history"} <= set(seen), "the phases occur", seen)
+    check(run([options.tracetool, "mem", path, "--at", "peak:middle"]).returncode == 1, "a phase that does not exist")
+
+
+def check_checkpointing(options, folder):
+    path, rows, several = os.path.join(folder, "checkpointing.pickle"), 0, 0
+    for seed in range(12):
+        snapshot = made_snapshot(seed, devices=1 + seed % 2, before=seed % 3, fails=seed % 3 == 0)
+        write(path, snapshot)
+        found = tables(options, path)
+        for device in range(1 + seed % 2):
+            _, state, blocks, _ = Replay(snapshot, device).peak()
+            activations = [block for address, block in blocks.items() if slow_snapshot.may_be_activation(snapshot, device, state, address)]
+            true = slow_snapshot.checkpointing(snapshot, activations)
+            true = true if any(freed for _, _, _, freed in true.values()) else {}
+            seen = {row["module"]: (row["activation_bytes"], row["blocks"], row["calls"], row["freed_bytes"])
+                    for row in found["checkpointing"] if row["device"] == device}
+            check(seen == true, f"seed {seed}, device {device}: what checkpointing frees", lambda: f"{seen} and not {true}")
+            rows += len(true)
+            several += sum((calls or 0) > 1 for _, _, calls, _ in true.values())
+    check(rows > 20 and several > 5, "there are modules, some with several calls", (rows, several))
+
+
+def check_all_devices(options, folder):
+    peaks = {}
+    for rank in range(3):
+        snapshot = made_snapshot(20 + rank, devices=2)
+        os.makedirs(os.path.join(folder, "ranks", f"rank{rank}"))
+        write(os.path.join(folder, "ranks", f"rank{rank}", "memory.pickle"), snapshot)
+        peaks.update({(rank, device): Replay(snapshot, device).peak()[0] for device in range(2)})
+    row, = tables(options, os.path.join(folder, "ranks"))["all_devices"]
+    largest = max(peaks, key=peaks.get)
+    check((row["devices"], row["sum_bytes"], row["largest_peak_bytes"], row["smallest_peak_bytes"]) ==
+          (6, sum(peaks.values()), peaks[largest], min(peaks.values())), "all devices: the sums", row)
+    check((row["rank"], row["device"]) == largest, "all devices: the rank with the largest peak", row)
+    check(tables(options, os.path.join(folder, "phases.pickle"))["all_devices"] != [], "two devices of a file")
+    write(os.path.join(folder, "one.pickle"), made_snapshot(0))
+    check(tables(options, os.path.join(folder, "one.pickle"))["all_devices"] == [], "one device needs no sum")
 
 
 def check_moments(options, folder):
@@ -277,7 +322,7 @@ def check_refusals(options, folder):
 def main():
     options = arguments("tracetool")
     with Folder() as folder:
-        for test in (check_peaks, check_categories, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_page, check_files, check_refusals):
+        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_page, check_files, check_refusals):
             test(options, str(folder))
     finish()
 

@@ -122,6 +122,11 @@ Category Parts::category_of(const LiveBlock& block) {
   return block.released == LiveBlock::kNever ? Category::unknown : Category::temporary;
 }
 
+bool Parts::may_be_activation(const LiveBlock& block) {
+  if (ends_in_failure_ && block.released == LiveBlock::kNever && part_of(block) == Part::forward) return true;
+  return category_of(block) == Category::activation;
+}
+
 std::vector<Parts::Span> Parts::spans() const {
   std::vector<Span> spans{{}};
   for (const Change& change : changes_) spans.push_back({change.entry + 1, change.part});

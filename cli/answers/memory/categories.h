@@ -43,6 +43,10 @@ class Parts {
   //                  the last allocation failed
   Category category_of(const LiveBlock& block);
 
+  // Returns true for an activation, and for a block of the forward pass in which the last allocation failed. Most of
+  // these are activations, but the history does not show it.
+  bool may_be_activation(const LiveBlock& block);
+
   // Returns the part that allocated a block. unknown: before the history, or no known part
   Part part_of(const LiveBlock& block);
 

@@ -19,32 +19,9 @@ using Line = std::pair<StringId, std::int32_t>;  // file and line
 // Finds the functions named forward, from the lines that are executed in them.
 class ModuleFunctions {
  public:
-  explicit ModuleFunctions(const Catalog& catalog) : catalog_(catalog) {}
-
-  // Adds the lines of a stack. Call it for all stacks before finish().
-  void add(StackId stack) {
-    Lines* called = nullptr;  // callers of the module inside
-    for (; stack != 0; stack = catalog_.stacks[stack].outer) {
-      const StackFrame& frame = catalog_.stacks[stack];
-      // Functions without a name, such as <lambda>, are parts of the function around them.
-      if (frame.what != StackFrame::kPython || catalog_.strings[frame.name].starts_with('<')) continue;
-      Function& function = functions_[line_of(frame)];
-      if (!is_module_frame(catalog_, frame)) continue;
-      if (called != nullptr) called->insert(line_of(frame));
-      function.is_module = true;
-      called = &function.callers;
-    }
-    if (called != nullptr) called->insert(Line());
-  }
-
-  void finish() {
-    const Line* before = nullptr;
-    for (auto& [line, function] : functions_) {
-      const bool continues = before != nullptr && before->first == line.first && are_one(functions_[*before], function);
-      function.first_line = continues ? functions_[*before].first_line : line.second;
-      functions_[{line.first, function.first_line}].last_line = line.second;
-      before = &line;
-    }
+  explicit ModuleFunctions(const Catalog& catalog) : catalog_(catalog) {
+    add_lines();
+    join_lines();
   }
 
   // Returns the first line of the module function that a frame is in. Returns nullopt for other frames.
@@ -63,13 +40,37 @@ class ModuleFunctions {
   }
 
  private:
-  using Lines = std::set<Line>;
   struct Function {
     bool is_module = false;
-    Lines callers;                // lines of modules that call the module on this line; 0 if none does
+    std::set<Line> callers;       // lines of modules that call the module on this line; Line() if none does
     std::int32_t first_line = 0;  // of the function
     std::int32_t last_line = 0;   // set for the first line
   };
+
+  void add_lines() {
+    std::vector<Line> calling(catalog_.stacks.size());  // by StackId; line of the innermost module
+    for (std::size_t id = 1; id < calling.size(); ++id) {
+      const StackFrame& frame = catalog_.stacks.all()[id];
+      calling[id] = calling[frame.outer];  // callers have lower ids
+      // Functions without a name, such as <lambda>, are parts of the function around them.
+      if (frame.what != StackFrame::kPython || catalog_.strings[frame.name].starts_with('<')) continue;
+      Function& function = functions_[line_of(frame)];
+      if (!is_module_frame(catalog_, frame)) continue;
+      function.is_module = true;
+      function.callers.insert(calling[id]);
+      calling[id] = line_of(frame);
+    }
+  }
+
+  void join_lines() {
+    const Line* before = nullptr;
+    for (auto& [line, function] : functions_) {
+      const bool continues = before != nullptr && before->first == line.first && are_one(functions_[*before], function);
+      function.first_line = continues ? functions_[*before].first_line : line.second;
+      functions_[{line.first, function.first_line}].last_line = line.second;
+      before = &line;
+    }
+  }
 
   static Line line_of(const StackFrame& frame) { return {frame.file, frame.line}; }
 
@@ -105,11 +106,8 @@ std::vector<ModuleActivations> checkpointing(const snapshot::Snapshot& snapshot,
   ModuleFunctions functions(snapshot.catalog);
   std::vector<const LiveBlock*> activations;
   for (const LiveBlock& block : blocks) {
-    if (parts.category_of(block) != Category::activation) continue;
-    activations.push_back(&block);
-    functions.add(block.stack);
+    if (parts.may_be_activation(block)) activations.push_back(&block);
   }
-  functions.finish();
   struct OfModule {
     ModuleActivations sums;
     std::map<StackId, std::uint64_t> own_blocks;  // by the frames within the module

@@ -5,7 +5,8 @@
 // all, the backward pass of the call that is computed first still needs about b / n bytes in addition to what the
 // other calls keep. So checkpointing frees at most b - b / n bytes at the peak, if the calls are alike. This is an
 // upper bound, because the inputs of each call stay in use. Often they are activations of the module before, and so
-// they are counted there.
+// they are counted there. If the last allocation failed in a forward pass, all memory that it allocated is counted,
+// because its activations cannot be told from temporary data.
 //
 // A stack contains files, functions and lines, but no objects and no classes. This is what follows from it:
 // - A module is a Python function named forward outside of torch. Two lines of a file are in one such function if a

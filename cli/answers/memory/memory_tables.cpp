@@ -294,7 +294,9 @@ ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& 
       const auto blocks = blocks_at(input, memory, moment);
       if (!blocks) continue;  // a note of the table in_use
       const auto total = static_cast<std::int64_t>(total_of(*blocks));
-      for (const ModuleActivations& module : checkpointing(input.snapshot, memory.device, *blocks)) {
+      const std::vector<ModuleActivations> modules = checkpointing(input.snapshot, memory.device, *blocks);
+      if (modules.empty() || modules.front().freed_bytes == 0) continue;
+      for (const ModuleActivations& module : modules) {
         const bool known = module.calls != 0;
         std::vector<Cell> row = device_cells(input, memory);
         append(row, Cell(module.module), known ? bytes_cell(module.freed_bytes) : Cell(),
@@ -368,9 +370,14 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
           }
         }
       };
+      std::vector<std::uint64_t*> of_stack(input.snapshot.catalog.stacks.size());  // in `now`, if the stack decides
+      const bool by_stack = by != GroupBy::category && by != GroupBy::phase;
       const auto changed = [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
         end_steps_before(state);
-        now[subject_of(block, subjects, &parts, by)] += is_added ? block.bytes : 0 - block.bytes;
+        std::uint64_t* bytes = of_stack[block.stack];
+        if (bytes == nullptr) bytes = &now[subject_of(block, subjects, &parts, by)];
+        if (by_stack && block.stack != 0) of_stack[block.stack] = bytes;
+        *bytes += is_added ? block.bytes : 0 - block.bytes;
       };
       walk_blocks(input.snapshot, memory.device, changed, by == GroupBy::category);
       end_steps_before(LiveBlock::kNever);

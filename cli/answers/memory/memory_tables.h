@@ -38,11 +38,12 @@ struct Moment {
 ResultTable device_table(const std::vector<Input>& inputs);
 // Returns the sum and the largest of all devices' peaks. It has one row, or none if there are fewer than two devices.
 ResultTable all_devices_table(const std::vector<Input>& inputs);
-// Returns the peak in each part of the training steps. Histories without known parts have no rows.
+// Returns the peak in each part of the training steps. Histories with fewer than two known parts have no rows.
 ResultTable phase_table(const std::vector<Input>& inputs);
 // Returns the memory in use at a moment by device and group, largest groups of a device first.
 ResultTable in_use_table(std::span<const Input> inputs, const Moment& moment, GroupBy by);
-// Returns what checkpointing each module would free at a moment. Modules without activations have no rows.
+// Returns what checkpointing each module with activations would free at a moment. A device on which it frees nothing has
+// no rows.
 ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& moment);
 // Compares the memory in use at a moment in two sets of snapshots. Groups are summed over all files and devices.
 ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Input>& baseline, const Moment& moment,

@@ -17,7 +17,8 @@ struct PhasePeak {
 };
 
 // Returns the parts that occur, in the order forward, backward, optimizer, setup, unknown. unknown is the time before
-// the first known part. Returns an empty list if the history has no known part.
+// the first known part. Returns an empty list if the history has fewer than two known parts, such as that of a profile
+// without Python functions.
 std::vector<PhasePeak> phase_peaks(const snapshot::Snapshot& snapshot, std::int64_t device);
 
 }  // namespace cli::memory

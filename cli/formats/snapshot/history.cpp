@@ -13,12 +13,11 @@ std::uint64_t sum(std::uint64_t before, std::uint64_t coded) {
   return before + static_cast<std::uint64_t>(protozero::decode_zigzag64(coded));
 }
 
-// A head byte has the action in its lower bits, and a bit for each member that is equal to that of the entry before.
+// The first byte of an entry has the action in its lower bits, and a bit for each of these members that is equal to that
+// of the previous entry.
 constexpr unsigned kActionBits = 4;
-constexpr unsigned kSameAddress = 1 << 4, kSameBytes = 1 << 5, kSameTime = 1 << 6, kSameStack = 1 << 7;
-// A head byte that precedes a change of the stream, which is rare.
-constexpr unsigned kStreamChange = (1U << kActionBits) - 1;
-static_assert(static_cast<unsigned>(Action::other) < kStreamChange);
+constexpr unsigned kSameAddress = 1 << 4, kSameBytes = 1 << 5, kSameStack = 1 << 6, kSameStream = 1 << 7;
+static_assert(static_cast<unsigned>(Action::other) < 1 << kActionBits);
 
 }  // namespace
 
@@ -29,23 +28,18 @@ void History::add(const Entry& entry) {
     chunks_.emplace_back();
     last_ = {};
   }
+  const bool same_address = entry.address == last_.address, same_bytes = entry.bytes == last_.bytes,
+             same_stack = entry.stack == last_.stack, same_stream = entry.stream == last_.stream;
   std::string& out = chunks_.back();
-  if (entry.stream != last_.stream) {
-    out += static_cast<char>(kStreamChange);
-    protozero::add_varint_to_buffer(&out, difference(entry.stream, last_.stream));
-  }
-  const std::size_t head_at = out.size();
-  auto head = static_cast<unsigned>(entry.action);
-  out += '\0';
-  const auto add = [&](bool is_same, unsigned bit, std::uint64_t value) {
-    is_same ? void(head |= bit) : protozero::add_varint_to_buffer(&out, value);
-  };
-  add(entry.address == last_.address, kSameAddress, difference(entry.address, last_.address));
-  add(entry.bytes == last_.bytes, kSameBytes, entry.bytes);
-  add(entry.time_us == last_.time_us, kSameTime,
-      difference(static_cast<std::uint64_t>(entry.time_us), static_cast<std::uint64_t>(last_.time_us)));
-  add(entry.stack == last_.stack, kSameStack, entry.stack);
-  out[head_at] = static_cast<char>(head);
+  out += static_cast<char>(static_cast<unsigned>(entry.action) | (same_address ? kSameAddress : 0) |
+                           (same_bytes ? kSameBytes : 0) | (same_stack ? kSameStack : 0) |
+                           (same_stream ? kSameStream : 0));
+  const auto add = [&](std::uint64_t value) { protozero::add_varint_to_buffer(&out, value); };
+  if (!same_address) add(difference(entry.address, last_.address));
+  if (!same_bytes) add(entry.bytes);
+  if (!same_stack) add(entry.stack);
+  if (!same_stream) add(difference(entry.stream, last_.stream));
+  add(difference(static_cast<std::uint64_t>(entry.time_us), static_cast<std::uint64_t>(last_.time_us)));
   last_ = entry;
   ++size_;
 }
@@ -53,22 +47,17 @@ void History::add(const Entry& entry) {
 void History::decode(std::size_t chunk, std::vector<Entry>& entries) const {
   const char* at = chunks_[chunk].data();
   const char* const end = at + chunks_[chunk].size();
+  const auto next = [&] { return protozero::decode_varint(&at, end); };
   entries.clear();
   Entry last;
   while (at != end) {
     const auto head = static_cast<unsigned char>(*at++);
-    if (head == kStreamChange) {
-      last.stream = sum(last.stream, protozero::decode_varint(&at, end));
-      continue;
-    }
     last.action = static_cast<Action>(head & ((1U << kActionBits) - 1));
-    if ((head & kSameAddress) == 0) last.address = sum(last.address, protozero::decode_varint(&at, end));
-    if ((head & kSameBytes) == 0) last.bytes = protozero::decode_varint(&at, end);
-    if ((head & kSameTime) == 0) {
-      last.time_us =
-          static_cast<std::int64_t>(sum(static_cast<std::uint64_t>(last.time_us), protozero::decode_varint(&at, end)));
-    }
-    if ((head & kSameStack) == 0) last.stack = static_cast<std::uint32_t>(protozero::decode_varint(&at, end));
+    if ((head & kSameAddress) == 0) last.address = sum(last.address, next());
+    if ((head & kSameBytes) == 0) last.bytes = next();
+    if ((head & kSameStack) == 0) last.stack = static_cast<std::uint32_t>(next());
+    if ((head & kSameStream) == 0) last.stream = sum(last.stream, next());
+    last.time_us = static_cast<std::int64_t>(sum(static_cast<std::uint64_t>(last.time_us), next()));
     entries.push_back(last);
   }
 }

@@ -106,7 +106,9 @@ Pickle::Pickle(const std::string& path, Strings& strings, Builder& builder)
       builder_(builder),
       window_(open_byte_source(path), kWindow),
       at_(window_.begin()),
-      end_(window_.end()) {}
+      end_(window_.end()) {
+  grow();
+}
 
 // Reads at most kLongestInstruction bytes beyond the end of the window, which run() notices.
 inline std::uint64_t Pickle::number(std::size_t bytes) {
@@ -147,18 +149,7 @@ inline void Pickle::recall(std::uint64_t number) {
   push(unpacked(known));
 }
 
-Value Pickle::run() {
-  for (;;) {
-    if (end_ - at_ < kLongestInstruction) read_instruction();
-    const auto code = static_cast<unsigned char>(*at_);
-    if (code == kStop) break;
-    step(code);
-  }
-  if (top_ - base() != 1 || !marks_.empty()) fail("the pickle ends with unfinished objects");
-  return *base();
-}
-
-void Pickle::step(unsigned char code) {
+inline void Pickle::step(unsigned char code) {
   ++at_;
   switch (code) {
     case kProtocol:
@@ -210,11 +201,11 @@ void Pickle::step(unsigned char code) {
     case kEmptyDict:
       return push_object(Value::dict, 0);
     case kAppend:
-      return append_from(top_ - 1);
+      return append_from(last(1));
     case kAppends:
       return append_from(take_mark());
     case kSetItem:
-      return set_from(top_ - 2);
+      return set_from(last(2));
     case kSetItems:
       return set_from(take_mark());
     case kMemoize:
@@ -240,6 +231,17 @@ void Pickle::step(unsigned char code) {
   }
 }
 
+Value Pickle::run() {
+  for (;;) {
+    if (end_ - at_ < kLongestInstruction) read_instruction();
+    const auto code = static_cast<unsigned char>(*at_);
+    if (code == kStop) break;
+    step(code);
+  }
+  if (top_ - base() != 1 || !marks_.empty()) fail("the pickle ends with unfinished objects");
+  return *base();
+}
+
 void Pickle::grow() {
   const std::size_t size = stack_.size();
   if (size >= kMostValues) fail("too many unfinished values");
@@ -250,7 +252,7 @@ void Pickle::grow() {
 
 // Moves the `taken` topmost values of the stack into a new object, and pushes the object.
 void Pickle::push_object(Value::Type type, std::ptrdiff_t taken) {
-  if (taken > top_ - base()) fail("values are missing");
+  Value* const first = last(taken);
   std::uint64_t number = objects_.size();
   if (!free_objects_.empty()) {
     number = free_objects_.back();
@@ -259,7 +261,7 @@ void Pickle::push_object(Value::Type type, std::ptrdiff_t taken) {
     if (number == kMostObjects) fail("too many unfinished objects");
     objects_.emplace_back();
   }
-  objects_[number].items.assign(top_ - taken, top_);
+  objects_[number].items.assign(first, top_);
   top_ -= taken;
   push(type, number);
 }
@@ -299,9 +301,15 @@ Value* Pickle::take_mark() {
   return first;
 }
 
+// Returns the first of the `count` topmost values.
+Value* Pickle::last(std::ptrdiff_t count) {
+  if (top_ - base() < count) fail("values are missing");
+  return top_ - count;
+}
+
 // Returns the list or dictionary below the values from `first` on.
 const Value& Pickle::container(const Value* first, Value::Type type) {
-  if (first <= base()) fail("values are missing");
+  if (first == base()) fail("values are missing");
   if (!first[-1].is(type)) fail(type == Value::list ? "a list was expected" : "a dictionary was expected");
   return first[-1];
 }
@@ -393,7 +401,8 @@ void Pickle::forget_lists() {
 
 void Pickle::replace(const Value& object, const Value& value) {
   Object& replaced = objects_[object.bits];
-  if (replaced.memo != 0) memo_[replaced.memo - 1] = packed(value);
+  // Its number in the memo may belong to another object by now.
+  if (replaced.memo != 0 && memo_[replaced.memo - 1] == packed(object)) memo_[replaced.memo - 1] = packed(value);
   replaced.items.clear();
   replaced.memo = 0;
   free_objects_.push_back(object.bits);
@@ -419,14 +428,13 @@ std::uint32_t Pickle::packed(const Value& value) {
 }
 
 void Pickle::remember(std::uint64_t number) {
-  if (top_ == base()) fail("values are missing");
+  const Value& value = *last(1);
   if (number > memo_.size() || number >= kMostMemo) fail("an object number is too high");
-  const Value& value = top_[-1];
   if (number == memo_.size()) {
     memo_.push_back(packed(value));
   } else {
     memo_[number] = packed(value);
-    forget_lists();
+    forget_lists();  // they may refer to it
   }
   if (value.is(Value::list) || value.is(Value::dict) || value.is(Value::tuple)) {
     objects_[value.bits].memo = static_cast<std::uint32_t>(number) + 1;

@@ -75,6 +75,7 @@ class Pickle {
   void push_integer(std::uint64_t bytes);
   void push_text(std::uint64_t bytes);
   Value* base();
+  Value* last(std::ptrdiff_t count);
   void mark();
   Value* take_mark();
   const Value& container(const Value* first, Value::Type type);

@@ -3,8 +3,8 @@
 //
 // Pickle executes only the instructions that build dictionaries, lists, tuples, texts and numbers. It refuses
 // instructions that would load or call Python code, so a snapshot from an untrusted source cannot execute code. Objects
-// are converted as soon as they are complete. Memory use grows with the compact form of the history (about 20 bytes per
-// entry), not with the file.
+// are converted as soon as they are complete. Memory use grows with the compact form of the history (about 10 bytes per
+// entry) and with the number of objects (4 bytes each), not with the file.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -217,7 +217,11 @@ class SnapshotWriter {
     out_.begin_dict();
     word("action");
     word(action_name(entry.action));
-    member(entry.action == Action::oom ? "device_free" : "addr", entry.address);
+    if (entry.action == Action::oom) {
+      member("device_free", entry.address == kUnknownBytes ? 0 : entry.address);  // PyTorch's programs need a number
+    } else {
+      member("addr", entry.address);
+    }
     member("size", entry.bytes);
     member("stream", entry.stream);
     if (entry.time_us != kNoTime) member("time_us", static_cast<std::uint64_t>(entry.time_us));
