@@ -4,6 +4,7 @@ simulated runs against their truth.
 
   test_memory.py --tracetool PATH --traces DIR [--agent PATH --simulated PATH]
 """
+import glob
 import json
 import os
 
@@ -90,6 +91,19 @@ def check_planted(options):
             check(row["reserved_end_bytes"] == (2 << 30) + (128 << 20) and row["peak_step"] == (7 if leak_bytes else 0), "reserved, and when the peak was", row)
 
 
+def check_pickle(options, what, folder):
+    """The snapshot that mem writes from a recording says the same. All memory of the driver is reserved."""
+    for path in glob.glob(f"{folder}/traces/*/*.ring"):
+        written = f"{folder}/{os.path.basename(path)}.pickle"
+        run([options.tracetool, "mem", path, "--pickle", written])
+        source, copy = [json.loads(run([options.tracetool, "mem", each, "--format", "json"]).stdout or "{}") for each in (path, written)]
+        for rows in [*source.values(), *copy.values()]:
+            for row in rows:
+                row.update(file=None, rank=None)
+        check(source == copy and bool(source["devices"]), f"{what}: mem of the recording and of its snapshot", lambda: (source, copy))
+        check(all(row["reserved_peak_bytes"] == row["peak_bytes"] > 0 for row in source["devices"]), f"{what}: reserved memory", source["devices"])
+
+
 def check_simulated(options):
     """What the driver allocated and released; a run without --memory tells nothing, and says so."""
     for words in (("--memory",), ()):
@@ -100,6 +114,8 @@ def check_simulated(options):
             merged = f"{folder}/run.ttrace"
             run([options.tracetool, "merge", f"{folder}/traces", "-o", merged])
             job = load(os.path.join(folder, "truth"))
+            if words:
+                check_pickle(options, what, folder)
             for form, path in (("recordings", f"{folder}/traces"), ("merged", merged)):
                 said = tables(options, path, "--only", "memory").get("memory", [])
                 true = [(rank.rank, device, levels) for rank in job for device, levels in slow_memory.levels_of_truth(rank).items()]

@@ -24,6 +24,7 @@ class PickleWriter {
   // Appends the items so far to the list. Python's own pickles append at most 1,000 items at once.
   void next_items() { bytes("e("); }
   void boolean(bool value) { bytes(value ? "\x88" : "\x89"); }
+  void minus_one() { code('J', 0xffffffff, 4); }
   void integer(std::uint64_t value) {
     if (value <= 0xff) return code('K', value, 1);
     if (value <= 0xffff) return code('M', value, 2);
@@ -221,6 +222,9 @@ class SnapshotWriter {
       member("addr", entry.address);
     } else if (entry.address != kUnknownBytes) {
       member("device_free", entry.address);
+    } else {
+      word("device_free");
+      out_.minus_one();  // PyTorch's programs need a number
     }
     member("size", entry.bytes);
     member("stream", entry.stream);

@@ -113,7 +113,8 @@ void write_memory_chart(Html& page, const memory::Input& input, const memory::De
   for (const double tick : axis.ticks) {
     const double y = kAboveChart + kHeight - kHeight * tick / axis.most;
     page.empty("line", {{"class", "grid"}, {"x1", 0}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
-    page.element("text", {{"x", -6}, {"y", y + 4}, {"text-anchor", "end"}}, axis.tick_text(tick) + " " + axis.unit);
+    page.element("text", {{"class", "tick"}, {"x", -6}, {"y", y + 4}, {"text-anchor", "end"}},
+                 axis.tick_text(tick) + " " + axis.unit);
   }
   page.open("svg", {{"x", 0},
                     {"y", kAboveChart},
@@ -129,8 +130,9 @@ void write_memory_chart(Html& page, const memory::Input& input, const memory::De
   const bool has_times = device.first_time_us != snapshot::kNoTime;
   const std::string end = has_times ? duration_text((device.last_time_us - device.first_time_us) * 1000)
                                     : fmt::format("{} entries", device.states);
-  page.element("text", {{"x", 0}, {"y", kAboveChart + kHeight + 18}}, "start of the history");
-  page.element("text", {{"x", "100%"}, {"y", kAboveChart + kHeight + 18}, {"text-anchor", "end"}}, end);
+  page.element("text", {{"class", "tick"}, {"x", 0}, {"y", kAboveChart + kHeight + 18}}, "start of the history");
+  page.element("text", {{"class", "tick"}, {"x", "100%"}, {"y", kAboveChart + kHeight + 18}, {"text-anchor", "end"}},
+               end);
   close_chart(page);
 }
 

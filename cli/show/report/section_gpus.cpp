@@ -194,8 +194,8 @@ void write_memory(const ReportFacts& facts, Html& page) {
   chart.bars = grouped(std::move(bars));
   write_bars(page, chart);
   write_folded_table(page, memory.table(), facts, "memory of each GPU");
-  page.markup(facts.memory);
   write_memory_by_step(facts, page);
+  page.markup(facts.memory);
 }
 
 }  // namespace

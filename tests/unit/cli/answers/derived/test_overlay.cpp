@@ -150,16 +150,27 @@ TEST_CASE("overlay: calls that launch, and those that do not") {
   }
 }
 
+namespace {
+
+AllocatorFacts allocator_facts(std::int32_t type, std::int64_t device, std::int64_t allocated, std::int64_t reserved) {
+  return {.device_type = type,
+          .device = device,
+          .allocated_bytes = allocated,
+          .reserved_bytes = reserved,
+          .has = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId};
+}
+
+}  // namespace
+
 TEST_CASE("overlay: memory as PyTorch's allocator counts it") {
   Scene s;
   const TrackId thread = s.catalog.track(0, TrackKind::thread, 1, 1);
   const auto says = [&](std::int64_t ns, const KeptFacts& facts) {
     s.add(thread, Kind::instant, "[memory]", ns, 0, facts).phase = 'i';
   };
-  constexpr auto kAll = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId;
-  says(10, AllocatorFacts{1, 1, 512, 2097152, kAll});
-  says(20, AllocatorFacts{0, -1, 64, 0, kAll});
-  says(30, AllocatorFacts{1, 1, 0, 2097152, kAll});
+  says(10, allocator_facts(1, 1, 512, 2097152));
+  says(20, allocator_facts(0, -1, 64, 0));
+  says(30, allocator_facts(1, 1, 0, 2097152));
   says(40, "\"Bytes\": 5");
   s.run();
   CHECK(s.values(DerivedTrack::allocated, 1) == "10:512 30:0 ");
@@ -204,8 +215,7 @@ TEST_CASE("overlay: memory of the driver is not mixed with that of PyTorch's all
   driver.operation = 1, driver.memory = 3, driver.device = 1;
   Event& e = s.add(memory, Kind::memory, "any name", 10, 0, driver);
   e.phase = 'i', e.bytes = 2097152, e.has_bytes = true;
-  constexpr auto kAll = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId;
-  s.add(thread, Kind::instant, "[memory]", 20, 0, AllocatorFacts{1, 1, 512, 2097152, kAll}).phase = 'i';
+  s.add(thread, Kind::instant, "[memory]", 20, 0, allocator_facts(1, 1, 512, 2097152)).phase = 'i';
   s.run();
   CHECK(s.values(DerivedTrack::driver_memory, 1) == "10:2097152 ");
   CHECK(s.values(DerivedTrack::allocated, 1) == "20:512 ");

@@ -79,8 +79,8 @@ TEST_CASE("export: memory by device and of the host") {
     t.point(thread, Kind::instant, 'i', "[memory]", kOrigin + at, 0, facts);
   };
   constexpr auto kAll = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId;
-  says(0, {1, 0, 512, 2097152, kAll});
-  says(5, {0, -1, 64, 0, kAll});
+  says(0, {.device_type = 1, .device = 0, .allocated_bytes = 512, .reserved_bytes = 2097152, .has = kAll});
+  says(5, {.device_type = 0, .device = -1, .allocated_bytes = 64, .reserved_bytes = 0, .has = kAll});
   golden_export("memory", t, {DerivedTrack::allocated, DerivedTrack::reserved});
 }
 
