@@ -117,7 +117,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(self.run_part(operators), [])
         self.assertEqual([self.figures[f"{what} in a step"]["value"] for what in ("operators", "kernels")], [KERNELS] * 2)
         self.assertEqual({name for name in self.figures if name.startswith("step time")},
-                         {f"step time, {level}, to without us" for level in ("off", "steps", "ops", "shapes", "stacks", "all")})
+                         {f"step time, {level}, to without us" for level in ("off", "steps", "ops", "shapes", "stacks", "memory", "all")})
         self.assertEqual(FakeWorker.made["level_ops"].settings["TRACETOOL_TORCH"], "ops")
         self.assertFalse(FakeWorker.made["level_without"].record)
 
