@@ -53,7 +53,7 @@ class WaitingLaunches {
   static std::uint64_t correlation(const LaunchRow& row, Slot slot) {
     return row.launches[index(row, slot)].correlation;
   }
-  std::size_t home(std::uint64_t correlation) const { return trace::spread(correlation) >> 32 & mask(); }
+  std::size_t home(std::uint64_t correlation) const { return ::trace::spread(correlation) >> 32 & mask(); }
   std::size_t mask() const { return slots_.size() - 1; }
   std::size_t find(const LaunchRow& row, std::uint64_t correlation) const;
   void close_hole(const LaunchRow& row, std::size_t hole);
