@@ -221,6 +221,11 @@ void write_pickle(const std::vector<memory::Input>& inputs, const std::string& p
   const auto file = open_output(path);
   snapshot::write_snapshot(only->snapshot, *file);
   file->finish();
+  if (path == "-") return;
+  std::size_t entries = 0;
+  for (const snapshot::History& history : only->snapshot.histories) entries += history.size();
+  print_line("{}: {}", path, count_text(entries, "entry", "entries"));
+  print_line("next: open https://pytorch.org/memory_viz in a browser and drop {} there", shell_word(path));
 }
 
 void run_mem(const MemOptions& options) {

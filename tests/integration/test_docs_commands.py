@@ -31,7 +31,7 @@ INDENTED = re.compile(r"(?:^    .*\n)+", re.M)
 COMMAND = re.compile(r"(?:[A-Z_0-9]+=\S+ )*(?:\S*/)?tracetool (?!:)")
 INLINE = re.compile(r"(?<!`)`((?:[A-Z_0-9]+=\S+ )*tracetool [^`]+)`")
 PLACEHOLDER = re.compile(r"(?<!\S)(?:[A-Z]+(?:\.\.\.)?|\[.*)(?!\S)")  # PATH..., DIR, CMD: a form of the command, and no command
-OUTPUTS = ("--output", "--report", "--summary")
+OUTPUTS = ("--output", "--report", "--summary", "--pickle")
 INPUTS = ("--baseline", "--diff")
 
 
