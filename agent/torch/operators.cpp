@@ -234,9 +234,10 @@ OperatorContext on_begin(const RecordFunction* function) {
   }
   if (found != RecordFunctionReader::Found::call) return {};
   // In a process without a GPU the first range or operator begins the recording.
-  if (recording() != Recording::open &&
-      !(recording() == Recording::off && s_alone.load(std::memory_order_relaxed) && begin_recording(guard)))
-    return {};
+  if (recording() != Recording::open) {
+    if (recording() != Recording::off || !s_alone.load(std::memory_order_relaxed) || !begin_recording(guard)) return {};
+    note_unknown(guard);
+  }
   if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
   if (has_inputs(level) && !inputs_are_refused() && !s_reader.read_inputs(s_torch, function, call)) refuse_inputs();
