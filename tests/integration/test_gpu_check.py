@@ -17,7 +17,7 @@ from slow_tables import read_json
 ROOM = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 RAN = {"first_minutes", "smoke", "native", "kill", "graphs", "cost", "capture"}
 TORCH = "it needs gpu and torch: it is not simulated"
-SKIPPED = {"torch": TORCH, "torch_compile": TORCH, "fidelity": TORCH, "operators": TORCH,
+SKIPPED = {"torch": TORCH, "torch_compile": TORCH, "fidelity": TORCH, "operators": TORCH, "memory": TORCH,
            "ranks": "it needs gpu and torch and nccl: it is not simulated"}
 # A part, what makes one number of its program's wrong, and what then differs.
 SPOILT = (
