@@ -5,6 +5,8 @@
 #include <iterator>
 #include <optional>
 
+#include "cli/answers/memory/subjects.h"
+
 namespace cli::memory {
 namespace {
 
@@ -17,8 +19,11 @@ Part part_of_frame(std::string_view function, std::string_view file, std::uint8_
   if (what == StackFrame::kModule) return Part::forward;
   if (contains(file, "torch/optim/") || function.starts_with("Optimizer.step")) return Part::optimizer;
   if (function.starts_with("autograd::engine::evaluate_function")) return Part::backward;  // in a profile
-  if (contains(function, "torch::autograd::Engine::") || function == "_engine_run_backward") return Part::backward;
-  if (function == "backward" && file.ends_with(".py")) return Part::backward;
+  if (contains(function, "torch::autograd::Engine::")) return Part::backward;
+  if (!file.ends_with(".py")) return Part::unknown;
+  function = plain_name(function);
+  if (function == "_engine_run_backward") return Part::backward;
+  if (function == "backward") return Part::backward;
   if (contains(file, "torch/utils/checkpoint.py") && (function == "unpack_hook" || function == "recompute_fn")) {
     return Part::backward;
   }
@@ -26,7 +31,7 @@ Part part_of_frame(std::string_view function, std::string_view file, std::uint8_
   const bool is_module = contains(file, "torch/nn/modules/module.py");
   if (is_module && function == "_apply") return Part::setup;
   if (is_module && (function == "_call_impl" || function == "_wrapped_call_impl")) return Part::forward;
-  return function == "forward" && file.ends_with(".py") ? Part::forward : Part::unknown;
+  return function == "forward" ? Part::forward : Part::unknown;
 }
 
 }  // namespace

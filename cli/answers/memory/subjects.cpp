@@ -38,7 +38,7 @@ std::string python_frame(const Catalog& catalog, StackId stack, std::string_view
   const StackFrame *own = nullptr, *any = nullptr;
   each_frame(catalog, stack, [&](const StackFrame& frame) {
     if (frame.what != StackFrame::kPython) return true;
-    if (!wanted.empty() && catalog.strings[frame.name] != wanted) return true;
+    if (!wanted.empty() && plain_name(catalog.strings[frame.name]) != wanted) return true;
     if (any == nullptr) any = &frame;
     if (!is_of_torch(catalog.strings[frame.file])) own = &frame;
     return own == nullptr;
@@ -90,8 +90,10 @@ const std::string& Subjects::of(StackId stack) {
   return names_[stack];
 }
 
+std::string_view plain_name(std::string_view function) { return function.substr(function.rfind('.') + 1); }
+
 bool is_module_frame(const Catalog& catalog, const StackFrame& frame) {
-  return frame.what == StackFrame::kPython && catalog.strings[frame.name] == "forward" &&
+  return frame.what == StackFrame::kPython && plain_name(catalog.strings[frame.name]) == "forward" &&
          !is_of_torch(catalog.strings[frame.file]);
 }
 

@@ -32,6 +32,9 @@ class Subjects {
   std::vector<bool> known_;
 };
 
+// Returns the last component of a qualified name: "forward" for "Model.forward". Recordings contain qualified names with
+// Python 3.11 and later; snapshots contain plain ones.
+std::string_view plain_name(std::string_view function);
 // Returns true for a Python function named forward outside of torch.
 bool is_module_frame(const Catalog& catalog, const StackFrame& frame);
 // Returns a path without the directory of packages, or its last two components.

@@ -9,6 +9,7 @@
 #include "cli/answers/memory/checkpointing.h"
 #include "cli/answers/memory/phases.h"
 #include "cli/answers/memory/replay.h"
+#include "cli/answers/memory/subjects.h"
 
 using cli::StackFrame;
 using cli::StackId;
@@ -174,4 +175,18 @@ TEST_CASE("checkpointing: what a failed forward pass holds counts as activations
     REQUIRE(found.size() == (fails ? 1 : 0));
     if (fails) CHECK((found[0].bytes == 200 && found[0].calls == 2 && found[0].freed_bytes == 100));
   }
+}
+
+TEST_CASE("memory: a qualified name of a recording counts like the plain one of a snapshot") {
+  CHECK(cli::memory::plain_name("Model.forward") == "forward");
+  CHECK(cli::memory::plain_name("build.<locals>.Model.forward") == "forward");
+  CHECK(cli::memory::plain_name("forward") == "forward");
+  cli::Catalog catalog;
+  StackFrame frame;
+  frame.what = StackFrame::kPython;
+  frame.file = catalog.strings.intern("/home/user/model.py");
+  frame.name = catalog.strings.intern("Model.forward");
+  CHECK(cli::memory::is_module_frame(catalog, frame));
+  frame.name = catalog.strings.intern("Model.forward_once");
+  CHECK(!cli::memory::is_module_frame(catalog, frame));
 }
