@@ -15,6 +15,7 @@
 #include "agent/flusher.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
+#include "agent/torch/allocations.h"
 #include "agent/torch/operators.h"
 
 namespace agent {
@@ -27,7 +28,7 @@ struct Spent {
   std::uint64_t cpu_ns;
   std::uint64_t cupti_ns;  // of the threads that CUPTI started, in addition
   std::uint64_t records;
-  std::uint64_t operators;  // of PyTorch
+  std::uint64_t operators;  // of PyTorch, and its allocations
 };
 
 constinit Spent s_begin{};
@@ -37,7 +38,7 @@ Spent spent() {
   const Delivered total = delivered();
   const std::uint64_t own_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), cupti_threads_cpu_ns(), total.records,
-          operators_begun()};
+          operators_begun() + allocations_recorded()};
 }
 
 void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
@@ -62,14 +63,15 @@ void judge(const Spent& from, const Spent& to) {
   if (busy || fast) step_down(cpu_permille, rate);
 }
 
-// Operators are recorded by the threads that run them, so their CPU time is unknown and only their rate is limited.
+// Operators and allocations are recorded by the threads that run them, so their CPU time is unknown and only their rate is limited.
 void judge_operators(std::uint64_t begun, std::uint64_t elapsed_ns) {
   const std::uint64_t rate = begun * 1'000'000'000 / elapsed_ns;
   if (settings().guard_rate == 0 || rate <= settings().guard_rate || !torch_has_operators()) return;
+  const bool with_allocations = torch_has_allocations();
   reduce_torch();
   char text[160];
-  snprintf(text, sizeof(text), "PyTorch ran %llu operators/s: reduced to steps from now on",
-           static_cast<unsigned long long>(rate));
+  snprintf(text, sizeof(text), "PyTorch ran %llu operators%s/s: reduced to steps from now on",
+           static_cast<unsigned long long>(rate), with_allocations ? " and allocations" : "");
   const Guard guard;
   if (guard) write_notice(guard, trace::NoticeCode::reduced_to_steps, 0, text);
   say("%s (limit: TRACETOOL_GUARD_RATE)", text);

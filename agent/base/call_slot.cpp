@@ -18,6 +18,8 @@ constexpr unsigned kLazyCall = R_X86_64_JUMP_SLOT, kEagerCall = R_X86_64_GLOB_DA
 constexpr unsigned kLazyCall = R_AARCH64_JUMP_SLOT, kEagerCall = R_AARCH64_GLOB_DAT;
 #endif
 
+std::uintptr_t page_bytes() { return static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)); }
+
 // The tables of an object's dynamic section.
 struct DynamicTables {
   const ElfW(Sym) * symbols = nullptr;
@@ -66,11 +68,10 @@ bool CallSlot::points_into_caller() const noexcept {
 }
 
 bool CallSlot::set(const void* target) const noexcept {
-  const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(slot_) & ~(page_bytes - 1));
-  if (is_read_only_ && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  auto* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(slot_) & ~(page_bytes() - 1));
+  if (is_read_only_ && mprotect(page, page_bytes(), PROT_READ | PROT_WRITE) != 0) return false;
   __atomic_store_n(slot_, reinterpret_cast<std::uintptr_t>(target), __ATOMIC_RELEASE);
-  if (is_read_only_) mprotect(page, page_bytes, PROT_READ);
+  if (is_read_only_) mprotect(page, page_bytes(), PROT_READ);
   return true;
 }
 
@@ -85,7 +86,11 @@ bool find_call_slot(const char* path, const char* function, CallSlot& slot) noex
       const auto& segment = info.dlpi_phdr[i];
       const std::uintptr_t begin = info.dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
       if (segment.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
-      if (segment.p_type == PT_GNU_RELRO) protected_begin = begin, protected_end = end;
+      if (segment.p_type == PT_GNU_RELRO) {
+        // The loader protects whole pages only.
+        protected_begin = begin & ~(page_bytes() - 1);
+        protected_end = end & ~(page_bytes() - 1);
+      }
       if (segment.p_type != PT_LOAD) continue;
       slot.begin_ = begin < slot.begin_ ? begin : slot.begin_;
       slot.end_ = end > slot.end_ ? end : slot.end_;

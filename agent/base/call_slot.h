@@ -13,7 +13,8 @@ class CallSlot {
   }
   // Returns true if the target is code of the object itself: the loader resolves the function at the first call.
   bool points_into_caller() const noexcept;
-  // Sets the target. Returns false if the page of the entry cannot be made writable. The page is then as before.
+  // Sets the target. Returns false if the page of the entry cannot be made writable. The page stays as protected as it
+  // was.
   bool set(const void* target) const noexcept;
 
  private:
@@ -24,8 +25,8 @@ class CallSlot {
   bool is_read_only_ = false;           // the loader has protected the page (RELRO)
 };
 
-// Finds the entry of the loaded object with this path. Returns false if it has not exactly one for the function, or if
-// the entry points to no code. The object has to be relocated, and must stay loaded.
+// Finds the entry of the loaded object with this path. Returns false if it does not have exactly one for the function,
+// or if the entry points to no code. The object has to be relocated, and must stay loaded.
 bool find_call_slot(const char* path, const char* function, CallSlot& slot) noexcept;
 
 }  // namespace agent

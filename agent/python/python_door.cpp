@@ -81,12 +81,13 @@ void run_door() {
 void tell_unknown_python() {
   static constinit bool s_is_told = false;
   const auto version = reinterpret_cast<const char* (*)()>(symbol_in(handle_of(nullptr), "Py_GetVersion"));
-  if (s_is_told || version == nullptr || !has_python_stacks(settings().torch)) return;
+  if (s_is_told || version == nullptr || !(has_python_stacks(settings().torch) || has_allocations(settings().torch)))
+    return;
   s_is_told = true;
   const char* text = version();
   std::size_t length = std::strcspn(text, "(");
   while (length > 0 && text[length - 1] == ' ') --length;
-  say("operators have no stacks: this Python is %.*s; supported are CPython 3.9 to 3.14 with a GIL",
+  say("operators and allocations have no stacks: this Python is %.*s; supported are CPython 3.9 to 3.14 with a GIL",
       static_cast<int>(length), text);
 }
 

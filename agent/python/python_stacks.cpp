@@ -128,7 +128,7 @@ void check_python_stacks() noexcept {
   std::size_t compared = 0;
   if (!check_python_frames(s_python, compared)) {
     constexpr char kWhat[] = "the frame layout of this Python is not supported: stacks are not recorded";
-    return has_python_stacks(settings().torch) ? say(kWhat) : say_verbose(kWhat);
+    return has_python_stacks(settings().torch) || has_allocations(settings().torch) ? say(kWhat) : say_verbose(kWhat);
   }
   if (compared > 0) prepare_hang_stacks(s_python);
   s_is_checked.store(compared > 0, std::memory_order_release);

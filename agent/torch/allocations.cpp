@@ -1,6 +1,7 @@
 #include "agent/torch/allocations.h"
 
 #include <cuda.h>
+#include <dlfcn.h>
 
 #include <atomic>
 #include <cstdint>
@@ -47,6 +48,7 @@ constinit std::atomic<ReportFailure> s_report_failure{nullptr};
 constinit CurrentStream s_current_stream = nullptr;                     // null if not found
 constinit std::atomic<decltype(&cuMemGetInfo)> s_memory_info{nullptr};  // null if not found yet
 constinit std::atomic<bool> s_allocations_refused{false};
+constinit std::atomic<std::uint64_t> s_recorded{0};
 
 bool are_allocations_recorded() {
   return recording() == Recording::open && !s_allocations_refused.load(std::memory_order_relaxed) &&
@@ -60,15 +62,25 @@ void refuse_allocations(const Guard& guard) {
   write_notice(guard, trace::NoticeCode::torch_unknown, 0, kAllocationsUnfit);
 }
 
-// Stops recording if PyTorch passes values that the functions' parameters do not have.
-bool is_expected_report(const Guard& guard, TorchDevice device, std::size_t allocated, std::size_t reserved) {
+bool is_device(TorchDevice device) {
   constexpr std::int8_t kMostDevices = 64;
+  return device.type == kCuda && device.index >= 0 && device.index < kMostDevices;
+}
+
+// Returns false if a value is impossible. No further report is then recorded.
+bool is_expected_report(const Guard& guard, TorchDevice device, std::size_t allocated, std::size_t reserved) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 50;
-  if (device.type == kCuda && device.index >= 0 && device.index < kMostDevices && allocated < kMostBytes &&
-      reserved < kMostBytes)
-    return true;
+  if (is_device(device) && allocated < kMostBytes && reserved < kMostBytes) return true;
   refuse_allocations(guard);
   return false;
+}
+
+// Returns the current stream of this thread. Call it without a Guard, because PyTorch's function may throw: the agent has
+// no exception handling, so a Guard would never end.
+std::uint64_t current_stream(TorchDevice device) {
+  if (s_current_stream == nullptr || !is_device(device) || !is_recorded_process() || !are_allocations_recorded())
+    return AllocatorRecord::kUnknown;
+  return s_current_stream(device.index).id;
 }
 
 void write_allocation(const Guard& guard, AllocatorRecord& record, TorchDevice device) {
@@ -77,8 +89,7 @@ void write_allocation(const Guard& guard, AllocatorRecord& record, TorchDevice d
   record.device = device.index;
   record.tid = thread_id();
   record.stack_ref = trace::kNoRef;
-  record.stream = AllocatorRecord::kUnknown;
-  if (!is_release && s_current_stream != nullptr) record.stream = s_current_stream(device.index).id;
+  s_recorded.fetch_add(1, std::memory_order_relaxed);
   HostWriter writer(guard, AllocatorRecord::kKind, sizeof(record), is_release ? 0 : PythonStack::kMostBytes);
   if (!writer) return;
   if (!is_release) {
@@ -92,7 +103,8 @@ void write_allocation(const Guard& guard, AllocatorRecord& record, TorchDevice d
 }
 
 void on_usage(void* block, std::int64_t change, std::size_t allocated, std::size_t reserved, TorchDevice device) {
-  s_report_usage.load(std::memory_order_relaxed)(block, change, allocated, reserved, device);
+  s_report_usage.load(std::memory_order_acquire)(block, change, allocated, reserved, device);
+  const std::uint64_t stream = change > 0 ? current_stream(device) : AllocatorRecord::kUnknown;
   const Guard guard;
   if (!guard || !are_allocations_recorded() || !is_expected_report(guard, device, allocated, reserved) || change == 0)
     return;
@@ -102,6 +114,7 @@ void on_usage(void* block, std::int64_t change, std::size_t allocated, std::size
   record.bytes = change > 0 ? static_cast<std::uint64_t>(change) : -static_cast<std::uint64_t>(change);
   record.allocated_bytes = allocated;
   record.reserved_bytes = reserved;
+  record.stream = stream;
   write_allocation(guard, record, device);
 }
 
@@ -114,7 +127,8 @@ std::uint64_t free_bytes() {
 }
 
 void on_failure(std::int64_t requested, std::size_t allocated, std::size_t reserved, TorchDevice device) {
-  s_report_failure.load(std::memory_order_relaxed)(requested, allocated, reserved, device);
+  s_report_failure.load(std::memory_order_acquire)(requested, allocated, reserved, device);
+  const std::uint64_t stream = current_stream(device);
   const Guard guard;
   if (!guard || !are_allocations_recorded() || !is_expected_report(guard, device, allocated, reserved)) return;
   auto record = trace::make_record<AllocatorRecord>();
@@ -123,26 +137,46 @@ void on_failure(std::int64_t requested, std::size_t allocated, std::size_t reser
   record.bytes = static_cast<std::uint64_t>(requested);
   record.allocated_bytes = allocated;
   record.reserved_bytes = reserved;
+  record.stream = stream;
   write_allocation(guard, record, device);
 }
 
-// Finds the entry through which libc10_cuda calls a function, and sets the function that passed calls go to.
+// Finds the entry through which libc10_cuda calls a function. Sets `original` to the function that the agent passes calls
+// on to.
 template <typename Function>
 bool find_entry(void* library, const char* path, const char* name, CallSlot& slot, std::atomic<Function>& original) {
   Function function = nullptr;
-  if (!find_in(library, name, function) || !find_call_slot(path, name, slot)) return false;
+  // The loader searches the global scope first, where another tool may have its own function.
+  if (!find_in(RTLD_DEFAULT, name, function) && !find_in(library, name, function)) return false;
+  if (!find_call_slot(path, name, slot)) return false;
   // The entry points into the library itself until its first call, or to another tool's function if that replaced it.
   const bool is_unbound = slot.points_into_caller();
   original.store(is_unbound ? function : reinterpret_cast<Function>(const_cast<void*>(slot.target())),
-                 std::memory_order_relaxed);
+                 std::memory_order_release);
   return true;
 }
 
+constinit CallSlot s_usage_slot{}, s_failure_slot{};
+
 bool replace_entries(void* library, const char* path) {
-  CallSlot usage, failure;
-  return find_entry(library, path, kReportUsage, usage, s_report_usage) &&
-         find_entry(library, path, kReportFailure, failure, s_report_failure) &&
-         usage.set(reinterpret_cast<const void*>(on_usage)) && failure.set(reinterpret_cast<const void*>(on_failure));
+  return find_entry(library, path, kReportUsage, s_usage_slot, s_report_usage) &&
+         find_entry(library, path, kReportFailure, s_failure_slot, s_report_failure) &&
+         s_usage_slot.set(reinterpret_cast<const void*>(on_usage)) &&
+         s_failure_slot.set(reinterpret_cast<const void*>(on_failure));
+}
+
+// Replaces an entry again if the loader has overwritten it: it was resolving the first call when the agent replaced it. An
+// entry that another tool has replaced since then stays as it is.
+template <typename Function>
+void keep_entry(const CallSlot& slot, const std::atomic<Function>& original, Function mine) {
+  if (slot.target() == reinterpret_cast<const void*>(original.load(std::memory_order_relaxed)))
+    slot.set(reinterpret_cast<const void*>(mine));
+}
+
+void keep_entries() {
+  if (s_allocations_refused.load(std::memory_order_relaxed)) return;
+  keep_entry<ReportUsage>(s_usage_slot, s_report_usage, on_usage);
+  keep_entry<ReportFailure>(s_failure_slot, s_report_failure, on_failure);
 }
 
 // Returns false if libc10_cuda is not loaded.
@@ -166,10 +200,15 @@ void find_driver_function() {
 
 }  // namespace
 
+std::uint64_t allocations_recorded() noexcept { return s_recorded.load(std::memory_order_relaxed); }
+
 void watch_allocations() noexcept {
   static constinit bool s_is_found = false;
   if (!torch_has_allocations()) return;
-  if (s_is_found) return find_driver_function();
+  if (s_is_found) {
+    keep_entries();
+    return find_driver_function();
+  }
   const char* path = nullptr;
   void* library = nullptr;
   if (!find_c10_cuda(path, library)) return;

@@ -21,7 +21,7 @@ LAYOUTS = ("2.1", "2.5", "2.9", "2.15")
 STEPS = 12
 TYPES = {4: "long int", 6: "float", 15: "c10::BFloat16"}
 KNOWN_BY = 100  # operators and ranges
-NO_STACKS = "operators have no stacks"
+NO_STACKS = "operators and allocations have no stacks"
 LEARNT = 6  # operators with a sequence number, after which it is known where it lies
 
 
