@@ -75,21 +75,41 @@ bool is_expected_report(const Guard& guard, TorchDevice device, std::size_t allo
   return false;
 }
 
-// Returns the current stream of this thread. Call it without a Guard, because PyTorch's function may throw: the agent has
-// no exception handling, so a Guard would never end.
+// Returns the current stream of this thread. Call it without a Guard: PyTorch's function may throw, and the agent is
+// compiled without exceptions, so the Guard's destructor would not run.
 std::uint64_t current_stream(TorchDevice device) {
   if (s_current_stream == nullptr || !is_device(device) || !is_recorded_process() || !are_allocations_recorded())
     return AllocatorRecord::kUnknown;
   return s_current_stream(device.index).id;
 }
 
-void write_allocation(const Guard& guard, AllocatorRecord& record, TorchDevice device) {
-  const bool is_release = record.action == static_cast<std::uint8_t>(AllocatorAction::release);
-  record.device_type = static_cast<std::uint8_t>(device.type);
-  record.device = device.index;
-  record.tid = thread_id();
-  record.stack_ref = trace::kNoRef;
+// PyTorch itself has just asked the driver for the free memory, so the driver can be called here.
+std::uint64_t free_bytes() {
+  const auto memory_info = s_memory_info.load(std::memory_order_relaxed);
+  std::size_t available = 0, total = 0;
+  const bool is_known = memory_info != nullptr && memory_info(&available, &total) == CUDA_SUCCESS;
+  return is_known ? available : AllocatorRecord::kUnknown;
+}
+
+// `address` is ignored for a failure.
+void record_report(AllocatorAction action, std::uint64_t address, std::uint64_t bytes, std::size_t allocated,
+                   std::size_t reserved, TorchDevice device) {
+  const bool is_release = action == AllocatorAction::release;
+  const std::uint64_t stream = is_release ? AllocatorRecord::kUnknown : current_stream(device);
+  const Guard guard;
+  if (!guard || !are_allocations_recorded() || !is_expected_report(guard, device, allocated, reserved)) return;
   s_recorded.fetch_add(1, std::memory_order_relaxed);
+  auto record = trace::make_record<AllocatorRecord>();
+  record.action = static_cast<std::uint8_t>(action);
+  record.device_type = static_cast<std::uint8_t>(device.type);
+  record.tid = thread_id();
+  record.address = action == AllocatorAction::fail ? free_bytes() : address;
+  record.bytes = bytes;
+  record.allocated_bytes = allocated;
+  record.reserved_bytes = reserved;
+  record.stream = stream;
+  record.device = device.index;
+  record.stack_ref = trace::kNoRef;
   HostWriter writer(guard, AllocatorRecord::kKind, sizeof(record), is_release ? 0 : PythonStack::kMostBytes);
   if (!writer) return;
   if (!is_release) {
@@ -104,41 +124,15 @@ void write_allocation(const Guard& guard, AllocatorRecord& record, TorchDevice d
 
 void on_usage(void* block, std::int64_t change, std::size_t allocated, std::size_t reserved, TorchDevice device) {
   s_report_usage.load(std::memory_order_acquire)(block, change, allocated, reserved, device);
-  const std::uint64_t stream = change > 0 ? current_stream(device) : AllocatorRecord::kUnknown;
-  const Guard guard;
-  if (!guard || !are_allocations_recorded() || !is_expected_report(guard, device, allocated, reserved) || change == 0)
-    return;
-  auto record = trace::make_record<AllocatorRecord>();
-  record.action = static_cast<std::uint8_t>(change > 0 ? AllocatorAction::allocate : AllocatorAction::release);
-  record.address = reinterpret_cast<std::uintptr_t>(block);
-  record.bytes = change > 0 ? static_cast<std::uint64_t>(change) : -static_cast<std::uint64_t>(change);
-  record.allocated_bytes = allocated;
-  record.reserved_bytes = reserved;
-  record.stream = stream;
-  write_allocation(guard, record, device);
-}
-
-// PyTorch itself has just asked the driver for the free memory, so the driver can be called here.
-std::uint64_t free_bytes() {
-  const auto memory_info = s_memory_info.load(std::memory_order_relaxed);
-  std::size_t available = 0, total = 0;
-  const bool is_known = memory_info != nullptr && memory_info(&available, &total) == CUDA_SUCCESS;
-  return is_known ? available : AllocatorRecord::kUnknown;
+  if (change == 0) return;
+  const auto bytes = static_cast<std::uint64_t>(change);
+  record_report(change > 0 ? AllocatorAction::allocate : AllocatorAction::release,
+                reinterpret_cast<std::uintptr_t>(block), change > 0 ? bytes : -bytes, allocated, reserved, device);
 }
 
 void on_failure(std::int64_t requested, std::size_t allocated, std::size_t reserved, TorchDevice device) {
   s_report_failure.load(std::memory_order_acquire)(requested, allocated, reserved, device);
-  const std::uint64_t stream = current_stream(device);
-  const Guard guard;
-  if (!guard || !are_allocations_recorded() || !is_expected_report(guard, device, allocated, reserved)) return;
-  auto record = trace::make_record<AllocatorRecord>();
-  record.action = static_cast<std::uint8_t>(AllocatorAction::fail);
-  record.address = free_bytes();
-  record.bytes = static_cast<std::uint64_t>(requested);
-  record.allocated_bytes = allocated;
-  record.reserved_bytes = reserved;
-  record.stream = stream;
-  write_allocation(guard, record, device);
+  record_report(AllocatorAction::fail, 0, static_cast<std::uint64_t>(requested), allocated, reserved, device);
 }
 
 // Finds the entry through which libc10_cuda calls a function. Sets `original` to the function that the agent passes calls

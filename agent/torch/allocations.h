@@ -16,11 +16,10 @@
 namespace agent {
 
 // Replaces the entries, if libc10_cuda is loaded by now and the level includes allocations. Later calls check that
-// they are still replaced.
-// If anything differs from the description above, one line reports it and this source stays off. For one of our threads
+// they are still replaced. If anything differs from the description above, one line reports it and this source stays off. For one of our threads
 // at a time: it takes the loader's lock.
 void watch_allocations() noexcept;
-// Returns the number of allocations, releases and failures reported so far while they were recorded. For any thread.
+// Returns the number of allocations, releases and failures so far, including records that were lost. For any thread.
 std::uint64_t allocations_recorded() noexcept;
 
 }  // namespace agent

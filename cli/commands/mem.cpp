@@ -34,13 +34,6 @@ struct MemOptions {
   std::size_t limit = 20;
 };
 
-bool is_snapshot_name(std::string name) {
-  for (const std::string_view compression : {".gz", ".zst"}) {
-    if (name.ends_with(compression)) name.resize(name.size() - compression.size());
-  }
-  return name.ends_with(".pickle") || name.ends_with(".pkl");
-}
-
 // Returns the snapshots at a path: the file itself, those that a glob matches, or those below a directory, in natural
 // order. Returns an empty list if the path contains no snapshots and is to be read as a trace.
 std::vector<std::string> snapshots_of(const std::string& path) {

@@ -128,6 +128,14 @@ def check_all_devices(options, folder):
     check(tables(options, os.path.join(folder, "one.pickle"))["all_devices"] == [], "one device needs no sum")
 
 
+def check_growth_by_device(options, folder):
+    """The rows of a GPU are next to each other, largest growth first: --limit counts the rows of each GPU."""
+    path = os.path.join(folder, "growth.pickle")
+    write(path, made_snapshot(5, devices=3, steps=6, **{**kinds_of(5), "leak": 2}))
+    rows = [(row["device"], -row["growth_bytes_per_step"]) for row in tables(options, path, "--by", "stack")["growth"]]
+    check(rows == sorted(rows) and len({device for device, _ in rows}) == 3, f"growth of 3 GPUs: {len(rows)} rows in order", rows)
+
+
 def check_cut(options, folder):
     """A history that max_entries cut has a round number of entries."""
     path, snapshot = os.path.join(folder, "cut.pickle"), made_snapshot(3, steps=60)
@@ -331,7 +339,7 @@ def check_refusals(options, folder):
 def main():
     options = arguments("tracetool")
     with Folder() as folder:
-        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_cut, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_page, check_files, check_refusals):
+        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_growth_by_device, check_cut, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_page, check_files, check_refusals):
             test(options, str(folder))
     finish()
 

@@ -36,9 +36,9 @@ std::optional<Change> allocator_change(const AllocatorFacts& facts) {
   const auto bytes = known(AllocatorFacts::kBytes, facts.bytes);
   const bool has_block = facts.is_failure() || (facts.has & AllocatorFacts::kAddress) != 0;
   if (facts.device_type == 0 || !is_device(facts.device) || bytes.value_or(0) == 0 || !has_block) return {};
-  return Change{.what = facts.is_failure() ? Change::What::failure
-                        : *bytes > 0       ? Change::What::allocation
-                                           : Change::What::release,
+  return Change{.type = facts.is_failure() ? Change::Type::failure
+                        : *bytes > 0       ? Change::Type::allocation
+                                           : Change::Type::release,
                 .device = facts.device,
                 .address = facts.address,
                 .bytes = static_cast<std::uint64_t>(std::abs(*bytes)),
@@ -64,11 +64,19 @@ std::optional<Change> change_of(const Event& event, const Facts& facts) {
   const auto* driver = facts.get<MemoryFacts>();
   if (driver == nullptr || !driver->is_known() || !is_device_memory(driver->memory) || !is_device(driver->device))
     return {};
-  return Change{.what = driver->is_release() ? Change::What::release : Change::What::allocation,
+  return Change{.type = driver->is_release() ? Change::Type::release : Change::Type::allocation,
                 .is_of_driver = true,
                 .device = driver->device,
                 .address = driver->address,
                 .bytes = event.bytes};
+}
+
+OpenStacks::OpenStacks(const Catalog& trace) : trace_(trace), open_(trace.tracks.size()) {
+  const bool has_instants = trace.strings.find("[memory]") != 0;
+  for (const Process& process : trace.processes) {
+    const auto count = [&](Kind kind) { return process.counts[static_cast<std::size_t>(kind)]; };
+    has_allocations_.push_back(count(Kind::memory) > 0 || (has_instants && count(Kind::instant) > 0));
+  }
 }
 
 KindSet OpenStacks::kinds() {
@@ -76,8 +84,9 @@ KindSet OpenStacks::kinds() {
 }
 
 void OpenStacks::event(const Event& event) {
-  if (!is_slice(event) || !kinds().test(static_cast<std::size_t>(event.kind)) ||
-      trace_.tracks[event.track].kind != TrackKind::thread)
+  const Track& track = trace_.tracks[event.track];
+  if (!has_allocations_[track.process] || !is_slice(event) || !kinds().test(static_cast<std::size_t>(event.kind)) ||
+      track.kind != TrackKind::thread)
     return;
   add_open(open_at(event.track, event.start_ns),
            {slice_end(event, kLatest_ns), event.name, event.kind == Kind::python_function});

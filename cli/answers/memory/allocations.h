@@ -13,12 +13,12 @@ namespace cli::memory {
 
 // An allocation of device memory, an allocation that failed, or a release.
 struct Change {
-  enum class What : std::uint8_t { allocation, failure, release };
+  enum class Type : std::uint8_t { allocation, failure, release };
 
-  What what = What::allocation;
-  bool is_of_driver = false;  // else of PyTorch's allocator, which divides memory of the driver
+  Type type = Type::allocation;
+  bool is_of_driver = false;  // false: of PyTorch's allocator, which divides memory of the driver
   std::int64_t device = 0;
-  std::uint64_t address = 0;  // of a failure: 0
+  std::uint64_t address = 0;  // 0 for a failure
   std::uint64_t bytes = 0;    // allocated, requested or released
   std::uint64_t stream = 0;   // PyTorch's id of the stream; 0 is the default stream
   // Totals of PyTorch's allocator after it, and free memory of the device at a failure; empty if unknown
@@ -26,7 +26,7 @@ struct Change {
   StackId python{};  // Python stack of the call, in the catalogue of the trace; 0 if unknown
 };
 
-// Returns the change that an event contains; nullopt if it contains none:
+// Returns the change that an event contains, or nullopt. These events contain changes:
 // - in profiles: Kineto's "[memory]" and "[OutOfMemory]" instants
 // - in recordings: the same of PyTorch's allocator (TRACETOOL_TORCH=memory), and allocations and releases of the driver
 //   (TRACETOOL_EVENTS=default,memory)
@@ -37,10 +37,10 @@ std::optional<Change> change_of(const Event& event, const Facts& facts);
 // costs little.
 class OpenStacks {
  public:
-  explicit OpenStacks(const Catalog& trace) : trace_(trace), open_(trace.tracks.size()) {}
+  explicit OpenStacks(const Catalog& trace);
 
   static KindSet kinds();
-  // Adds the range if the event is one. Events and calls of stack_of() have to be in order of time.
+  // Adds the event if it is a range of a process with allocations. Events and calls of stack_of() have to be in order of time.
   void event(const Event& event);
   // Returns the stack of a change, interned in `names`; 0 if it is unknown. Use one catalogue per thread. The Python
   // stack of a record becomes the caller of the outermost range, because ranges have no Python frames.
@@ -60,6 +60,7 @@ class OpenStacks {
   StackId copied(StackId stack, Catalog& names) const;
 
   const Catalog& trace_;
+  std::vector<bool> has_allocations_;                                       // by ProcessId
   std::vector<std::vector<Open>> open_;                                     // by TrackId
   std::map<std::tuple<const Catalog*, StackId, StackId>, StackId> joined_;  // by ranges and Python stack
 };

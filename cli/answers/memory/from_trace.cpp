@@ -27,10 +27,10 @@ class TraceMemory::OfProcess {
       add(entry, event, device);
     };
     // Memory that the program requests from the driver is reserved memory as well.
-    if (change.what == Change::What::failure) {
+    if (change.type == Change::Type::failure) {
       entry.address = change.free_bytes ? static_cast<std::uint64_t>(*change.free_bytes) : snapshot::kUnknownBytes;
       add_as(Action::oom);
-    } else if (change.what == Change::What::allocation) {
+    } else if (change.type == Change::Type::allocation) {
       if (change.is_of_driver) add_as(Action::segment_alloc);
       add_as(Action::alloc);
       device.live[change.address] = {change.bytes, stack};
@@ -44,7 +44,7 @@ class TraceMemory::OfProcess {
 
   Catalog& catalog() { return snapshot_.catalog; }
 
-  // `knows_driver`: the trace contains all allocations and releases of the driver.
+  // `knows_driver` is true if the trace contains all allocations and releases of the driver.
   snapshot::Snapshot finish(bool knows_driver) {
     for (const auto& [number, driver] : driver_) {
       if (knows_driver && driver.outside_peak_bytes >= 0)
@@ -90,10 +90,10 @@ class TraceMemory::OfProcess {
     std::int64_t reserved_bytes = 0;
   };
 
-  // The allocator reports to the profiler after it has called the driver, so its totals can be compared then.
+  // Compares the totals when the allocator reports, because it has called the driver before that.
   void compare_with_driver(const Change& change) {
     if (change.is_of_driver) {
-      const bool is_release = change.what == Change::What::release;
+      const bool is_release = change.type == Change::Type::release;
       Driver& driver = driver_[change.device];
       driver.bytes += is_release ? -static_cast<std::int64_t>(change.bytes) : static_cast<std::int64_t>(change.bytes);
       return;
@@ -120,7 +120,7 @@ class TraceMemory::OfProcess {
         event, device);
   }
 
-  // Memory of the driver on a device. The recording lacks a part of it if the allocator reserves more.
+  // Memory of the driver on a device. If the allocator has reserved more, the recording lacks a part of it.
   struct Driver {
     std::int64_t bytes = 0;
     std::int64_t outside_peak_bytes = -1;  // not reserved by the allocator; -1 if unknown

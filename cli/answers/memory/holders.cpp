@@ -31,27 +31,21 @@ void StackSums::set(Which which) {
 }
 
 Holders::Holders(const Catalog& catalog, Windows host, Windows steps)
-    : catalog_(catalog), host_(std::move(host)), steps_(std::move(steps)), stacks_(catalog) {
-  const bool has_instants = catalog.strings.find("[memory]") != 0;
-  for (const Process& process : catalog.processes) {
-    const auto count = [&](Kind kind) { return process.counts[static_cast<std::size_t>(kind)]; };
-    has_memory_.push_back(count(Kind::memory) > 0 || (has_instants && count(Kind::instant) > 0));
-  }
-}
+    : catalog_(catalog), host_(std::move(host)), steps_(std::move(steps)), stacks_(catalog) {}
 
 KindSet Holders::kinds() { return kinds_of({Kind::memory, Kind::instant}) | OpenStacks::kinds(); }
 
 void Holders::event(const Event& event, const Facts& facts) {
   const ProcessId process = catalog_.tracks[event.track].process;
-  if (!has_memory_[process]) return;
   stacks_.event(event);
   const auto change = change_of(event, facts);
-  if (!change || change->what == Change::What::failure) return;
-  const bool is_allocation = change->what == Change::What::allocation;
+  if (!change || change->type == Change::Type::failure) return;
+  const bool is_allocation = change->type == Change::Type::allocation;
   Device& device = devices_[{process, change->device, change->is_of_driver}];
   hold(process, device, event.start_ns);
   const auto found = device.live.find(change->address);
-  if (found != device.live.end()) {  // a release, or an allocation whose release is missing
+  // An allocation at the address of a block in use shows that the release of that block is missing in the trace.
+  if (found != device.live.end()) {
     device.sums.remove(found->second.stack, found->second.bytes);
     device.live.erase(found);
   }

@@ -1,6 +1,6 @@
-// Finds the code that holds most memory at the peak of a device, and the code whose memory grows most from step to step,
-// in one pass over the events of a trace. Unlike a replay, this needs no history: its memory grows with the number of
-// blocks in use and of different stacks.
+// Finds the line of code that allocated most of the memory in use at the peak of a device, and the line with the largest
+// growth from step to step. It needs one pass over the events of a trace. Unlike a replay, it keeps no history: it uses
+// memory for the blocks in use and for different stacks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace cli::memory {
 
-// Requested bytes in use by StackId, and marks: earlier states of these sums. Setting a mark again only copies the sums
-// that changed since.
+// Bytes in use by StackId, and two marks, which are copies of these sums at an earlier moment. Setting a mark again copies
+// only the sums that have changed.
 class StackSums {
  public:
   struct Mark {
@@ -39,10 +39,10 @@ class StackSums {
 
 class Holders {
  public:
-  // The code that holds most memory, or whose memory grows most. Only named code counts.
+  // A line of code and the memory that it allocated. Allocations without a known line are not considered.
   struct Holder {
     std::string line;             // as in `tracetool mem --by line`
-    std::uint64_t bytes = 0;      // memory that it allocated and that is in use; in growth(): growth per step
+    std::uint64_t bytes = 0;      // in use at the peak, or growth per step
     std::int64_t peak_bytes = 0;  // all memory in use at the peak of the device
   };
 
@@ -52,10 +52,10 @@ class Holders {
 
   static KindSet kinds();
   void event(const Event& event, const Facts& facts);
-  // Frees the data that only later events of the process would need.
+  // Frees the data of a process that is not needed after its last event.
   void end_of(ProcessId process);
 
-  // Call these after the last event. They return nullopt if no named code was found.
+  // Call these after the last event. They return nullopt if no line is known.
   std::optional<Holder> at_peak(ProcessId process, std::int64_t device);
   // Compares the ends of the first and the last step.
   std::optional<Holder> growth(ProcessId process, std::int64_t device);
@@ -72,8 +72,8 @@ class Holders {
     std::int64_t since_ns = 0;
     bool is_known = false;                       // level is set
     std::int64_t peak_bytes = -1;                // -1 if no level was in the windows
-    std::optional<std::size_t> first_step = {};  // index of the first step whose end is known
-    std::size_t last_step = 0;                   // index of the newest
+    std::optional<std::size_t> first_step = {};  // index of the first step that has ended
+    std::size_t last_step = 0;                   // index of the last step that has ended
     std::vector<std::uint64_t> first_bytes;      // by StackId, at the end of the first step
   };
   // Process, device, and true for memory of the driver. PyTorch's allocator divides memory of the driver.
@@ -85,7 +85,6 @@ class Holders {
 
   const Catalog& catalog_;
   const Windows host_, steps_;
-  std::vector<bool> has_memory_;  // by ProcessId; false if the trace contains no allocations of the process
   OpenStacks stacks_;
   Catalog names_;
   std::map<Key, Device> devices_;

@@ -115,7 +115,8 @@ ResultTable device_table(const std::vector<Input>& inputs) {
   ResultTable table;
   table.name = "devices";
   table.columns = with_device(
-      {{"peak_bytes", Unit::bytes, "Peak memory in use, as requested by the program"},
+      {{"peak_bytes", Unit::bytes,
+        "Peak memory in use; in snapshots as the program requested it, else with the allocator's rounding"},
        {"peak_at_ns", Unit::ns, "Time of the peak, since the start of the history; empty in files without times"},
        {"before_history_pct", Unit::percent, "Share of the peak that was allocated before the history begins"},
        {"start_bytes", Unit::bytes, "Memory in use at the start of the history"},
@@ -304,7 +305,7 @@ ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& 
   for (const Input& input : inputs) {
     for (const DeviceMemory& memory : input.devices) {
       const auto blocks = blocks_at(input, memory, moment);
-      if (!blocks) continue;  // a note of the table in_use
+      if (!blocks) continue;  // the table in_use has a note about it
       const auto total = static_cast<std::int64_t>(total_of(*blocks));
       const std::vector<ModuleActivations> modules = checkpointing(input.snapshot, memory.device, *blocks);
       if (modules.empty() || modules.front().freed_bytes == 0) continue;
@@ -356,6 +357,63 @@ ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Inp
   return table;
 }
 
+namespace {
+
+// Returns the bytes in use by group at the end of each step.
+std::map<std::string, std::vector<std::int64_t>> levels_at(const std::vector<std::size_t>& ends, const Input& input,
+                                                           const DeviceMemory& memory, Parts& parts, GroupBy by) {
+  std::map<std::string, std::uint64_t> now;
+  std::map<std::string, std::vector<std::int64_t>> levels;
+  Subjects subjects(input.snapshot.catalog, by);
+  std::size_t step = 0;
+  const auto end_steps_before = [&](std::size_t state) {
+    for (; step < ends.size() && ends[step] < state; ++step) {
+      for (const auto& [name, bytes] : now) {
+        levels[name].resize(ends.size());
+        levels[name][step] = static_cast<std::int64_t>(bytes);
+      }
+    }
+  };
+  // By StackId: the sum in `now` of the stack's group. Null if the group does not follow from the stack alone.
+  std::vector<std::uint64_t*> of_stack(input.snapshot.catalog.stacks.size());
+  const bool by_stack = by != GroupBy::category && by != GroupBy::phase;
+  const auto changed = [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
+    end_steps_before(state);
+    std::uint64_t* bytes = of_stack[block.stack];
+    if (bytes == nullptr) bytes = &now[subject_of(block, subjects, &parts, by)];
+    if (by_stack && block.stack != 0) of_stack[block.stack] = bytes;
+    *bytes += is_added ? block.bytes : 0 - block.bytes;
+  };
+  walk_blocks(input.snapshot, memory.device, changed, by == GroupBy::category);
+  end_steps_before(LiveBlock::kNever);
+  return levels;
+}
+
+constexpr std::size_t kGrowthPerStep = 4;  // the column growth_bytes_per_step
+
+void add_growth(const Input& input, const DeviceMemory& memory, GroupBy by, std::vector<std::vector<Cell>>& rows) {
+  Parts parts(input.snapshot, memory.device);
+  const std::vector<std::size_t> ends = parts.step_ends();
+  if (ends.size() < kFewestSteps) return;
+  const std::size_t first_row = rows.size();
+  for (const auto& [name, level] : levels_at(ends, input, memory, parts, by)) {
+    std::vector<std::int64_t> steps;
+    for (std::size_t i = 1; i < level.size(); ++i) steps.push_back(level[i] - level[i - 1]);
+    const auto grew = std::count_if(steps.begin(), steps.end(), [](std::int64_t bytes) { return bytes > 0; });
+    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+    std::nth_element(steps.begin(), middle, steps.end());
+    if (*middle <= 0 || level.back() <= level.front()) continue;
+    std::vector<Cell> row = device_cells(input, memory);
+    append(row, Cell(name), Cell(*middle), Cell(level.back() - level.front()), Cell(std::int64_t{grew}),
+           bytes_cell(steps.size()));
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin() + static_cast<std::ptrdiff_t>(first_row), rows.end(),
+                   [](const auto& a, const auto& b) { return a[kGrowthPerStep] > b[kGrowthPerStep]; });
+}
+
+}  // namespace
+
 ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
   ResultTable table;
   table.name = "growth";
@@ -366,48 +424,8 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
        {"grew_in_steps", Unit::count, "Number of steps in which the group grew"},
        {"steps", Unit::count, "Number of steps after the first"}});
   for (const Input& input : inputs) {
-    for (const DeviceMemory& memory : input.devices) {
-      Parts parts(input.snapshot, memory.device);
-      const std::vector<std::size_t> ends = parts.step_ends();
-      if (ends.size() < kFewestSteps) continue;
-      std::map<std::string, std::uint64_t> now;
-      std::map<std::string, std::vector<std::int64_t>> levels;  // at the end of each step
-      Subjects subjects(input.snapshot.catalog, by);
-      std::size_t step = 0;
-      const auto end_steps_before = [&](std::size_t state) {
-        for (; step < ends.size() && ends[step] < state; ++step) {
-          for (const auto& [name, bytes] : now) {
-            levels[name].resize(ends.size());
-            levels[name][step] = static_cast<std::int64_t>(bytes);
-          }
-        }
-      };
-      std::vector<std::uint64_t*> of_stack(input.snapshot.catalog.stacks.size());  // in `now`, if the stack decides
-      const bool by_stack = by != GroupBy::category && by != GroupBy::phase;
-      const auto changed = [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
-        end_steps_before(state);
-        std::uint64_t* bytes = of_stack[block.stack];
-        if (bytes == nullptr) bytes = &now[subject_of(block, subjects, &parts, by)];
-        if (by_stack && block.stack != 0) of_stack[block.stack] = bytes;
-        *bytes += is_added ? block.bytes : 0 - block.bytes;
-      };
-      walk_blocks(input.snapshot, memory.device, changed, by == GroupBy::category);
-      end_steps_before(LiveBlock::kNever);
-      for (const auto& [name, level] : levels) {
-        std::vector<std::int64_t> steps;
-        for (std::size_t i = 1; i < level.size(); ++i) steps.push_back(level[i] - level[i - 1]);
-        const auto grew = std::count_if(steps.begin(), steps.end(), [](std::int64_t bytes) { return bytes > 0; });
-        const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-        std::nth_element(steps.begin(), middle, steps.end());
-        if (*middle <= 0 || level.back() <= level.front()) continue;
-        std::vector<Cell> row = device_cells(input, memory);
-        append(row, Cell(name), Cell(*middle), Cell(level.back() - level.front()), Cell(std::int64_t{grew}),
-               bytes_cell(steps.size()));
-        table.rows.push_back(std::move(row));
-      }
-    }
+    for (const DeviceMemory& memory : input.devices) add_growth(input, memory, by, table.rows);
   }
-  std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) { return a[4] > b[4]; });
   return table;
 }
 

@@ -48,7 +48,7 @@ ResultTable checkpointing_table(const std::vector<Input>& inputs, const Moment& 
 // Compares the memory in use at a moment in two sets of snapshots. Groups are summed over all files and devices.
 ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Input>& baseline, const Moment& moment,
                          GroupBy by);
-// Returns the groups that grew from step to step. Histories with fewer than 3 steps have no rows.
+// Returns the groups that grew from step to step, largest growth of a device first. Histories with fewer than 3 steps have no rows.
 ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by);
 // Returns one row per allocation that failed.
 ResultTable failure_table(const std::vector<Input>& inputs);

@@ -6,7 +6,7 @@ namespace cli::memory {
 
 std::vector<PhasePeak> phase_peaks(const snapshot::Snapshot& snapshot, std::int64_t device) {
   const std::vector<Parts::Span> spans = Parts(snapshot, device).spans();
-  // If only one part is recognized, its end is unknown.
+  // If only one part is recognized, its end is unknown. Then there are two spans, because the first is unknown.
   if (spans.size() < 3) return {};
   std::array<PhasePeak, 5> peaks{};  // by Part
   for (const Parts::Span& span : spans) ++peaks[static_cast<std::size_t>(span.part)].occurrences;

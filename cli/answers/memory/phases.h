@@ -1,4 +1,4 @@
-// The most memory in use in each part of the training steps.
+// The peak memory in use in each part of the training steps.
 #pragma once
 #include <cstddef>
 #include <cstdint>

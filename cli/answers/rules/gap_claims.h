@@ -289,7 +289,7 @@ class GapClaims {
         optimizers_(context) {}
   static ObserverNeeds needs() { return {.kinds = HostActivity::kinds(), .any_time = true, .gaps = true}; }
 
-  // Returns the calls whose purpose the event shows (late_allocations.h).
+  // Processes an event. Returns the result of LateAllocations::event().
   std::optional<AllocationCalls> event(const Event& event, const Facts& facts) {
     activity_.event(event);
     optimizers_.event(event);

@@ -5,8 +5,8 @@
 //   retry         An allocation failed. The allocator releases its cache and allocates again, on one thread and in one
 //                 operator.
 //   emptied_cache The program called torch.cuda.empty_cache(), which allocates nothing.
-// Later operators allocate the memory again, which would still be in the cache. So as many of their allocations as there
-// were releases have the same purpose.
+// Later operators allocate the released memory again. So after N releases, the next N allocations in operators have the
+// same purpose.
 #pragma once
 #include <deque>
 #include <map>
@@ -39,7 +39,7 @@ class LateAllocations {
   struct Call {
     TrackId thread = 0;
     std::int64_t start_ns = 0, end_ns = 0;
-    AllocationPurpose purpose = AllocationPurpose::other;  // of a call whose purpose is still open: the likely one
+    AllocationPurpose purpose = AllocationPurpose::other;  // the likely purpose, until later events show it
   };
 
   explicit LateAllocations(const AnalysisContext& context)
@@ -48,8 +48,8 @@ class LateAllocations {
         launches_(context.catalog.strings),
         threads_(context.catalog.tracks.size()) {}
 
-  // Handles operators and CUDA calls; ignores other events. Returns the calls of this thread whose purpose the event
-  // shows; empty if there are none.
+  // Processes an operator or a CUDA call; other events have no effect. If the event shows why earlier calls of its thread
+  // were made, returns these calls.
   std::optional<AllocationCalls> event(const Event& event, const Facts& facts) {
     if (!is_slice(event)) return {};
     if (event.kind == Kind::cpu_op) {
@@ -61,7 +61,7 @@ class LateAllocations {
     if (use == Use::none || event.duration_ns <= 0) return {};
     Thread& thread = thread_of(event.track);
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
-    // A driver call inside a runtime call is the same call
+    // A driver call inside a runtime call is the same call.
     if (use != Use::launch && event.start_ns < thread.end_ns) return {};
     if (use == Use::launch || !is_late(event)) {
       thread.follows_failure = false;
@@ -72,7 +72,7 @@ class LateAllocations {
     return use == Use::release ? release(event, thread) : allocation(event, may_have_failed(event, facts), thread);
   }
 
-  // Calls on_calls(calls) for the calls of a process whose purpose is still open after its last event.
+  // Calls on_calls(calls) for the remaining calls of a process. Call it after the last event of the process.
   template <typename OnCalls>
   void settle_rest(ProcessId process, OnCalls&& on_calls) {
     const auto found = processes_.find(process);
@@ -81,7 +81,7 @@ class LateAllocations {
       if (threads_[track].open.count() > 0) on_calls(settle(threads_[track]));
     }
   }
-  // Do not query the process afterwards.
+  // Frees the data of a process. The process must not be queried afterwards.
   void end_of(ProcessId process) { processes_.erase(process); }
 
   // Calls on_call for each such call that overlaps [from_ns, to_ns), by start. Calls of different threads may overlap.
@@ -114,14 +114,14 @@ class LateAllocations {
   struct Process {
     std::deque<Call> calls;                                     // calls that may overlap later idle time
     std::vector<TrackId> threads;                               // threads with such calls
-    AllocationPurpose released_for = AllocationPurpose::other;  // of the newest release of the cache
-    std::int64_t to_allocate_again = 0;                         // blocks that it released and that are not back
+    AllocationPurpose released_for = AllocationPurpose::other;  // purpose of the newest release of the cache
+    std::int64_t to_allocate_again = 0;                         // released blocks that were not allocated again
   };
   struct Thread {
-    std::int64_t end_ns = kEarliest_ns;                  // of the newest call
+    std::int64_t end_ns = kEarliest_ns;                  // end of the newest call
     std::int64_t operators_end_ns = kEarliest_ns;        // latest end of all operators so far
-    std::int64_t later_operators_end_ns = kEarliest_ns;  // and of those that began after the first open release
-    AllocationCalls open;                                // calls whose purpose is not known yet
+    std::int64_t later_operators_end_ns = kEarliest_ns;  // latest end of operators after the first open release
+    AllocationCalls open;                                // calls with an unknown purpose so far
     bool begins_with_failure = false;  // the open calls begin with an allocation that may have failed, or follow one
     bool follows_failure = false;      // the newest call was an allocation that may have failed
     bool is_listed = false;            // in Process::threads

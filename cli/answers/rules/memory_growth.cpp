@@ -1,5 +1,5 @@
-// memory-growth: the memory in use at the end of a step grows from step to step. Names the code whose memory grows
-// most.
+// memory-growth: the memory in use at the end of a step grows from step to step. The finding names the line of code with
+// the largest growth.
 #include "cli/answers/rules/memory_rule.h"
 
 namespace cli::rules {

@@ -1,4 +1,5 @@
-// memory-peak: nearly all memory of a GPU is in use at the peak. Names the code that allocated most of it.
+// memory-peak: nearly all memory of a GPU is in use at the peak. The finding names the line of code that allocated most of
+// it.
 #include "cli/answers/rules/memory_rule.h"
 
 namespace cli::rules {

@@ -60,12 +60,12 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
-// Returns true if a directory contains memory snapshots of PyTorch, which are no traces.
+// Returns true if a directory contains memory snapshots of PyTorch.
 bool has_snapshots(const std::string& directory) {
   std::error_code error;
   fs::recursive_directory_iterator at(directory, error), end;
   for (; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == ".pickle") return true;
+    if (is_snapshot_name(at->path().native())) return true;
   }
   return false;
 }
@@ -119,6 +119,13 @@ bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   return a.empty() != b.empty() ? a.empty() : whole_a < whole_b;
+}
+
+bool is_snapshot_name(std::string_view name) {
+  for (const std::string_view compression : {".gz", ".zst"}) {
+    if (name.ends_with(compression)) name.remove_suffix(compression.size());
+  }
+  return name.ends_with(".pickle") || name.ends_with(".pkl");
 }
 
 bool is_trace_name(std::string_view name) {

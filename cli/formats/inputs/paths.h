@@ -30,6 +30,8 @@ bool natural_less(std::string_view a, std::string_view b);
 
 // Returns true for names of trace files: *.ring, *.ttrace, *.json, *.json.gz, *.json.zst; false for hidden files.
 bool is_trace_name(std::string_view name);
+// Returns true for names of memory snapshots of PyTorch: *.pickle, *.pkl, also with .gz or .zst.
+bool is_snapshot_name(std::string_view name);
 
 // Returns the file to read for `path`: X.ring for X.spool, which cannot be read without it; otherwise `path`. Throws
 // Error (cannot_open) if a spool has no ring.

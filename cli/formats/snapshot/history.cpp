@@ -21,7 +21,8 @@ static_assert(static_cast<unsigned>(Action::other) < 1 << kActionBits);
 
 }  // namespace
 
-// Stores the members that differ from those of the previous entry in the chunk: addresses and times as differences.
+// Stores only the members that have changed since the previous entry of the chunk. Addresses and times are stored as
+// differences.
 void History::add(const Entry& entry) {
   if (size_ % kChunk == 0) {
     if (!chunks_.empty()) chunks_.back().shrink_to_fit();

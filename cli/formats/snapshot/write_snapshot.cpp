@@ -148,7 +148,7 @@ class SnapshotWriter {
  private:
   static constexpr std::size_t kMostItems = 1000;  // that are appended to a list at once
 
-  // A segment of its own for each block, and one for the rest of the reserved memory.
+  // Writes a segment for each block, and one for the rest of the reserved memory.
   void write_amounts(const Segment& amounts, const Block* blocks) {
     std::uint64_t rest = amounts.bytes;
     for (std::size_t i = 0; i < amounts.blocks; ++i) {

@@ -70,17 +70,9 @@ void write_gpu(Html& page, memory::Input& input, const memory::DeviceMemory& dev
 class MemoryObserver : public TablesObserver {
  public:
   MemoryObserver(const AnalysisContext& context, const std::string& inputs, std::string& markup)
-      : context_(context), command_("tracetool mem " + inputs), markup_(markup), memory_(context.catalog) {
-    for (const Process& process : context.catalog.processes) {
-      const auto count = [&](Kind kind) { return process.counts[static_cast<std::size_t>(kind)]; };
-      has_memory_.push_back(count(Kind::memory) + count(Kind::instant) > 0);
-    }
-  }
+      : context_(context), command_("tracetool mem " + inputs), markup_(markup), memory_(context.catalog) {}
 
-  // Ranges are needed only for the stacks of allocations.
-  void event(const Event& event, const Facts& facts) override {
-    if (has_memory_[context_.catalog.tracks[event.track].process]) memory_.event(event, facts);
-  }
+  void event(const Event& event, const Facts& facts) override { memory_.event(event, facts); }
   void finish(const std::vector<ResultTable>&) override {
     Html page;
     std::vector<memory::Input> inputs = replayed_memory(context_, memory_.finish());
@@ -101,7 +93,6 @@ class MemoryObserver : public TablesObserver {
   std::string command_;
   std::string& markup_;
   memory::TraceMemory memory_;
-  std::vector<bool> has_memory_;  // by ProcessId; false if the trace contains no allocations of the process
 };
 
 }  // namespace

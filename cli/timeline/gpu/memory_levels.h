@@ -12,7 +12,7 @@
 
 namespace cli {
 
-// allocated, reserved: of PyTorch's allocator, which divides the memory that the driver allocates
+// `allocated` and `reserved` are levels of PyTorch's allocator, which divides the memory that the driver allocates.
 enum class MemoryLevel : std::uint8_t { allocated, reserved, driver };
 
 // Returns false if a recording may lack allocations or releases of the driver.
