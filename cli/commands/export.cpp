@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/answers/memory/category_changes.h"
 #include "cli/base/files.h"
 #include "cli/base/output_file.h"
 #include "cli/commands/commands.h"
@@ -76,6 +77,17 @@ JoinedCollectives join_chosen(OrderedTrace& trace, const Wanted& chosen) {
   return join.take(chosen);
 }
 
+// Returns nullopt if the trace has no allocations of PyTorch's allocator.
+std::optional<memory::CategoryChanges> memory_by_category(OrderedTrace& trace, const Selector& selector) {
+  if (trace.catalog().strings.find("[memory]") == 0) return std::nullopt;
+  memory::TraceMemory memory(trace.catalog());
+  Wanted wanted;
+  wanted.processes = selector.wanted().processes;
+  wanted.kinds = memory::TraceMemory::kinds();
+  trace.walk(memory, wanted);
+  return memory::category_changes(memory);
+}
+
 ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, const ExportOptions& options,
                    const ExportTarget& target) {
   const Selection selection = selection_of(*options.selection);
@@ -99,6 +111,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
     collectives = found.walked ? join->take(chosen) : join_chosen(trace, chosen);
   }
   join.reset();
+  const auto categories = options.no_computed ? std::nullopt : memory_by_category(trace, selector);
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
   const bool all = std::ranges::find(told, false) == told.end();
   const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);
@@ -115,6 +128,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   job.gzip = options.gzip;
   job.computed = !options.no_computed;
   if (!collectives.collectives.empty()) job.collectives = &collectives;
+  if (categories) job.categories = &*categories;
   job.origin_ns = facts.first_ns;
   job.check_output = [&inputs](const std::string& path) { refuse_input_as_output(inputs, path); };
   ExportReport report = write(job, target);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "cli/answers/memory/from_trace.h"
@@ -175,19 +176,19 @@ void write_timeline(const std::vector<memory::Input>& inputs, const std::string&
   const auto write_each = [&](const auto& write) {
     bool is_first = true;
     text.raw("[");
-    memory::walk_timeline(only->snapshot, device->device,
-                          [&](std::size_t, std::int64_t time_us, const memory::BytesByCategory& bytes) {
-                            text.raw(is_first ? "" : ", ");
-                            is_first = false;
-                            write(time_us, bytes);
-                            if (text.full()) text.flush();
-                          });
+    memory::walk_categories(only->snapshot, device->device,
+                            [&](std::size_t, std::int64_t time_us, std::span<const std::uint64_t> bytes) {
+                              text.raw(is_first ? "" : ", ");
+                              is_first = false;
+                              write(time_us, bytes);
+                              if (text.full()) text.flush();
+                            });
     text.raw("]");
   };
   text.raw("[");
-  write_each([&](std::int64_t time_us, const memory::BytesByCategory&) { text.number(time_us); });
+  write_each([&](std::int64_t time_us, std::span<const std::uint64_t>) { text.number(time_us); });
   text.raw(", ");
-  write_each([&](std::int64_t, const memory::BytesByCategory& bytes) {
+  write_each([&](std::int64_t, std::span<const std::uint64_t> bytes) {
     text.raw("[0");
     for (const Category category : kOrder) {
       text.raw(", ");
@@ -243,7 +244,7 @@ void run_mem(const MemOptions& options) {
     const std::string compared = options.baseline.empty() ? "" : " --diff " + shell_word(options.baseline);
     const std::string command = fmt::format("tracetool mem{} --by {} --at {}{}", inputs_text(*options.inputs),
                                             options.by, options.at, compared);
-    const std::string page = report::memory_page_html(inputs, tables, command);
+    const std::string page = report::memory_page_html(inputs, tables, by, command);
     write_output(options.html, page);
     print_line("{}: {} bytes", options.html == "-" ? "stdout" : options.html, page.size());
     if (options.html != "-") print_line("next: open {} in a browser", shell_word(options.html));

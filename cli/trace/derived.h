@@ -26,6 +26,13 @@ enum class DerivedTrack : std::uint8_t {
   allocated,
   reserved,
   driver_memory,
+  // Memory by category, in the order of memory::Category
+  unknown_memory,
+  parameters,
+  gradients,
+  optimizer_state,
+  activations,
+  temporary_memory,
   collectives,
   count_
 };
@@ -50,6 +57,12 @@ inline constexpr std::array<DerivedTrackInfo, static_cast<std::size_t>(DerivedTr
     {"memory allocated", true, "bytes"},
     {"memory reserved", true, "bytes"},
     {"memory allocated by the driver", true, "bytes"},
+    {"memory of unknown category", true, "bytes"},
+    {"memory of parameters", true, "bytes"},
+    {"memory of gradients", true, "bytes"},
+    {"memory of optimizer state", true, "bytes"},
+    {"memory of activations", true, "bytes"},
+    {"temporary memory", true, "bytes"},
     {"collectives", false, ""},
 }};
 

@@ -13,7 +13,7 @@ import pickletools
 import random
 
 import slow_snapshot
-from harness import Folder, arguments, check, finish, run
+from harness import Folder, arguments, check, finish, first, run
 from slow_snapshot import Replay, made_snapshot, write
 
 def tables(options, *words):
@@ -234,19 +234,21 @@ def check_pickle(options, folder):
               f"seed {seed}: --pickle: the segments are those of the source")
 
 
+def memory_event(ts, address, size, allocated, reserved=1 << 22):
+    return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts,
+            "args": {"Device Type": 1, "Device Id": 0, "Addr": address, "Bytes": size, "Total Allocated": allocated, "Total Reserved": reserved}}
+
+
+def range_event(category, name, ts, duration):
+    return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": duration, "args": {}}
+
+
 def check_pickle_of_profile(options, folder):
     """A profile has no segments. PyTorch's own programs expect that the blocks of a segment fill it."""
-    def memory(ts, address, size, allocated, reserved):
-        return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts,
-                "args": {"Device Type": 1, "Device Id": 0, "Addr": address, "Bytes": size, "Total Allocated": allocated, "Total Reserved": reserved}}
-
-    def span(category, name, ts, duration):
-        return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": duration, "args": {}}
-
     base = 0x7f0000000000
-    events = [span("python_function", "train.py(12): step", 1, 90), span("cpu_op", "aten::m\u00fc\"m", 10, 20), memory(15, base, 512, 5512, 1 << 21),
-              memory(16, base + 512, 1 << 20, 5512 + (1 << 20), 1 << 22), span("cpu_op", "aten::add", 40, 20),
-              memory(45, base, -512, 5000 + (1 << 20), 1 << 22), memory(50, base, 300, 5300 + (1 << 20), 1 << 22)]
+    events = [range_event("python_function", "train.py(12): step", 1, 90), range_event("cpu_op", "aten::m\u00fc\"m", 10, 20), memory_event(15, base, 512, 5512, 1 << 21),
+              memory_event(16, base + 512, 1 << 20, 5512 + (1 << 20), 1 << 22), range_event("cpu_op", "aten::add", 40, 20),
+              memory_event(45, base, -512, 5000 + (1 << 20), 1 << 22), memory_event(50, base, 300, 5300 + (1 << 20), 1 << 22)]
     path = os.path.join(folder, "profile.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"traceEvents": events}, file)
@@ -263,13 +265,49 @@ def check_pickle_of_profile(options, folder):
     check(done.returncode == 1 and "2 processes" in done.stderr, "--pickle of several processes is refused", done.stderr)
 
 
+def check_counters(options, folder):
+    """The counters of memory by category add up to those of the allocator."""
+    events = []
+    total, address = 7000, 0
+    for step in range(4):
+        at, kept = 100 * step, []
+        for function, start in (("model.py(9): forward", 0), ("model.py(20): backward", 40), ("torch/optim/adam.py(3): step", 80)):
+            events.append(range_event("python_function", function, at + start, 19))
+            for i in range(3):
+                address, size = address + 4096, 512 * (1 + i + step)
+                total += size
+                events.append(memory_event(at + start + 2 * i + 1, address, size, total))
+                kept.append((address, size))
+            if start == 40:
+                for i, (old, size) in enumerate(kept[:4]):
+                    total -= size
+                    events.append(memory_event(at + start + 8 + 2 * i, old, -size, total))
+    path, output = os.path.join(folder, "counters.json"), os.path.join(folder, "counters-chrome.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "baseTimeNanoseconds": 1700000000000000000, "traceEvents": events}, file)
+    done = run([options.tracetool, "export", path, "--chrome", "-o", output])
+    check(done.returncode == 0, "export with memory", done.stderr)
+    now, sums, names = {}, {}, set()
+    with open(output, encoding="utf-8") as file:
+        counters = sorted((e for e in json.load(file)["traceEvents"] if e["ph"] == "C"), key=lambda event: event["ts"])
+    for event in counters:
+        name, value = event["name"], event["args"].get("bytes")
+        if "memory" in name and not name.startswith("memory reserved"):
+            now[name] = value
+            total = sum(bytes for each, bytes in now.items() if not each.startswith("memory allocated"))
+            sums[event["ts"]] = total, next((bytes for each, bytes in now.items() if each.startswith("memory allocated")), None)
+            names.add(name)
+    check(len(names) >= 5 and any("activations" in name for name in names), "the counters have categories", names)
+    check(len(sums) > 30 and all(parts == whole for parts, whole in sums.values()), "the categories add up to the memory allocated", first(sums.items()))
+
+
 def check_page(options, folder):
     path, page = os.path.join(folder, "page.pickle"), os.path.join(folder, "page.html")
     write(path, made_snapshot(9, devices=2, fails=True))
     done = run([options.tracetool, "mem", path, "--html", page])
     with open(page, encoding="utf-8") as file:
         text = file.read()
-    check(done.returncode == 0 and text.count("<h2>") == 2 and text.count("<path ") >= 8, "--html: a chart for each device", done.stderr)
+    check(done.returncode == 0 and text.count("<h2>") == 2 and text.count("<path ") >= 12, "--html: a chart for each device", done.stderr)
     check("activations" in text and "before the history" in text and "allocations that failed" in text, "--html: the legend and the tables")
     check("://" not in text.replace("chrome://tracing", ""), "--html: nothing is loaded from elsewhere")
 
@@ -339,7 +377,7 @@ def check_refusals(options, folder):
 def main():
     options = arguments("tracetool")
     with Folder() as folder:
-        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_growth_by_device, check_cut, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_page, check_files, check_refusals):
+        for test in (check_peaks, check_categories, check_phases, check_checkpointing, check_all_devices, check_growth_by_device, check_cut, check_moments, check_timeline, check_pickle, check_pickle_of_profile, check_counters, check_page, check_files, check_refusals):
             test(options, str(folder))
     finish()
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/timeline/gpu/memory_levels.h"
+#include "cli/trace/event_times.h"
 
 namespace cli::memory {
 namespace {
@@ -78,6 +79,12 @@ class TraceMemory::OfProcess {
     return std::move(snapshot_);
   }
 
+  std::map<std::int64_t, std::vector<std::int64_t>> allocator_times_ns() const {
+    std::map<std::int64_t, std::vector<std::int64_t>> times;
+    for (const auto& [number, device] : of_allocator_) times.emplace(number, device.times_ns);
+    return times;
+  }
+
  private:
   struct Live {
     std::uint64_t bytes = 0;
@@ -85,6 +92,7 @@ class TraceMemory::OfProcess {
   };
   struct OfDevice {
     snapshot::History history;
+    std::vector<std::int64_t> times_ns;  // of the entries in the history
     std::map<std::uint64_t, Live> live;  // by address
     std::int64_t allocated_bytes = 0;    // latest total of the allocator; 0 if unknown
     std::int64_t reserved_bytes = 0;
@@ -109,6 +117,7 @@ class TraceMemory::OfProcess {
   static void add(Entry entry, const Event& event, OfDevice& device) {
     entry.time_us = event.start_ns / 1000;
     device.history.add(entry);
+    device.times_ns.push_back(sane_ns(event.start_ns));
   }
 
   static void reserve(const Event& event, std::int64_t total, OfDevice& device) {
@@ -153,6 +162,10 @@ std::vector<snapshot::Snapshot> TraceMemory::finish() {
   for (std::size_t i = 0; i < processes_.size(); ++i)
     snapshots.push_back(processes_[i]->finish(knows_all_allocations(catalog_.processes[i])));
   return snapshots;
+}
+
+std::map<std::int64_t, std::vector<std::int64_t>> TraceMemory::allocator_times_ns(ProcessId process) const {
+  return processes_[process]->allocator_times_ns();
 }
 
 }  // namespace cli::memory

@@ -1,5 +1,7 @@
 // Converts the allocations in a recording or profile to a snapshot, so that they are replayed and grouped like one.
 #pragma once
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -23,6 +25,10 @@ class TraceMemory : public EventSink {
   // Returns one snapshot per process, by ProcessId. The snapshot of a process without device memory has no history.
   // Call it once, after the last event.
   std::vector<snapshot::Snapshot> finish();
+
+  // Returns the times of the entries in a process's histories of PyTorch's allocator, by device. A snapshot has them in
+  // microseconds only.
+  std::map<std::int64_t, std::vector<std::int64_t>> allocator_times_ns(ProcessId process) const;
 
  private:
   class OfProcess;

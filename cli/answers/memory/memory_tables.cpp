@@ -55,43 +55,6 @@ struct Group {
   }
 };
 
-constexpr std::string_view kBeforeText = "before the history";
-constexpr std::string_view kNoStackText = "no stack in the history";
-
-// `parts` is null unless memory is grouped by category or phase.
-std::string subject_of(const LiveBlock& block, Subjects& subjects, Parts* parts, GroupBy by) {
-  if (by == GroupBy::category) {
-    const Category category = parts->category_of(block);
-    return std::string(category == Category::unknown && block.entry == LiveBlock::kBefore ? kBeforeText
-                                                                                          : category_name(category));
-  }
-  if (by == GroupBy::phase) {
-    return std::string(block.entry == LiveBlock::kBefore ? kBeforeText : part_name(parts->part_of(block)));
-  }
-  const std::string& name = subjects.of(block.stack);
-  if (!name.empty()) return name;
-  if (block.stack == 0) return std::string(block.entry == LiveBlock::kBefore ? kBeforeText : kNoStackText);
-  return by == GroupBy::op ? "outside of operators" : by == GroupBy::module ? "outside of modules" : "native code";
-}
-
-std::string_view subject_key(GroupBy by) {
-  switch (by) {
-    case GroupBy::category:
-      return "category";
-    case GroupBy::phase:
-      return "phase";
-    case GroupBy::stack:
-      return "stack";
-    case GroupBy::op:
-      return "operator";
-    case GroupBy::module:
-      return "module";
-    case GroupBy::line:
-      break;
-  }
-  return "line";
-}
-
 std::string_view subject_meaning(GroupBy by) {
   return by == GroupBy::category ? "Category of the memory, derived from the place of its allocation and its lifetime"
          : by == GroupBy::phase  ? "Part of the training step that allocated the memory"
@@ -166,11 +129,9 @@ namespace {
 using Groups = std::map<std::string, Group>;
 
 Groups groups_of(const Input& input, const DeviceMemory& memory, const std::vector<LiveBlock>& blocks, GroupBy by) {
-  Subjects subjects(input.snapshot.catalog, by);
-  std::optional<Parts> parts;
-  if (by == GroupBy::category || by == GroupBy::phase) parts.emplace(input.snapshot, memory.device);
+  GroupNames names(input.snapshot, memory.device, by);
   Groups groups;
-  for (const LiveBlock& block : blocks) groups[subject_of(block, subjects, parts ? &*parts : nullptr, by)].add(block);
+  for (const LiveBlock& block : blocks) groups[names.of(block)].add(block);
   return groups;
 }
 
@@ -263,7 +224,7 @@ ResultTable phase_table(const std::vector<Input>& inputs) {
 ResultTable in_use_table(std::span<const Input> inputs, const Moment& moment, GroupBy by) {
   ResultTable table;
   table.name = "in_use";
-  table.columns = with_device({{subject_key(by), Unit::text, subject_meaning(by)},
+  table.columns = with_device({{group_word(by), Unit::text, subject_meaning(by)},
                                {"bytes", Unit::bytes, "Memory in use at this moment"},
                                {"share_pct", Unit::percent, "Share of the memory in use"},
                                {"blocks", Unit::count, "Number of blocks"},
@@ -326,7 +287,7 @@ ResultTable change_table(const std::vector<Input>& inputs, const std::vector<Inp
                          GroupBy by) {
   ResultTable table;
   table.name = "change";
-  table.columns = {{subject_key(by), Unit::text, subject_meaning(by)},
+  table.columns = {{group_word(by), Unit::text, subject_meaning(by)},
                    {"baseline_bytes", Unit::bytes, "Memory in use at this moment in the baseline"},
                    {"bytes", Unit::bytes, "Memory in use at this moment in the other snapshots"},
                    {"change_bytes", Unit::bytes, "Memory in use minus the baseline"}};
@@ -361,10 +322,10 @@ namespace {
 
 // Returns the bytes in use by group at the end of each step.
 std::map<std::string, std::vector<std::int64_t>> levels_at(const std::vector<std::size_t>& ends, const Input& input,
-                                                           const DeviceMemory& memory, Parts& parts, GroupBy by) {
+                                                           const DeviceMemory& memory, GroupBy by) {
   std::map<std::string, std::uint64_t> now;
   std::map<std::string, std::vector<std::int64_t>> levels;
-  Subjects subjects(input.snapshot.catalog, by);
+  GroupNames names(input.snapshot, memory.device, by);
   std::size_t step = 0;
   const auto end_steps_before = [&](std::size_t state) {
     for (; step < ends.size() && ends[step] < state; ++step) {
@@ -376,12 +337,11 @@ std::map<std::string, std::vector<std::int64_t>> levels_at(const std::vector<std
   };
   // By StackId: the sum in `now` of the stack's group. Null if the group does not follow from the stack alone.
   std::vector<std::uint64_t*> of_stack(input.snapshot.catalog.stacks.size());
-  const bool by_stack = by != GroupBy::category && by != GroupBy::phase;
   const auto changed = [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t) {
     end_steps_before(state);
     std::uint64_t* bytes = of_stack[block.stack];
-    if (bytes == nullptr) bytes = &now[subject_of(block, subjects, &parts, by)];
-    if (by_stack && block.stack != 0) of_stack[block.stack] = bytes;
+    if (bytes == nullptr) bytes = &now[names.of(block)];
+    if (names.follow_from_stacks() && block.stack != 0) of_stack[block.stack] = bytes;
     *bytes += is_added ? block.bytes : 0 - block.bytes;
   };
   walk_blocks(input.snapshot, memory.device, changed, by == GroupBy::category);
@@ -392,11 +352,10 @@ std::map<std::string, std::vector<std::int64_t>> levels_at(const std::vector<std
 constexpr std::size_t kGrowthPerStep = 4;  // the column growth_bytes_per_step
 
 void add_growth(const Input& input, const DeviceMemory& memory, GroupBy by, std::vector<std::vector<Cell>>& rows) {
-  Parts parts(input.snapshot, memory.device);
-  const std::vector<std::size_t> ends = parts.step_ends();
+  const std::vector<std::size_t> ends = Parts(input.snapshot, memory.device).step_ends();
   if (ends.size() < kFewestSteps) return;
   const std::size_t first_row = rows.size();
-  for (const auto& [name, level] : levels_at(ends, input, memory, parts, by)) {
+  for (const auto& [name, level] : levels_at(ends, input, memory, by)) {
     std::vector<std::int64_t> steps;
     for (std::size_t i = 1; i < level.size(); ++i) steps.push_back(level[i] - level[i - 1]);
     const auto grew = std::count_if(steps.begin(), steps.end(), [](std::int64_t bytes) { return bytes > 0; });
@@ -418,7 +377,7 @@ ResultTable growth_table(const std::vector<Input>& inputs, GroupBy by) {
   ResultTable table;
   table.name = "growth";
   table.columns = with_device(
-      {{subject_key(by), Unit::text, subject_meaning(by)},
+      {{group_word(by), Unit::text, subject_meaning(by)},
        {"growth_bytes_per_step", Unit::bytes, "Median growth from the end of a step to the end of the next"},
        {"growth_bytes", Unit::bytes, "Growth from the end of the first step to the end of the last"},
        {"grew_in_steps", Unit::count, "Number of steps in which the group grew"},

@@ -90,6 +90,42 @@ const std::string& Subjects::of(StackId stack) {
   return names_[stack];
 }
 
+std::string_view group_word(GroupBy by) {
+  switch (by) {
+    case GroupBy::category:
+      return "category";
+    case GroupBy::phase:
+      return "phase";
+    case GroupBy::stack:
+      return "stack";
+    case GroupBy::op:
+      return "operator";
+    case GroupBy::module:
+      return "module";
+    case GroupBy::line:
+      break;
+  }
+  return "line";
+}
+
+GroupNames::GroupNames(const snapshot::Snapshot& snapshot, std::int64_t device, GroupBy by)
+    : by_(by), subjects_(snapshot.catalog, by) {
+  if (by == GroupBy::category || by == GroupBy::phase) parts_.emplace(snapshot, device);
+}
+
+std::string GroupNames::of(const LiveBlock& block) {
+  const bool is_before = block.entry == LiveBlock::kBefore;
+  if (by_ == GroupBy::category) {
+    const Category category = parts_->category_of(block);
+    return std::string(category == Category::unknown && is_before ? kBeforeText : category_name(category));
+  }
+  if (by_ == GroupBy::phase) return std::string(is_before ? kBeforeText : part_name(parts_->part_of(block)));
+  const std::string& name = subjects_.of(block.stack);
+  if (!name.empty()) return name;
+  if (block.stack == 0) return std::string(is_before ? kBeforeText : "no stack in the history");
+  return by_ == GroupBy::op ? "outside of operators" : by_ == GroupBy::module ? "outside of modules" : "native code";
+}
+
 std::string_view plain_name(std::string_view function) { return function.substr(function.rfind('.') + 1); }
 
 bool is_module_frame(const Catalog& catalog, const StackFrame& frame) {

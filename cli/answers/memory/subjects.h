@@ -1,14 +1,20 @@
-// Names the stack of an allocation for a table: by line of code, operator, or module.
+// Names the group of a block for a table or a chart: by category, phase, line of code, stack, operator, or module.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/answers/memory/categories.h"
+#include "cli/answers/memory/replay.h"
 #include "cli/trace/catalog.h"
 
 namespace cli::memory {
 
 enum class GroupBy : std::uint8_t { category, phase, line, stack, op, module };
+// Returns the key of the column with the groups: "operator" for GroupBy::op.
+std::string_view group_word(GroupBy by);
 
 // Names the stacks of a catalogue. Names are computed once per stack.
 class Subjects {
@@ -30,6 +36,26 @@ class Subjects {
   GroupBy by_;
   std::vector<std::string> names_;  // by StackId
   std::vector<bool> known_;
+};
+
+inline constexpr std::string_view kBeforeText = "before the history";
+
+// Names the groups of the blocks of one device.
+class GroupNames {
+ public:
+  // The snapshot must outlive this object.
+  GroupNames(const snapshot::Snapshot& snapshot, std::int64_t device, GroupBy by);
+
+  // Returns the category or phase of the block, or the name of its stack (Subjects). A block without such a name has a
+  // text that says why, such as kBeforeText.
+  std::string of(const LiveBlock& block);
+  // Returns true if blocks with the same stack have the same name, except for stack 0.
+  bool follow_from_stacks() const { return !parts_; }
+
+ private:
+  GroupBy by_;
+  Subjects subjects_;
+  std::optional<Parts> parts_;  // set for categories and phases
 };
 
 // Returns the last component of a qualified name: "forward" for "Model.forward". Recordings contain qualified names with

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <unordered_map>
+#include <vector>
 
 namespace cli::memory {
 namespace {
@@ -59,18 +60,28 @@ void walk_blocks(const snapshot::Snapshot& snapshot, std::int64_t device,
   });
 }
 
-void walk_timeline(const snapshot::Snapshot& snapshot, std::int64_t device,
-                   const std::function<void(std::size_t, std::int64_t, const BytesByCategory&)>& visit) {
-  BytesByCategory bytes{};
-  Parts parts(snapshot, device);
+void walk_groups(const snapshot::Snapshot& snapshot, std::int64_t device, std::size_t groups,
+                 const std::function<std::size_t(const LiveBlock&)>& group_of,
+                 const std::function<void(std::size_t, std::int64_t, std::span<const std::uint64_t>)>& visit,
+                 bool with_releases) {
+  std::vector<std::uint64_t> bytes(groups);
   bool started = false;
-  walk_blocks(snapshot, device, [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t time_us) {
+  const auto changed = [&](std::size_t state, const LiveBlock& block, bool is_added, std::int64_t time_us) {
     if (state > 0 && !started) visit(0, time_us, bytes), started = true;
-    std::uint64_t& sum = bytes[static_cast<std::size_t>(parts.category_of(block))];
+    std::uint64_t& sum = bytes[group_of(block)];
     is_added ? sum += block.bytes : sum -= block.bytes;
     if (state > 0) visit(state, time_us, bytes);
-  });
+  };
+  walk_blocks(snapshot, device, changed, with_releases);
   if (!started) visit(0, snapshot::kNoTime, bytes);
+}
+
+void walk_categories(const snapshot::Snapshot& snapshot, std::int64_t device,
+                     const std::function<void(std::size_t, std::int64_t, std::span<const std::uint64_t>)>& visit) {
+  Parts parts(snapshot, device);
+  walk_groups(
+      snapshot, device, kCategories,
+      [&](const LiveBlock& block) { return static_cast<std::size_t>(parts.category_of(block)); }, visit);
 }
 
 }  // namespace cli::memory

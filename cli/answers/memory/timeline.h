@@ -1,8 +1,9 @@
 // Walks through the memory in use over time.
 #pragma once
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "cli/answers/memory/categories.h"
 
@@ -15,14 +16,20 @@ void walk_blocks(const snapshot::Snapshot& snapshot, std::int64_t device,
                  const std::function<void(std::size_t, const LiveBlock&, bool, std::int64_t)>& visit,
                  bool with_releases = true);
 
+// Divides the memory in use into `groups` groups, of which group_of() returns one for each block. Calls
+// visit(state, time in us, bytes by group) after each change, with the time of the entry that made it. The first call is
+// for the start of the history, with the time of the first change. Times are snapshot::kNoTime in files without times.
+// `with_releases`: see walk_blocks().
+void walk_groups(const snapshot::Snapshot& snapshot, std::int64_t device, std::size_t groups,
+                 const std::function<std::size_t(const LiveBlock&)>& group_of,
+                 const std::function<void(std::size_t, std::int64_t, std::span<const std::uint64_t>)>& visit,
+                 bool with_releases = true);
+
 inline constexpr std::size_t kCategories = 6;
 
-// Requested bytes by Category. Memory that was allocated before the history is in Category::unknown.
-using BytesByCategory = std::array<std::uint64_t, kCategories>;
-
-// Calls visit(state, time in us, bytes) after each change, with the time of the entry that made it. The first call is
-// for the start of the history, with the time of the first change. Times are snapshot::kNoTime in files without times.
-void walk_timeline(const snapshot::Snapshot& snapshot, std::int64_t device,
-                   const std::function<void(std::size_t, std::int64_t, const BytesByCategory&)>& visit);
+// Calls walk_groups() with the values of Category as groups. Memory that was allocated before the history is in
+// Category::unknown.
+void walk_categories(const snapshot::Snapshot& snapshot, std::int64_t device,
+                     const std::function<void(std::size_t, std::int64_t, std::span<const std::uint64_t>)>& visit);
 
 }  // namespace cli::memory

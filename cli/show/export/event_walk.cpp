@@ -56,11 +56,11 @@ EventWalk::EventWalk(const ExportJob& job, Pieces& pieces, CutPlan* plan, Progre
       clip_([this](ProcessId id) { return job_.selector->window(id); }, *this) {
   job_.selector->begin_walk();
   if (job_.computed) overlay_.emplace(*job.catalog, clip_);
-  if (job_.collectives == nullptr) return;
   std::vector<bool> written(job.catalog->processes.size());
   for (ProcessId id = 0; id < written.size(); ++id)
     written[id] = job.selector->has(id) && (!router_.by_process() || pieces.at(router_.output(id)) != nullptr);
-  collectives_.emplace(*job_.collectives, std::move(written), clip_);
+  if (job_.categories != nullptr) categories_.emplace(*job_.categories, written, clip_);
+  if (job_.collectives != nullptr) collectives_.emplace(*job_.collectives, std::move(written), clip_);
 }
 
 // The overlay receives all events of a written rank, so that derived tracks are correct for the rank.
@@ -97,6 +97,7 @@ void EventWalk::cut(std::int64_t now_ns) {
   while (const std::int64_t* border = router_.border(now_ns)) {
     if (overlay_) overlay_->cut(*border);
     if (collectives_) collectives_->cut(*border);
+    if (categories_) categories_->cut(*border);
     clip_.cut(*border);
     if (Piece* piece = pieces_.at(router_.output(0))) piece->finish();
     router_.cross();
@@ -120,6 +121,7 @@ LeftOutSummary EventWalk::finish() {
     left_out_.tracks = overlay_->notes();
   }
   if (collectives_) collectives_->finish();
+  if (categories_) categories_->finish();
   clip_.finish();
   for (const auto& piece : pieces_.alive) piece->finish();
   return left_out_;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 
+#include "cli/answers/derived/category_tracks.h"
 #include "cli/answers/derived/collective_tracks.h"
 #include "cli/answers/derived/overlay.h"
 #include "cli/base/terminal.h"
@@ -88,6 +89,7 @@ class EventWalk : public EventSink, public DerivedSink {
   Clip clip_;
   std::optional<Overlay> overlay_;
   std::optional<CollectiveTracks> collectives_;
+  std::optional<CategoryTracks> categories_;
   LeftOutSummary left_out_;
 };
 

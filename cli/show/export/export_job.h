@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/answers/memory/category_changes.h"
 #include "cli/formats/export/exporter.h"
 #include "cli/timeline/merge/ordered_trace.h"
 #include "cli/timeline/select/selector.h"
@@ -60,10 +61,11 @@ struct ExportJob {
   const Steps* steps = nullptr;
   const ExportFormat* format = nullptr;
   FormatOptions format_options;
-  bool gzip = false;                               // compress, even if the name does not end in ".gz"
-  bool computed = true;                            // include the tracks of cli/answers/derived
-  const JoinedCollectives* collectives = nullptr;  // of all ranks; null to omit them
-  std::optional<std::int64_t> origin_ns;           // see Exporter::origin
+  bool gzip = false;                                    // compress, even if the name does not end in ".gz"
+  bool computed = true;                                 // include the tracks of cli/answers/derived
+  const JoinedCollectives* collectives = nullptr;       // of all ranks; null to omit them
+  const memory::CategoryChanges* categories = nullptr;  // null if the trace has no allocations of PyTorch
+  std::optional<std::int64_t> origin_ns;                // see Exporter::origin
   // Throws Error (usage) if a file of this name must not be written because it is an input.
   std::function<void(const std::string&)> check_output = [](const std::string&) {};
 };

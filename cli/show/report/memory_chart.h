@@ -5,7 +5,7 @@
 
 namespace cli::report {
 
-// Writes a chart of the memory in use by category. Writes nothing if the device has no memory in use.
-void write_memory_chart(Html& page, const memory::Input& input, const memory::DeviceMemory& device);
+// Writes a chart of the memory in use, divided into groups. Writes nothing if the device has no memory in use.
+void write_memory_chart(Html& page, const memory::Input& input, const memory::DeviceMemory& device, memory::GroupBy by);
 
 }  // namespace cli::report

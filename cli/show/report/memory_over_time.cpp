@@ -61,7 +61,7 @@ void write_gpu(Html& page, memory::Input& input, const memory::DeviceMemory& dev
                   device.reserved_peak_bytes == 0
                       ? ""
                       : fmt::format(" The allocator reserved at most {}.", bytes_text(device.reserved_peak_bytes))));
-  write_memory_chart(page, input, device);
+  write_memory_chart(page, input, device, memory::GroupBy::category);
   input.devices = {device};
   write_folded_table(page, memory::in_use_table({&input, 1}, {}, memory::GroupBy::line), "what was in use at the peak",
                      kMostPeakRows, command);

@@ -27,7 +27,7 @@ std::string_view caption_of(std::string_view table) {
 }  // namespace
 
 std::string memory_page_html(const std::vector<memory::Input>& inputs, const std::vector<ResultTable>& tables,
-                             const std::string& command) {
+                             memory::GroupBy by, const std::string& command) {
   Html page;
   open_page(page, "GPU memory");
   page.open("header");
@@ -42,7 +42,8 @@ std::string memory_page_html(const std::vector<memory::Input>& inputs, const std
       page.element("p", {{"class", "sentence"}},
                    fmt::format("The peak is {}. The allocator reserved at most {}.", bytes_text(device.peak_bytes),
                                bytes_text(device.reserved_peak_bytes)));
-      write_memory_chart(page, input, device);
+      write_memory_chart(page, input, device, memory::GroupBy::category);
+      if (by != memory::GroupBy::category) write_memory_chart(page, input, device, by);
     }
   }
   const Element in_section(page, "section");
