@@ -9,6 +9,7 @@
 #include "cli/base/files.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
+#include "cli/commands/nsys_reports.h"
 #include "cli/commands/runs_text.h"
 #include "cli/formats/inputs/paths.h"
 #include "cli/timeline/select/step_finder.h"
@@ -96,6 +97,7 @@ std::string inputs_text(const InputOptions& inputs) {
   for (const std::string& path : inputs.paths) add(path == "-" ? std::string("FILE") : shell_word(path));
   for (const std::string& rank : inputs.ranks) add("--rank " + shell_word(rank));
   if (!inputs.run.empty()) add("--run " + shell_word(inputs.run));
+  if (inputs.with_nsys) add("--with-nsys");
   return out;
 }
 
@@ -103,9 +105,14 @@ std::vector<TraceInput> find_inputs(const InputOptions& options) {
   if (options.paths.empty() && options.ranks.empty())
     throw Error(Exit::usage, "missing traces; give files, a directory or a glob, as in `tracetool info traces/`");
   InputList list;
-  ChosenFiles chosen = choose_run(find_files(options.paths), options.run);
+  const auto paths = options.with_nsys ? with_exported_reports(options.paths) : options.paths;
+  ChosenFiles chosen = choose_run(find_files(paths), options.run);
   for (std::string& path : chosen.paths) list.add(std::move(path));
-  for (const std::string& text : options.ranks) list.add_ranked(parse_rank(text));
+  for (const std::string& text : options.ranks) {
+    TraceInput ranked = parse_rank(text);
+    if (options.with_nsys && is_nsys_report(ranked.path)) ranked.path = exported_report(ranked.path);
+    list.add_ranked(std::move(ranked));
+  }
   print_notes(chosen.notes);
   return std::move(list.traces);
 }

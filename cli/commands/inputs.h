@@ -17,6 +17,7 @@ struct InputOptions {
   std::vector<std::string> paths;
   std::vector<std::string> ranks;  // "N=FILE"
   std::string run;                 // --run: NAME, "latest" or "all"; "" for the latest run of each directory
+  bool with_nsys = false;          // export reports of Nsight Systems with the program nsys
 };
 
 // Returns the inputs as words of a shell command, for a next command.

@@ -33,6 +33,8 @@ std::shared_ptr<InputOptions> add_inputs(CLI::App& app) {
   app.add_option("--rank", options->ranks, "Read FILE as rank N, even if FILE contains another rank. May be repeated")
       ->type_name("N=FILE")
       ->allow_extra_args(false);
+  app.add_flag("--with-nsys", options->with_nsys,
+               "Export reports of Nsight Systems (*.nsys-rep) with `nsys export`, to a file beside each report");
   return options;
 }
 

@@ -16,6 +16,15 @@
 
 namespace cli {
 
+// Returns the name of the clock that a process shares with others: of its boot, or of its host if the boot is unknown.
+// Returns "" if it shares none. Reports of Nsight Systems read the wall clock once each, with errors of milliseconds, so
+// that only the processes of one report share a clock.
+inline std::string clock_name(const Process& process) {
+  if (process.format == SourceFormat::nsys) return "report " + process.source;
+  if (!process.boot_id.empty()) return "boot " + process.boot_id;
+  return process.host.empty() ? "" : "host " + process.host;
+}
+
 // Position of one clock domain (a host) on the common axis.
 
 // kSigmaOfMad: standard deviation divided by the median absolute deviation of an exponential distribution, which delays

@@ -129,9 +129,8 @@ class Matcher {
   }
   bool same_clock(ProcessId a, ProcessId b) const {
     if (a == b) return true;
-    const Process &one = catalog_.processes[a], &other = catalog_.processes[b];
-    if (!one.boot_id.empty() || !other.boot_id.empty()) return one.boot_id == other.boot_id;
-    return !one.host.empty() && one.host == other.host;
+    const std::string name = clock_name(catalog_.processes[a]);
+    return !name.empty() && name == clock_name(catalog_.processes[b]);
   }
 
   std::map<FamilyKey, std::vector<LaneRef>> families() const {

@@ -459,10 +459,8 @@ ClockKnowledge clocks_of(const Catalog& catalog, const std::vector<ClockFit>& fi
   for (std::size_t id = 0; id < catalog.processes.size(); ++id) {
     const Process& process = catalog.processes[id];
     const bool is_fitted = process.clock >= 0 && static_cast<std::size_t>(process.clock) < fits.size();
-    const std::string name = is_fitted                  ? "clock " + std::to_string(process.clock)
-                             : !process.boot_id.empty() ? "boot " + process.boot_id
-                             : !process.host.empty()    ? "host " + process.host
-                                                        : "process " + std::to_string(id);
+    std::string name = is_fitted ? "clock " + std::to_string(process.clock) : clock_name(process);
+    if (name.empty()) name = "process " + std::to_string(id);
     known.domains.push_back(domains.try_emplace(name, static_cast<std::uint32_t>(domains.size())).first->second);
     known.errors_ns.push_back(is_fitted ? clock_error(fits[static_cast<std::size_t>(process.clock)]) : std::nullopt);
   }

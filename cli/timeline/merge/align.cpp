@@ -8,11 +8,6 @@
 
 namespace cli {
 
-std::string clock_name(const Process& process) {
-  if (!process.boot_id.empty()) return "boot " + process.boot_id;
-  return process.host.empty() ? "" : "host " + process.host;
-}
-
 std::uint32_t ClockDomains::of_process(const Process& process) {
   const std::string key = clock_name(process);
   if (each_has_its_own_ || key.empty()) return add(process);

@@ -13,13 +13,8 @@
 
 namespace cli {
 
-// Clock domains of inputs. Processes with the same boot id share a clock; if the boot id is unknown, those with the
-// same host name do; if both are unknown, each process has its own clock. A merged file is already on its axis, so its
-// clock is not changed.
-
-// Returns "boot ..." or "host ..."; "" if neither is known.
-std::string clock_name(const Process& process);
-
+// Clock domains of inputs. Processes with the same clock_name() share a clock; a process without one has its own. A merged
+// file is already on its axis, so its clock is not changed.
 class ClockDomains {
  public:
   explicit ClockDomains(bool each_has_its_own = false) : each_has_its_own_(each_has_its_own) {}

@@ -52,6 +52,16 @@ std::string file_damage(const Process& process) {
                      cut_text(process));
 }
 
+// Without --cuda-graph-trace=node, Nsight Systems records each launch of a graph as a whole.
+std::string hidden_by_graphs(const Process& process) {
+  const std::uint64_t launches = process.counts[static_cast<std::size_t>(Kind::graph)];
+  if (process.format != SourceFormat::nsys || launches == 0) return {};
+  return fmt::format(
+      "{}: the kernels inside of CUDA graphs are not in the report, only {} as a whole; record them with `nsys profile "
+      "--cuda-graph-trace=node`",
+      name_of(process), count_text(launches, "launch", "launches"));
+}
+
 // Returns the first few lines, and a line with the number of others.
 class Lines {
  public:
@@ -105,8 +115,10 @@ std::vector<std::string> file_warnings(const Catalog& catalog) {
 }
 
 std::vector<std::string> missing_data(const Catalog& catalog) {
-  std::vector<std::string> all = file_warnings(catalog);
-  Lines lines;
+  Lines graphs, lines;
+  for (const Process& process : catalog.processes) graphs.say(hidden_by_graphs(process));
+  std::vector<std::string> all = graphs.take();
+  for (std::string& line : file_warnings(catalog)) all.push_back(std::move(line));
   for (const Process& process : catalog.processes) {
     if (process.format != SourceFormat::ring) continue;
     if (const std::string losses = recording_losses(process); !losses.empty())

@@ -8,6 +8,7 @@
 namespace cli {
 
 // Returns a line for each process with missing data, and one for the processes beyond the limit:
+// - a report of Nsight Systems with CUDA graphs as a whole, first because it changes the meaning of all counts of kernels
 // - a recording with overwritten records (by kind, and how long after its start its events begin) or lost records
 // - a JSON file with damage: the minimum number of lost events (the content of a destroyed block is unknown), the
 //   position of the first damage, and where the file was cut
