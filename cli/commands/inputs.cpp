@@ -12,6 +12,7 @@
 #include "cli/commands/nsys_reports.h"
 #include "cli/commands/runs_text.h"
 #include "cli/formats/inputs/paths.h"
+#include "cli/formats/nsys/reader.h"
 #include "cli/timeline/select/step_finder.h"
 #include "cli/timeline/select/step_numbers.h"
 
@@ -110,7 +111,7 @@ std::vector<TraceInput> find_inputs(const InputOptions& options) {
   for (std::string& path : chosen.paths) list.add(std::move(path));
   for (const std::string& text : options.ranks) {
     TraceInput ranked = parse_rank(text);
-    if (options.with_nsys && is_nsys_report(ranked.path)) ranked.path = exported_report(ranked.path);
+    if (options.with_nsys && nsys::is_report_name(ranked.path)) ranked.path = exported_report(ranked.path);
     list.add_ranked(std::move(ranked));
   }
   print_notes(chosen.notes);

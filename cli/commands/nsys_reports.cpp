@@ -14,6 +14,7 @@
 #include "cli/base/terminal.h"
 #include "cli/base/text.h"
 #include "cli/formats/inputs/paths.h"
+#include "cli/formats/nsys/reader.h"
 
 namespace cli {
 namespace {
@@ -46,15 +47,13 @@ std::vector<std::string> reports_below(const std::string& directory) {
   std::error_code error;
   fs::recursive_directory_iterator at(directory, fs::directory_options::skip_permission_denied, error), end;
   for (; !error && at != end; at.increment(error)) {
-    if (is_nsys_report(at->path().native())) found.push_back(at->path().native());
+    if (nsys::is_report_name(at->path().native())) found.push_back(at->path().native());
   }
   std::sort(found.begin(), found.end(), natural_less);
   return found;
 }
 
 }  // namespace
-
-bool is_nsys_report(const std::string& path) { return path.ends_with(".nsys-rep"); }
 
 std::string exported_report(const std::string& report) {
   const std::string exported = fs::path(report).replace_extension(".sqlite").native();
@@ -83,7 +82,7 @@ std::vector<std::string> with_exported_reports(const std::vector<std::string>& p
     if (fs::is_directory(path, error)) {
       for (const std::string& report : reports_below(path)) exported_report(report);
       result.push_back(path);
-    } else if (is_nsys_report(path)) {
+    } else if (nsys::is_report_name(path)) {
       for (const std::string& report : expand_paths({path})) result.push_back(exported_report(report));
     } else {
       result.push_back(path);

@@ -5,9 +5,6 @@
 
 namespace cli {
 
-// Returns true for the name of a report.
-bool is_nsys_report(const std::string& path);
-
 // Returns the path of a report's SQLite export: beside the report, with the ending .sqlite. Runs `nsys export` unless
 // the file exists and is not older than the report. Throws Error (cannot_open) if nsys is missing or fails.
 std::string exported_report(const std::string& report);

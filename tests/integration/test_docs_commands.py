@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import time
 
+import nsys_reports
 import slow_snapshot
 from harness import Folder, arguments, check, finish, run
 
@@ -107,6 +108,8 @@ class Inputs:
         profile = f"{self.made}/kineto/rank0.pt.trace.json.gz"
         if path.endswith(".ttrace"):
             os.link(f"{self.made}/run.ttrace", path)
+        elif path.endswith(".sqlite"):
+            nsys_reports.write_report(path, "3.28.1", 1)
         elif path.endswith(".pickle"):
             slow_snapshot.write(path, slow_snapshot.made_snapshot(1))
         elif path.endswith(".json.gz"):

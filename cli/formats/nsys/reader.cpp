@@ -191,7 +191,7 @@ void refuse_report(const std::string& path) {
   const std::string sqlite = path.substr(0, path.size() - kReportEnding.size()) + ".sqlite";
   throw Error(Exit::bad_content,
               "{}: a report of Nsight Systems, which only nsys reads; export it with `nsys export --type sqlite "
-              "--include-blobs=true -o {} {}` and pass {}",
+              "--include-blobs=true -o {} {}` and pass {}, or let --with-nsys do both",
               path, shell_word(sqlite), shell_word(path), shell_word(sqlite));
 }
 

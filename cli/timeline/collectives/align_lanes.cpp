@@ -369,10 +369,11 @@ LaneFit fit_lanes(const LanePair& lanes, FitBudget& budget) {
 }
 
 std::string why_not(const LanePair& lanes, const LaneFit& fit) {
-  if (fit.shifts == 0) return fit.why;
+  constexpr const char* kTooFew = "too few calls are in common";
+  if (fit.shifts == 0) return fit.why.empty() ? kTooFew : fit.why;
   const LaneFit last = fit_at(lanes, lanes.a.calls.back().position - lanes.b.calls.back().position);
   return fmt::format("none of {} shifts is possible; if the last calls are the same, {}", fit.shifts,
-                     last.why.empty() ? "too few calls are in common" : last.why);
+                     last.why.empty() ? kTooFew : last.why);
 }
 
 bool proves(const LaneFit& fit) { return fit.possible && fit.binding >= kFewestPairs; }

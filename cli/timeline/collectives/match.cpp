@@ -14,6 +14,7 @@
 #include "cli/timeline/collectives/align_lanes.h"
 #include "cli/timeline/collectives/lane_axis.h"
 #include "cli/timeline/collectives/lane_groups.h"
+#include "cli/trace/clocks.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {

@@ -262,6 +262,7 @@ void InputReading::align(std::vector<ClockFit>& fits) {
 }
 
 void InputReading::finish() {
+  if (std::string ranks = rank_by_device(catalog_); !ranks.empty()) warnings_.push_back(std::move(ranks));
   if (std::string ranks = count_ranks(catalog_); !ranks.empty()) warnings_.push_back(std::move(ranks));
   for (std::string& missing : missing_data(catalog_)) warnings_.push_back(std::move(missing));
   std::vector<ClockFit>& fits = clocks_.fits();

@@ -17,6 +17,7 @@
 
 #include "cli/base/error.h"
 #include "cli/base/text.h"
+#include "cli/formats/inputs/paths.h"
 #include "cli/trace/ranks.h"
 
 namespace cli {
@@ -382,7 +383,7 @@ bool count_from_zero(const Found& found) {
 std::vector<Process*> profiles_without_rank(Catalog& catalog) {
   std::vector<Process*> profiles;
   for (Process& process : catalog.processes) {
-    if (process.format == SourceFormat::kineto && process.rank < 0) profiles.push_back(&process);
+    if (process.format != SourceFormat::ring && process.rank < 0) profiles.push_back(&process);
   }
   return profiles;
 }
@@ -445,7 +446,7 @@ std::vector<std::optional<std::int64_t>> rank_names(const std::vector<std::strin
 void give_named_rank(Catalog& catalog, std::size_t first, std::optional<std::int64_t> rank) {
   if (!rank || catalog.processes.size() != first + 1) return;
   Process& process = catalog.processes[first];
-  if (process.format != SourceFormat::kineto || process.rank >= 0) return;
+  if (process.format == SourceFormat::ring || process.rank >= 0) return;
   process.rank = *rank;
   process.rank_source = RankSource::file_name;
 }
@@ -466,7 +467,40 @@ std::string count_ranks(Catalog& catalog) {
   }
   return fmt::format(
       "the ranks of {} are unknown: neither contents nor names contain them ({}{}); set each with --rank N=FILE",
-      count_text(profiles.size(), "file"), profiles[0]->source, profiles.size() > 1 ? ", ..." : "");
+      profiles[0]->format == SourceFormat::nsys ? count_text(profiles.size(), "process", "processes")
+                                                : count_text(profiles.size(), "file"),
+      profiles[0]->source, profiles.size() > 1 ? ", ..." : "");
+}
+
+std::string rank_by_device(Catalog& catalog) {
+  const auto is_before = [](const std::string& a, const std::string& b) { return natural_less(a, b); };
+  std::map<std::string, std::vector<Process*>, decltype(is_before)> reports(is_before);
+  bool has_others = false;
+  for (Process& process : catalog.processes) {
+    if (process.rank_source == RankSource::device_order)
+      reports[process.source].push_back(&process);
+    else
+      has_others |= process.rank >= 0;
+  }
+  if (reports.empty()) return {};
+  std::int64_t first = 0;
+  for (auto& [source, processes] : reports) {
+    std::ranges::sort(processes, {}, &Process::rank);
+    for (Process* process : processes) {
+      if (has_others) process->rank_source = RankSource::unknown;
+      process->rank = has_others ? -1 : first++;
+    }
+  }
+  if (has_others)
+    return fmt::format(
+        "the ranks in {} are unknown: other inputs contain ranks, so that the order of the GPUs is no rank",
+        reports.begin()->first);
+  std::vector<std::int64_t> ranks(static_cast<std::size_t>(first));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  const std::string& name = reports.begin()->first;
+  return fmt::format("{} follow the order of the GPUs in {}, because {} no ranks", rank_list(std::move(ranks)),
+                     reports.size() == 1 ? name : fmt::format("each report, and the reports' order ({}, ...)", name),
+                     reports.size() == 1 ? "it contains" : "they contain");
 }
 
 std::vector<std::string> without_rank_directories(const std::vector<std::string>& names) {

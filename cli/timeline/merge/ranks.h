@@ -67,12 +67,18 @@ std::vector<std::string> name_phases(Catalog& catalog);
 // Returns the rank after the word "rank" or "worker", for each path.
 std::vector<std::optional<std::int64_t>> rank_names(const std::vector<std::string>& paths);
 
-// Sets the rank from a file's name on the profile that begins at index `first`, if its content has none.
+// Sets the rank from a file's name on the profile, or on the only process of a report, that begins at index `first`, if
+// its content has none.
 void give_named_rank(Catalog& catalog, std::size_t first, std::optional<std::int64_t> rank);
 
 // Sets ranks on profiles without one if their names count them. Returns a line for the user (which ranks were counted,
 // or that ranks are unknown and how to give them); "" if there is nothing to report.
 std::string count_ranks(Catalog& catalog);
+
+// Numbers the processes of all reports whose ranks follow the order of their GPUs (RankSource::device_order): reports in
+// natural order of their names, which is that of numbered hosts. Such a rank becomes unknown if other processes have
+// ranks from another source. Returns a line for the user, or "" if there is no such process.
+std::string rank_by_device(Catalog& catalog);
 
 // Returns directory names without the directory of a rank ("step19/rank0" becomes "step19") if these count 0 to N-1.
 std::vector<std::string> without_rank_directories(const std::vector<std::string>& names);

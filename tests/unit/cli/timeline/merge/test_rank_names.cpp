@@ -112,3 +112,36 @@ TEST_CASE("rank names: the content wins") {
   give_named_rank(catalog, 0, 0);
   CHECK((catalog.processes[0].rank == 0 && catalog.processes[0].rank_source == RankSource::file_name));
 }
+
+namespace {
+
+Process report_process(const std::string& source, std::int64_t rank, RankSource from) {
+  Process process;
+  process.source = source, process.format = SourceFormat::nsys, process.rank = rank, process.rank_source = from;
+  return process;
+}
+
+}  // namespace
+
+TEST_CASE("rank names: the order of the GPUs, over several reports") {
+  Catalog catalog;
+  for (const char* const source : {"node10.sqlite", "node9.sqlite"}) {
+    for (const std::int64_t rank : {1, 0}) catalog.add_process(report_process(source, rank, RankSource::device_order));
+  }
+  const Ranks expected{3, 2, 1, 0};
+  CHECK_THAT(rank_by_device(catalog), contains_text("ranks 0-3 follow the order") && contains_text("node9.sqlite"));
+  CHECK(ranks_in(catalog) == expected);
+  rank_by_device(catalog);  // as for a merged file
+  CHECK(ranks_in(catalog) == expected);
+  catalog.add_process(report_process("other.sqlite", 7, RankSource::content));
+  CHECK_THAT(rank_by_device(catalog), contains_text("are unknown"));
+  CHECK(ranks_in(catalog) == Ranks{std::nullopt, std::nullopt, std::nullopt, std::nullopt, 7});
+  CHECK(rank_by_device(catalog).empty());
+}
+
+TEST_CASE("rank names: a report of one process takes the rank from its name") {
+  Catalog catalog;
+  catalog.add_process(report_process("rank5.sqlite", -1, RankSource::unknown));
+  give_named_rank(catalog, 0, 5);
+  CHECK(ranks_in(catalog) == Ranks{5});
+}

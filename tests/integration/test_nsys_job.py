@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""A job in several reports of Nsight Systems: one report per rank with a clock of its own is aligned as one report of all ranks is from the start.
+Ranks from NCCL, file names and the order of GPUs. --with-nsys exports reports by a program nsys, here a stand-in.
+
+  test_nsys_job.py --tracetool PATH
+"""
+import json
+import os
+import sqlite3
+import time
+
+from harness import Folder, arguments, check, finish, run
+from nsys_reports import write_report
+
+SHIFTS_NS = (0, 7_000_000, -3_000_000, 41_000_000)  # of the clocks of the reports
+
+FAKE_NSYS = """#!/bin/sh
+# Copies the export that was made before: nsys export ... --output=OUT REPORT
+echo "Processing events..."
+for word in "$@"; do case $word in --output=*) out=${word#--output=};; *.nsys-rep) report=$word;; esac; done
+echo "$@" >> "$NSYS_CALLS"
+[ "$1" = export ] && cp "$report.made" "$out"
+"""
+
+
+def split(path, pids, folder):
+    """One report per process, each with a shifted clock."""
+    for index, pid in enumerate(pids):
+        rank = os.path.join(folder, f"rank{index}.sqlite")
+        with open(path, "rb") as whole, open(rank, "wb") as part:
+            part.write(whole.read())
+        db = sqlite3.connect(rank)
+        for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            columns = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+            for column in columns & {"globalPid", "globalTid"}:
+                db.execute(f"DELETE FROM {table} WHERE ({column} >> 24 & 0xffffff) != {pid}")
+        db.execute(f"UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = utcEpochNs + {SHIFTS_NS[index]}")
+        db.commit()
+        db.close()
+
+
+def collectives(options, path):
+    done = run([options.tracetool, "analyze", path, "--only", "collectives", "--format", "json"])
+    check(done.returncode == 0, f"analyze {os.path.basename(path)}", done.stderr)
+    return json.loads(done.stdout)["collectives"]
+
+
+def calls_of(rows):
+    return sorted((row["op"], row["ranks"]) for row in rows)
+
+
+def check_alignment(options, folder):
+    for seed, payloads in ((3, "binary"), (4, None)):
+        parts, whole = os.path.join(folder, f"parts{seed}"), os.path.join(folder, f"whole{seed}.sqlite")
+        os.mkdir(parts)
+        report = write_report(whole, "3.28.1", seed, processes=4, gpus=4, payloads=payloads, kernels=True, session=True, normalized=False, mpi=False, steps=12, graphs=None)
+        split(whole, report.pids, parts)
+        clocks = os.path.join(folder, "clocks.json")
+        done = run([options.tracetool, "merge", parts, "-o", f"{parts}.ttrace", "--report", clocks])
+        if not check(done.returncode == 0, f"{payloads}: merge", done.stderr):
+            continue
+        with open(clocks, encoding="utf-8") as file:
+            fits = json.load(file)["hosts"]
+        corrected = [fit["offset_ns"] + SHIFTS_NS[fit["ranks"][0]] for fit in fits]
+        check(len(fits) == 4 and max(corrected) - min(corrected) < 1000, f"{payloads}: the clocks of the reports are aligned", fits)
+        merged, truth = collectives(options, f"{parts}.ttrace"), collectives(options, whole)
+        check(len(truth) > 0 and calls_of(merged) == calls_of(truth), f"{payloads}: the same collectives", (merged, truth))
+        waits = [[sum(wait["wait_ns"] or 0 for wait in row["waits"]) for row in rows] for rows in (merged, truth)]
+        check(all(abs(a - b) < 10_000 for a, b in zip(*waits)) and (not payloads or max(waits[1]) > 10_000), f"{payloads}: the same waits", waits)
+        info = json.loads(run([options.tracetool, "info", parts, "--json"]).stdout)
+        ranks = {rank["source"]: (rank["rank"], rank["rank_source"]) for rank in info["ranks"]}
+        source = "content" if payloads else "file name"
+        check(ranks == {os.path.join(parts, f"rank{i}.sqlite"): (i, source) for i in range(4)}, f"{payloads}: ranks", ranks)
+
+
+def check_device_order(options, folder):
+    """Two hosts with two GPUs each, and nothing in the reports that gives a rank."""
+    for seed, host in enumerate(("node2", "node10")):
+        write_report(os.path.join(folder, f"{host}.sqlite"), "3.28.1", seed, processes=2, gpus=2, payloads=None, mpi=False, kernels=True, graphs=None)
+    done = run([options.tracetool, "info", folder, "--json"])
+    ranks = {(os.path.basename(rank["source"]), rank["rank"]) for rank in json.loads(done.stdout)["ranks"] if rank["counts"].get("kernel")}
+    check(ranks == {("node2.sqlite", 0), ("node2.sqlite", 1), ("node10.sqlite", 2), ("node10.sqlite", 3)}, "ranks by the order of the GPUs", ranks)
+    check("ranks 0-3 follow the order of the GPUs" in done.stderr, "the order is said", done.stderr)
+
+
+def check_with_nsys(options, folder):
+    tools, reports, calls = (os.path.join(folder, name) for name in ("bin", "reports", "calls.txt"))
+    os.mkdir(tools)
+    os.mkdir(reports)
+    with open(os.path.join(tools, "nsys"), "w", encoding="utf-8") as file:
+        file.write(FAKE_NSYS)
+    os.chmod(file.name, 0o755)
+    report = os.path.join(reports, "rank 0.nsys-rep")
+    with open(report, "wb") as file:
+        file.write(b"NVIDIA Nsight")
+    write_report(f"{report}.made", "3.28.1", 1, processes=1, gpus=1)
+    path = {"PATH": f"{tools}:{os.environ['PATH']}", "NSYS_CALLS": calls}
+
+    def calls_of_nsys():
+        with open(calls, encoding="utf-8") as file:
+            return file.readlines()
+
+    for what, given in (("a report", report), ("a directory", reports), ("a pattern", f"{reports}/*.nsys-rep")):
+        done = run([options.tracetool, "info", given, "--json", "--with-nsys"], **path)
+        check(done.returncode == 0 and len(json.loads(done.stdout)["ranks"]) >= 1, f"--with-nsys: {what}", done.stderr)
+        check(len(calls_of_nsys()) == 1, f"--with-nsys: {what}: the export is made once", calls_of_nsys())
+    check("--type=sqlite" in calls_of_nsys()[0] and "--include-blobs=true" in calls_of_nsys()[0], "the words of nsys export", calls_of_nsys())
+    later = time.time() + 10
+    os.utime(report, (later, later))
+    run([options.tracetool, "info", report, "--with-nsys"], **path)
+    check(len(calls_of_nsys()) == 2, "--with-nsys: a newer report is exported again")
+    os.remove(os.path.join(reports, "rank 0.sqlite"))
+    os.remove(f"{report}.made")
+    done = run([options.tracetool, "info", report, "--with-nsys"], **path)
+    check(done.returncode == 2 and "exit status 1" in done.stderr and os.listdir(reports) == ["rank 0.nsys-rep"], "--with-nsys: nsys fails", done.stderr)
+    done = run([options.tracetool, "info", report, "--with-nsys"], PATH=folder)
+    check(done.returncode == 2 and "install Nsight Systems" in done.stderr, "--with-nsys without nsys", done.stderr)
+    done = run([options.tracetool, "info", report])
+    check(done.returncode == 3 and "nsys export --type sqlite" in done.stderr and "--with-nsys" in done.stderr, "a report without --with-nsys", done.stderr)
+
+
+def main():
+    options = arguments("tracetool")
+    for each in (check_alignment, check_device_order, check_with_nsys):
+        with Folder() as folder:
+            each(options, folder)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
