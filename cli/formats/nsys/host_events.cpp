@@ -2,6 +2,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "cli/formats/nsys/callchains.h"
 #include "cli/formats/nsys/output.h"
 #include "cli/trace/names.h"
 #include "cli/trace/words.h"
@@ -29,7 +30,7 @@ struct CallName {
 
 class Calls {
  public:
-  explicit Calls(Output& output) : output_(output) {
+  explicit Calls(Output& output) : output_(output), chains_(output), stack_name_(output.intern("stack of a call")) {
     const Enumeration classes = read_enumeration(output.database, "ENUM_NSYS_EVENT_CLASS");
     const auto value = [&](std::string_view name, std::int64_t usual) {
       const auto found = classes.find(name);
@@ -40,8 +41,9 @@ class Calls {
   }
 
   void read() {
-    for (Rows rows = output_.database.rows("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "eventClass", "globalTid",
-                                                                           "correlationId", "nameId", "returnValue"});
+    for (Rows rows = output_.database.rows(
+             "CUPTI_ACTIVITY_KIND_RUNTIME",
+             {"start", "end", "eventClass", "globalTid", "correlationId", "nameId", "returnValue", "callchainId"});
          rows.next();) {
       Event event;
       if (!output_.set_times(event, rows, 0, 1)) continue;
@@ -54,10 +56,26 @@ class Calls {
       event.correlation = rows.number<std::uint64_t>(4);
       process.launches_graphs = process.launches_graphs || name.launches_graph;
       output_.emit(process, event, CallFacts{0, rows.number<std::uint32_t>(6)});
+      if (const StackId stack = chains_[rows.optional(7)]; stack != 0) emit_stack(process, event, stack);
     }
   }
 
  private:
+  // Emits the stack of a call as an instant at its start, as a recording has it.
+  void emit_stack(ReportProcess& process, const Event& call, StackId stack) {
+    Event event;
+    event.kind = Kind::stack;
+    event.phase = 'i';
+    event.track = call.track;
+    event.name = stack_name_;
+    event.start_ns = call.start_ns;
+    event.correlation = call.correlation;
+    StackFacts facts;
+    facts.stack = stack;
+    facts.reason = static_cast<std::uint8_t>(trace::StackReason::call);
+    output_.emit(process, event, facts);
+  }
+
   bool is_driver(const Rows& rows, const CallName& name) const {
     const auto event_class = rows.optional(2);
     if (event_class && *event_class == driver_) return true;
@@ -73,6 +91,8 @@ class Calls {
   }
 
   Output& output_;
+  const Callchains chains_;
+  const StringId stack_name_;
   std::int64_t runtime_ = 0, driver_ = 1;
   std::unordered_map<std::int64_t, CallName> names_;
 };

@@ -23,7 +23,6 @@ namespace cli::report {
 namespace {
 
 using memory::Category;
-using memory::GroupBy;
 
 constexpr std::size_t kColumns = 600;
 constexpr double kAboveChart = 10, kHeight = 260, kAxisHeight = 34;  // pixels
@@ -44,7 +43,7 @@ std::vector<Layer> category_layers() {
 
 // Returns a layer for each of the groups that hold the most memory at the peak, the largest at the bottom, and one for
 // all other groups at the top.
-std::vector<Layer> largest_layers(const memory::Input& input, const memory::DeviceMemory& device, GroupBy by) {
+std::vector<Layer> largest_layers(const memory::Input& input, const memory::DeviceMemory& device, memory::GroupBy by) {
   static constexpr std::array kFills{Fill::compute, Fill::optimizer, Fill::backward, Fill::communication,
                                      Fill::memory,  Fill::matmul,    Fill::exposed};
   std::map<std::string, std::uint64_t> bytes;
@@ -67,7 +66,7 @@ std::uint64_t bytes_of(const Column& column) { return std::accumulate(column.beg
 
 // Returns memory over time in kColumns columns. Each column shows its moment with the most memory, so that no peak is
 // lost. The last layer contains the groups without a layer.
-std::vector<Column> columns_of(const memory::Input& input, const memory::DeviceMemory& device, GroupBy by,
+std::vector<Column> columns_of(const memory::Input& input, const memory::DeviceMemory& device, memory::GroupBy by,
                                const std::vector<Layer>& layers) {
   std::map<std::string, std::size_t> layer_by_name;
   for (std::size_t i = 0; i < layers.size(); ++i) layer_by_name.emplace(layers[i].name, i);
@@ -95,7 +94,7 @@ std::vector<Column> columns_of(const memory::Input& input, const memory::DeviceM
         before.assign(bytes.begin(), bytes.end());
         if (!filled[to] || bytes_of(before) > bytes_of(columns[to])) columns[to] = before, filled[to] = true;
       },
-      by == GroupBy::category);
+      by == memory::GroupBy::category);
   for (; column + 1 < kColumns; ++column) {
     if (!filled[column + 1]) columns[column + 1] = before;
   }
@@ -119,8 +118,10 @@ std::string layer_path(const std::vector<Column>& columns, std::size_t layer, do
 
 }  // namespace
 
-void write_memory_chart(Html& page, const memory::Input& input, const memory::DeviceMemory& device, GroupBy by) {
-  const std::vector<Layer> layers = by == GroupBy::category ? category_layers() : largest_layers(input, device, by);
+void write_memory_chart(Html& page, const memory::Input& input, const memory::DeviceMemory& device,
+                        memory::GroupBy by) {
+  const std::vector<Layer> layers =
+      by == memory::GroupBy::category ? category_layers() : largest_layers(input, device, by);
   const std::vector<Column> columns = columns_of(input, device, by, layers);
   std::uint64_t largest = 0;
   Column most(layers.size());
