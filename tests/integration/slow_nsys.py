@@ -30,7 +30,7 @@ class Report:
         return {row[1] for row in self.all(f"PRAGMA table_info({table})")}
 
     def has(self, table, *columns):
-        return self.columns(table) >= {"start" if table != "GPU_METRICS" else "timestamp", *columns}
+        return self.columns(table) >= {"start", *columns}
 
     def count(self, table, where="1"):
         return self.all(f"SELECT count(*) FROM {table} WHERE {where}")[0][0] if self.has(table) else 0
@@ -52,6 +52,11 @@ class Report:
 
     def memsets(self):
         return self.all(f"SELECT count(*), sum(bytes), sum(end - start) FROM {MEMSET}")[0] if self.has(MEMSET) else (0, None, None)
+
+    def events(self):
+        """The number of CUDA events with a time. Others are only calls."""
+        table = "CUPTI_ACTIVITY_KIND_CUDA_EVENT"
+        return self.all(f"SELECT count(*) FROM {table} WHERE timestamp > 0")[0][0] if "timestamp" in self.columns(table) else 0
 
     def calls(self, where="1"):
         return self.sums(RUNTIME, "without_version(s.value)", where, "JOIN StringIds AS s ON s.id = t.nameId")

@@ -17,12 +17,11 @@ from decimal import Decimal
 import nsys_reports
 import slow_nsys
 from harness import Folder, arguments, check, finish, first, run
-from nsys_reports import MINIMAL, VERSIONS, write_report
+from nsys_reports import MINIMAL, SECRET, VERSIONS, write_report
 from slow_nsys import KERNEL, MEMCPY, RUNTIME
 
 BAD_CONTENT = 3
 SEEDS = 3
-SECRET = "do-not-copy"
 # Figures of public reports: kernels (count, ns), kernels with a launch
 PUBLIC = {"mfu_2gpu_before": ((4010, 535_200_650), 3986), "mfu_2gpu_after": ((3587, 488_835_406), None), "h100_2gpu_1s": ((3442, 44_829_522), 1632),
           "healthy_1pct": ((400, 400_000_000), 400)}
@@ -63,8 +62,8 @@ def check_info(options, what, path, report):
         counts.update(rank["counts"])
     true = {"kernel": report.count(KERNEL), "memcpy": report.count(MEMCPY), "memset": report.count(slow_nsys.MEMSET), "runtime": report.calls_of(driver=False),
             "driver": report.calls_of(driver=True), "nvtx and nccl": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
-            "sync": report.count(slow_nsys.SYNC), "cuda_event": report.all("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_CUDA_EVENT")[0][0]
-            if report.columns("CUPTI_ACTIVITY_KIND_CUDA_EVENT") else 0, "graph": report.count(slow_nsys.GRAPH)}
+            "sync": report.count(slow_nsys.SYNC), "cuda_event": report.events(),
+            "graph": report.count(slow_nsys.GRAPH)}
     counts["nvtx and nccl"] = counts["nvtx"] + counts["nccl"]
     equal({kind: counts[kind] for kind in true}, true, f"{what}: counts of info")
     return found["ranks"]
