@@ -46,6 +46,7 @@ list_missing() {
   need_library 'libzstd >= 1.5.4' libzstd-dev
   need_library 'simdjson >= 3.0' libsimdjson-dev
   need_library 'libisal >= 2.30' libisal-dev
+  need_library 'sqlite3 >= 3.40' libsqlite3-dev
   want_library 'libdw >= 0.187' libdw-dev
   need_header protozero/basic_pbf_writer.hpp libprotozero-dev
   if [ "$1" = --tests ]; then

@@ -262,7 +262,7 @@ void write_process(JsonWriter& json, const Catalog& catalog, ProcessId id) {
   const Process& process = catalog.processes[id];
   json.open('{');
   json.members("rank", known_number(process.rank), "host", process.host, "pid", known_number(process.pid), "source",
-               process.source, "format", process.format == SourceFormat::ring ? "ring" : "kineto", "phase",
+               process.source, "format", word(process.format), "phase",
                process.phase, "rank_source", word(process.rank_source), "local_rank", known_number(process.local_rank),
                "world_size", known_number(process.world_size), "run_id", process.run_id, "program", process.program,
                "device", process.device_name, "state", word(process.state), "start_ns", process.first_ns, "span_ns",

@@ -114,7 +114,11 @@ struct Recorder {
 
 using KindCounts = std::array<std::uint64_t, static_cast<std::size_t>(Kind::count_)>;
 
-enum class SourceFormat : std::uint8_t { ring, kineto };
+enum class SourceFormat : std::uint8_t { ring, kineto, nsys };
+constexpr std::string_view word(SourceFormat format) {
+  constexpr std::string_view kFormats[] = {"ring", "kineto", "nsys"};
+  return words::of(kFormats, format);
+}
 
 // A position where a file could not be parsed, and the error.
 struct Damage {
@@ -133,7 +137,7 @@ struct Overrun {
   bool operator==(const Overrun&) const = default;
 };
 
-// One traced process: a ring file, or one Kineto file.
+// One traced process: a ring file, one Kineto file, or a process of an Nsight Systems report.
 struct Process {
   std::string source;  // path as given
   SourceFormat format = SourceFormat::ring;

@@ -66,7 +66,7 @@ std::string overwritten_text(const Process& p) { return list(p.overwritten, "ove
 std::string unrecorded_text(const Process& p) {
   std::string text = list(p.lost, "lost");
   if (p.lost_unknown_kind > 0) {
-    const bool one = p.lost_unknown_kind == 1, file = p.format == SourceFormat::kineto;
+    const bool one = p.lost_unknown_kind == 1, file = p.format != SourceFormat::ring;
     join(text, with_commas(p.lost_unknown_kind) +
                    (file  ? one ? " event" : " events"
                     : one ? " record"

@@ -47,7 +47,8 @@ std::string of_rank(std::int64_t rank) { return rank < 0 ? "" : " of rank " + st
 
 namespace {
 
-bool is_profile(const Process& process) { return process.format == SourceFormat::kineto; }
+// Reports of Nsight Systems contain every process that was profiled, like profiles.
+bool is_profile(const Process& process) { return process.format != SourceFormat::ring; }
 
 // A profile lists all devices of the machine, including unused ones.
 bool used_gpu(const Process& process) {

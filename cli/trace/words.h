@@ -14,14 +14,14 @@ namespace cli {
 // State of a recording (common/FORMAT.md). Kineto files are clean, or recovered if they are damaged.
 enum class RecordingState : std::uint8_t { unknown, live, clean, recovered };
 
-// The source of a rank number.
-enum class RankSource : std::uint8_t { unknown, content, file_name, option };
+// The source of a rank number. device_order: the processes of one Nsight Systems report, in the order of their GPUs.
+enum class RankSource : std::uint8_t { unknown, content, file_name, option, device_order };
 
 enum class RecordingMode : std::uint8_t { unknown, ring, spool };
 
 namespace words {
 inline constexpr std::string_view kStates[] = {"unknown", "live", "clean", "recovered"};
-inline constexpr std::string_view kRankSources[] = {"", "content", "file name", "--rank"};
+inline constexpr std::string_view kRankSources[] = {"", "content", "file name", "--rank", "device order"};
 inline constexpr std::string_view kModes[] = {"", "ring", "spool"};
 
 // Returns the first word for values that this version does not have.

@@ -1,7 +1,7 @@
 # Sourced by dist.sh: build_static_libraries DIRECTORY makes there, once, what Debian has only as shared libraries, each
 # with a pkg-config file that hides the shared one, and the licences of everything that ends up in tracetool.
 #   fmt, simdjson, ISA-L   built from the sources of Debian's own packages
-#   zstd, libdw            the archives of libzstd-dev, libdw-dev and of what this needs
+#   zstd, SQLite, libdw    the archives of libzstd-dev, libsqlite3-dev, libdw-dev and of what these need
 #   older_glibc.o          see older_glibc.c
 # The versions are those of the installed headers, so the headers stay where they are.
 
@@ -52,7 +52,7 @@ copy_licences() {
   [ ! -f .venv/libunwind/COPYING ] || cp .venv/libunwind/COPYING "$1/licences/libunwind.txt"
   local pair
   for pair in libfmt-dev:fmt libcli11-dev:cli11 libzstd-dev:zstd libprotozero-dev:protozero \
-      libdw-dev:elfutils zlib1g-dev:zlib libbz2-dev:bzip2 liblzma-dev:xz "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
+      libsqlite3-dev:sqlite libdw-dev:elfutils zlib1g-dev:zlib libbz2-dev:bzip2 liblzma-dev:xz "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
     cp -L "/usr/share/doc/${pair%:*}/copyright" "$1/licences/${pair#*:}.txt"
   done
 }

@@ -144,10 +144,10 @@ class LateAllocations {
     const auto step = steps_.at(id, event.start_ns);
     return step && steps_.of(id)[*step].step.value_or(0) >= kFirstSteps;
   }
-  // Recordings contain the results of calls, profiles do not.
+  // Recordings and reports contain the results of calls, profiles do not.
   bool may_have_failed(const Event& event, const Facts& facts) const {
     const auto* call = facts.get<CallFacts>();
-    return context_.catalog.processes[process_of(event.track)].format != SourceFormat::ring ||
+    return context_.catalog.processes[process_of(event.track)].format == SourceFormat::kineto ||
            (call != nullptr && call->return_value != 0);
   }
 

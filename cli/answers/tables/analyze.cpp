@@ -418,7 +418,7 @@ EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, K
         return step_name(name) || step_mark(name) != StepMark::none || (collectives && is_collective_range_name(name));
       });
     if (is_api_call(event.kind) && calls.is(catalog.strings, event.name, is_launch_name)) return true;
-    const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
+    const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format != SourceFormat::kineto;
     return event.kind == Kind::nvtx ||
            (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
   };

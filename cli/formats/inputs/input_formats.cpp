@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "cli/base/error.h"
 #include "cli/formats/inputs/paths.h"
@@ -11,6 +12,7 @@
 #include "cli/formats/json/file_kind.h"
 #include "cli/formats/kineto/header.h"
 #include "cli/formats/kineto/reader.h"
+#include "cli/formats/nsys/reader.h"
 #include "cli/formats/ring/header.h"
 #include "cli/formats/ring/reader.h"
 #include "cli/formats/ttrace/reader.h"
@@ -60,6 +62,18 @@ TracePeek peek_json(const std::string& path) {
   return peek;
 }
 
+TracePeek peek_nsys(const std::string& path) {
+  TracePeek peek;
+  const std::optional<std::int64_t> start_ns = nsys::peek_start_ns(path);
+  if (!start_ns) {
+    peek.reason = "an SQLite database, but no report of Nsight Systems";
+    return peek;
+  }
+  peek.form = Form::nsys;
+  peek.start_ns = *start_ns;
+  return peek;
+}
+
 TracePeek peek_trace(const std::string& path) {
   TracePeek peek;
   try {
@@ -68,7 +82,9 @@ TracePeek peek_trace(const std::string& path) {
     const auto format = std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.matches(bytes); });
     if (format == formats.end()) {
       const std::string_view what = foreign_file(bytes);
-      peek.reason = bytes.empty() ? "empty" : what.empty() ? "neither a recording, a merged file nor JSON" : what;
+      peek.reason = bytes.empty()  ? "empty"
+                    : what.empty() ? "neither a recording, a merged file, a report nor JSON"
+                                   : what;
       return peek;
     }
     peek.form = format->form;
@@ -107,6 +123,8 @@ std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& 
   return kineto::open(path, JsonStream::kWindow, options.memory, options.foreign);
 }
 
+std::unique_ptr<Reader> open_nsys(const std::string& path, const ReaderOptions&) { return nsys::open(path); }
+
 std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& options) {
   const std::string bytes = PlainFile(path).peek(kProbeBytes);
   for (const InputFormat& format : input_formats()) {
@@ -115,9 +133,11 @@ std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& 
   if (const std::string_view what = foreign_file(bytes); !what.empty()) {
     throw Error(Exit::bad_content, fmt::format("{}: not a trace, but {}", path, what));
   }
-  throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
-                                     "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
-                                     "torch.profiler (*.json, *.json.gz, *.json.zst); omit this file");
+  throw Error(Exit::bad_content,
+              path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
+                  "; expected a recording (*.ring), a merged file (*.ttrace), the JSON of "
+                  "torch.profiler (*.json, *.json.gz, *.json.zst), or an exported report of Nsight Systems (*.sqlite); "
+                  "omit this file");
 }
 
 // Returns standard input under its name for the user.
@@ -154,6 +174,7 @@ const std::vector<InputFormat>& input_formats() {
   static const std::vector<InputFormat> formats{
       {"recording", is_ring, open_recording, Form::recording, peek_recording},
       {"merged file", is_merged, open_merged, Form::merged, peek_merged},
+      {"Nsight Systems report", nsys::is_sqlite, open_nsys, Form::nsys, peek_nsys},
       {"gzip of Kineto or Chrome JSON", is_gzip, open_json, Form::kineto, peek_json},
       {"zstd of Kineto or Chrome JSON", is_zstd, open_json, Form::kineto, peek_json},
       {"Kineto or Chrome JSON", is_json, open_json, Form::kineto, peek_json},
@@ -168,6 +189,7 @@ std::unique_ptr<Reader> open_trace(const std::string& name, const ReaderOptions&
     throw Error(Exit::cannot_open, name + ": a pipe; pass the trace on stdin and use - as its name");
   }
   if (name == "-") return std::make_unique<StdinReader>(options);
+  if (nsys::is_report_name(name) && std::filesystem::exists(name, error)) nsys::refuse_report(name);
   return open_file(readable_file(name), options);
 }
 

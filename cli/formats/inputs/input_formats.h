@@ -15,13 +15,13 @@ namespace cli {
 // The type and origin of a file, found without reading its events: enough to group the files of a directory into runs
 // and to skip files that are no traces.
 struct TracePeek {
-  enum class Form : std::uint8_t { recording, merged, kineto, kineto_export, chrome_export, no_trace };
+  enum class Form : std::uint8_t { recording, merged, kineto, nsys, kineto_export, chrome_export, no_trace };
 
   Form form = Form::no_trace;
   std::string run_id;         // "" if the file does not contain it
-  std::int64_t start_ns = 0;  // of the recording, or of the first event of a merged file or profile; 0 if unknown
+  std::int64_t start_ns = 0;  // of the recording or session, or of the first event of a merged file or profile; 0 if unknown
   // For a recording: from its header and definitions, with the overwritten records counted in its blocks. For a merged
-  // file: complete. Empty for JSON.
+  // file: complete. Empty for others.
   std::vector<Process> processes;
   std::string reason;  // for no_trace: the reason, as a sentence without the file's name
 };
@@ -34,6 +34,7 @@ TracePeek peek_trace(const std::string& path);
 TracePeek peek_recording(const std::string& path);
 TracePeek peek_merged(const std::string& path);
 TracePeek peek_json(const std::string& path);
+TracePeek peek_nsys(const std::string& path);
 
 struct InputFormat {
   std::string_view name;

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 5> kEndings{".ring", ".ttrace", ".json", ".json.gz", ".json.zst"};
+constexpr std::array<std::string_view, 6> kEndings{".ring", ".ttrace", ".json", ".json.gz", ".json.zst", ".sqlite"};
 
 std::string_view take_number(std::string_view& text) {
   std::size_t digits = 0;
@@ -94,7 +94,7 @@ std::vector<FoundFile> expand(const std::string& path) {
   if (found.empty())
     fail(
         path,
-        "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst in it or below; `tracetool doctor " +
+        "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz, *.json.zst or *.sqlite in it or below; `tracetool doctor " +
             path + "` finds the reason" +
             (has_snapshots(path) ? "; `tracetool mem " + path + "` reads the memory snapshots (*.pickle)" : ""));
   std::sort(found.begin(), found.end(),

@@ -28,7 +28,7 @@ std::vector<std::string> expand_paths(const std::vector<std::string>& paths);
 // total, because equal numbers of different spelling ("1", "01") are compared by bytes.
 bool natural_less(std::string_view a, std::string_view b);
 
-// Returns true for names of trace files: *.ring, *.ttrace, *.json, *.json.gz, *.json.zst; false for hidden files.
+// Returns true for names of trace files: *.ring, *.ttrace, *.json, *.json.gz, *.json.zst, *.sqlite; false for hidden files.
 bool is_trace_name(std::string_view name);
 // Returns true for names of memory snapshots of PyTorch: *.pickle, *.pkl, also with .gz or .zst.
 bool is_snapshot_name(std::string_view name);

@@ -34,9 +34,7 @@ constexpr std::array kFileKinds{
              "compressed by xz; decompress it (xz -d), or use gzip or zstd"},
     FileKind{0, "BZh"sv, "compressed by bzip2; decompress it (bzip2 -d), or use gzip or zstd"},
     FileKind{0, "7z\xbc\xaf\x27\x1c"sv, "a 7-Zip archive; unpack it and use the traces in it"},
-    FileKind{
-        0, "SQLite format 3\0"sv,
-        "an SQLite database, like the output of nsys export; tracetool reads its own recordings and profiles of torch.profiler"},
+    FileKind{0, "SQLite format 3\0"sv, "an SQLite database, like the output of nsys export"},
     FileKind{4, "NVIDIA Nsight"sv, kNsight},
     FileKind{0, "NVIDIA Nsight"sv, kNsight},
     FileKind{0, "QDR"sv, kNsight},

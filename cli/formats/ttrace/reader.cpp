@@ -280,7 +280,7 @@ void MergedReader::read_processes(Catalog& catalog) {
     Process process;
     FieldReader fields(entry, kinds_);
     process_fields(fields, process);
-    if (fields.bad() || process.format > SourceFormat::kineto || processes_.size() == kMaxProcesses) return false;
+    if (fields.bad() || process.format > SourceFormat::nsys || processes_.size() == kMaxProcesses) return false;
     processes_.push_back(catalog.add_process(std::move(process)));
     return true;
   });

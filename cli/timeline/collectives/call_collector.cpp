@@ -175,7 +175,7 @@ class Collector : public CallCollector {
 
   void event(const Event& event, const Facts& facts, bool computes) override {
     const ProcessId process = catalog_.tracks[event.track].process;
-    if (catalog_.processes[process].format == SourceFormat::ring) {
+    if (catalog_.processes[process].format != SourceFormat::kineto) {
       if (event.kind == Kind::nccl) return call(process, event, facts);
       if (event.kind == Kind::nvtx) return range(process, event, facts);
       if (is_api_call(event.kind)) return launch(process, event);
@@ -486,7 +486,7 @@ class Collector : public CallCollector {
   std::vector<DraftId> drafts_of(ProcessId id, const Event& event, const Facts& facts) {
     ProcessDrafts& process = processes_[id];
     const bool communicates = event.kind == Kind::kernel && names_[event.name].communicates;
-    if (catalog_.processes[id].format != SourceFormat::ring)
+    if (catalog_.processes[id].format == SourceFormat::kineto)
       return communicates ? std::vector{add(process, profiled(id, event, facts))} : std::vector<DraftId>{};
     const KernelFacts* const kernel = facts.get<KernelFacts>();
     if (kernel != nullptr && kernel->graph.any())

@@ -38,7 +38,7 @@ class WorkClasses {
  private:
   bool communicates(StringId name, Kind kind);
   bool is_of_call(const Event& event, const Facts& facts) const;
-  bool is_recording(ProcessId process) const { return catalog_.processes[process].format == SourceFormat::ring; }
+  bool is_recording(ProcessId process) const { return catalog_.processes[process].format != SourceFormat::kineto; }
 
   // Per process, launches whose work has not started; the oldest are removed
   static constexpr std::size_t kMostLaunches = 1 << 16;

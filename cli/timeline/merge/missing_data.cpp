@@ -45,7 +45,7 @@ std::string cut_text(const Process& process) {
 }
 
 std::string file_damage(const Process& process) {
-  if (process.format != SourceFormat::kineto || process.state != RecordingState::recovered) return {};
+  if (process.format == SourceFormat::ring || process.state != RecordingState::recovered) return {};
   const std::string place =
       process.damage ? fmt::format("byte {}: {}; ", process.damage->byte, process.damage->what) : "";
   return fmt::format("{} is damaged: {}{}{}see tracetool info", process.source, lost(process), place,

@@ -116,7 +116,7 @@ class RunLister {
     Run& run = runs_[name];
     run.name = name;
     if (peek.start_ns != 0 && (run.start_ns == 0 || peek.start_ns < run.start_ns)) run.start_ns = peek.start_ns;
-    if (peek.form == Form::kineto) profiles_.insert(name_of(path));
+    if (peek.form == Form::kineto || peek.form == Form::nsys) profiles_.insert(name_of(path));
     run.files.push_back({path, std::move(peek)});
   }
 

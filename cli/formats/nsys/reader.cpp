@@ -1,0 +1,206 @@
+#include "cli/formats/nsys/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "cli/base/error.h"
+#include "cli/base/text.h"
+#include "cli/formats/nsys/database.h"
+#include "cli/formats/nsys/output.h"
+#include "cli/formats/nsys/report.h"
+
+namespace cli::nsys {
+namespace {
+
+constexpr std::string_view kReportEnding = ".nsys-rep";
+
+// Every version of the schema has the table of strings.
+bool is_report(const Database& database) {
+  return database.has_column("StringIds", "id") && database.has_column("StringIds", "value");
+}
+
+void require_report(const Database& database) {
+  if (is_report(database)) return;
+  throw Error(Exit::bad_content,
+              "{}: an SQLite database, but no report of Nsight Systems: it has no table StringIds(id, value); expected "
+              "the output of `nsys export --type sqlite`; omit this file",
+              database.path());
+}
+
+class ReportReader : public Reader {
+ public:
+  explicit ReportReader(const std::string& path) : database_(path) { require_report(database_); }
+
+  void read(Catalog& catalog, EventSink& sink) override {
+    Output output(database_, catalog, sink);
+    read_host_events(output);
+    read_ranges(output);
+    read_device_events(output);
+    if (output.processes().empty()) output.process({});  // its notes explain why there are no events
+    read_system_events(output);
+    describe_processes(output);
+    set_ranks(output);
+    add_notes(output);
+  }
+
+ private:
+  void describe_processes(Output& output);
+  void set_ranks(Output& output);
+  void add_notes(Output& output);
+  void note_graphs(const Output& output, const ReportProcess& each, Process& process) const;
+
+  Database database_;
+};
+
+void ReportReader::describe_processes(Output& output) {
+  const auto programs = read_programs(database_);
+  const auto threads = read_thread_names(database_, output.texts);
+  for (ReportProcess& each : output.processes()) {
+    Process& process = output.catalog.processes[each.id];
+    if (const auto program = programs.find(each.key); program != programs.end()) process.program = program->second;
+    for (const auto& [number, amount] : each.work) {
+      const Device& device = output.device(each, number);
+      if (process.device_name.empty()) process.device_name = device.name;
+      process.devices.push_back(device);
+    }
+    for (const auto& [tid, track] : each.threads) {
+      const auto name = threads.find(each.key << 24 | tid);
+      if (name != threads.end()) output.catalog.tracks[track].name = name->second;
+    }
+  }
+}
+
+// The sources of a rank, in this order.
+
+void give_rank(Process& process, const RankNumbers& numbers) {
+  process.rank = numbers.rank;
+  process.local_rank = numbers.local_rank;
+  process.world_size = numbers.world_size;
+  process.rank_source = RankSource::content;
+}
+
+// The largest communicator of a job contains all ranks. It has to be one and the same for all processes of the report
+// that use NCCL: otherwise each has only its groups, for example of tensor parallelism.
+bool set_nccl_ranks(Output& output) {
+  std::map<const ReportProcess*, const Communicator*> largest;
+  std::set<std::uint64_t> hashes;
+  std::set<std::int64_t> ranks;
+  for (const ReportProcess& each : output.processes()) {
+    const std::vector<Communicator>& all = output.catalog.processes[each.id].communicators;
+    const auto found = std::max_element(all.begin(), all.end(),
+                                        [](const Communicator& a, const Communicator& b) { return a.ranks < b.ranks; });
+    if (found == all.end()) continue;
+    largest[&each] = &*found;
+    hashes.insert(found->communicator);
+    ranks.insert(found->rank);
+  }
+  if (hashes.size() != 1 || ranks.size() != largest.size() || *ranks.begin() < 0) return false;
+  for (const auto& [each, communicator] : largest)
+    give_rank(output.catalog.processes[each->id], {communicator->rank, -1, communicator->ranks});
+  return true;
+}
+
+bool set_mpi_ranks(Output& output) {
+  bool any = false;
+  const auto ranks = read_mpi_ranks(output.database);
+  for (const ReportProcess& each : output.processes()) {
+    const auto found = ranks.find(each.key);
+    if (found == ranks.end()) continue;
+    give_rank(output.catalog.processes[each.id], found->second);
+    any = true;
+  }
+  return any;
+}
+
+// nsys records the environment of the program that it launches. If that is a launcher of several ranks, the ranks are
+// other processes.
+bool set_environment_rank(Output& output) {
+  if (output.processes().size() != 1) return false;
+  const RankNumbers numbers = read_environment_rank(output.database);
+  if (numbers.rank < 0) return false;
+  give_rank(output.catalog.processes[output.processes().front().id], numbers);
+  return true;
+}
+
+// Local ranks use the GPUs of a host in order, if each process of the report uses a GPU of its own.
+void set_device_ranks(Output& output) {
+  std::map<std::int64_t, const ReportProcess*> by_device;
+  for (const ReportProcess& each : output.processes()) {
+    if (each.work.empty()) continue;
+    if (each.work.size() > 1 || !by_device.try_emplace(each.work.begin()->first, &each).second) return;
+  }
+  if (by_device.size() < 2) return;
+  std::int64_t rank = 0;
+  for (const auto& [device, each] : by_device) {
+    Process& process = output.catalog.processes[each->id];
+    process.rank = rank++;
+    process.rank_source = RankSource::device_order;
+  }
+}
+
+void ReportReader::set_ranks(Output& output) {
+  if (!set_nccl_ranks(output) && !set_mpi_ranks(output) && !set_environment_rank(output)) set_device_ranks(output);
+}
+
+void ReportReader::note_graphs(const Output& output, const ReportProcess& each, Process& process) const {
+  const std::uint64_t graphs = process.counts[static_cast<std::size_t>(Kind::graph)];
+  if (graphs == 0 && !(output.session.traces_graphs_as_one && each.launches_graphs)) return;
+  process.notes.push_back(fmt::format(
+      "CUDA graphs were traced as a whole{}: the kernels inside them are missing from all counts and sums; record them "
+      "with `nsys profile --cuda-graph-trace=node`",
+      graphs > 0 ? fmt::format(" ({})", count_text(graphs, "launch", "launches")) : ""));
+}
+
+void ReportReader::add_notes(Output& output) {
+  const std::vector<std::string> diagnostics = read_diagnostics(database_);
+  for (const ReportProcess& each : output.processes()) {
+    Process& process = output.catalog.processes[each.id];
+    note_graphs(output, each, process);
+    if (each.nccl_calls > 0 && each.nccl_payloads == 0)
+      process.notes.push_back(
+          "the sizes and communicators of NCCL calls are missing from this export; export the report again with `nsys "
+          "export --type sqlite --include-blobs=true`");
+    if (!output.session.is_absolute)
+      process.notes.push_back("the file does not contain the start of the session: times are relative to it");
+    for (const std::string& damage : database_.damages()) process.notes.push_back(damage);
+    if (!database_.damages().empty()) process.state = RecordingState::recovered;
+  }
+  Process& first = output.catalog.processes[output.processes().front().id];
+  if (output.timeless_rows() > 0)
+    first.notes.push_back(
+        fmt::format("{} without a possible time: skipped", count_text(output.timeless_rows(), "row")));
+  first.notes.insert(first.notes.end(), diagnostics.begin(), diagnostics.end());
+  if (!output.session.version.empty()) first.notes.push_back("recorded by Nsight Systems " + output.session.version);
+}
+
+}  // namespace
+
+bool is_sqlite(std::string_view first_bytes) {
+  using namespace std::string_view_literals;
+  return first_bytes.starts_with("SQLite format 3\0"sv);
+}
+
+bool is_report_name(std::string_view path) { return path.ends_with(kReportEnding); }
+
+void refuse_report(const std::string& path) {
+  const std::string sqlite = path.substr(0, path.size() - kReportEnding.size()) + ".sqlite";
+  throw Error(Exit::bad_content,
+              "{}: a report of Nsight Systems, which only nsys reads; export it with `nsys export --type sqlite "
+              "--include-blobs=true -o {} {}` and pass {}",
+              path, shell_word(sqlite), shell_word(path), shell_word(sqlite));
+}
+
+std::unique_ptr<Reader> open(const std::string& path) { return std::make_unique<ReportReader>(path); }
+
+std::optional<std::int64_t> peek_start_ns(const std::string& path) {
+  Database database(path);
+  if (!is_report(database)) return {};
+  return read_session(database).origin_ns;
+}
+
+}  // namespace cli::nsys

@@ -1,0 +1,56 @@
+// Any bytes as a report of Nsight Systems: its events are read or it is refused by an Error; what is read is counted and
+// has possible times. Without a name the file is read from memory (sqlite3_deserialize).
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "cli/base/error.h"
+#include "cli/formats/nsys/reader.h"
+
+namespace {
+
+struct Counted : cli::EventSink {
+  explicit Counted(const cli::Catalog& catalog) : catalog_(catalog) {}
+  void event(const cli::Event& event, const cli::Facts&) override {
+    ++events;
+    if (event.track >= catalog_.tracks.size() || event.name >= catalog_.strings.size()) std::abort();
+    if (event.duration_ns < cli::kUnknownDuration || event.start_ns + event.duration_ns < event.start_ns - 1)
+      std::abort();
+  }
+
+  std::uint64_t events = 0;
+
+ private:
+  const cli::Catalog& catalog_;
+};
+
+void read(const std::string& path) {
+  cli::Catalog catalog;
+  Counted counted(catalog);
+  try {
+    (void)cli::nsys::peek_start_ns(path);
+    cli::nsys::open(path)->read(catalog, counted);
+  } catch (const cli::Error&) {
+    return;
+  }
+  std::uint64_t events = 0;
+  for (const cli::Process& process : catalog.processes) {
+    events += cli::total(process.counts);
+    if (process.notes.size() > 128) std::abort();
+  }
+  if (events != counted.events) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
+  if (fd < 0) return 0;
+  if (::write(fd, data, size) == static_cast<ssize_t>(size)) read("/proc/self/fd/" + std::to_string(fd));
+  ::close(fd);
+  return 0;
+}
