@@ -7,6 +7,7 @@ import collections
 import os
 import random
 import re
+import shutil
 import sqlite3
 import struct
 
@@ -214,7 +215,7 @@ class Report:
         self.add("CUPTI_ACTIVITY_KIND_KERNEL", **place, shortName=self.text(short), demangledName=self.text(demangled), mangledName=self.text(mangled),
                  launchType=1, cacheConfig=1, registersPerThread=32, gridX=grid[0], gridY=grid[1], gridZ=grid[2], blockX=256, blockY=1, blockZ=1,
                  staticSharedMemory=1024, dynamicSharedMemory=16384, localMemoryTotal=250871808, gridId=len(self.rows), sharedMemoryExecuted=32768,
-                 graphNodeId=graph, graphId=graph and graph >> 32, clusterX=1, clusterY=1, clusterZ=1, tensorSizeMinusOneElements="[]")
+                 graphNodeId=graph, graphId=graph and graph >> 32, clusterX=0, clusterY=0, clusterZ=0, tensorSizeMinusOneElements="[]")
 
     def launch(self, pid, device, stream, names=None, ns=None, recorded=True):
         driver = self.dice.random() < 0.3
@@ -451,3 +452,19 @@ def write_report(path, version, seed, **options):
     connection.commit()
     connection.close()
     return report
+
+
+def split_report(path, paths, ahead_ns):
+    """Writes the reports of a job whose processes are each recorded by an nsys of its own: one per process of the report, and per path, with clocks
+    that are ahead by so many ns."""
+    with sqlite3.connect(path) as db:
+        pids = sorted(row[0] for row in db.execute("SELECT DISTINCT globalPid >> 24 FROM CUPTI_ACTIVITY_KIND_KERNEL"))
+    db.close()
+    for pid, to, ahead in zip(pids, paths, ahead_ns):
+        shutil.copy(path, to)
+        with sqlite3.connect(to) as db:
+            for table, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                for column in {row[1] for row in db.execute(f"PRAGMA table_info({table})")} & {"globalPid", "globalTid"}:
+                    db.execute(f"DELETE FROM {table} WHERE {column} >> 24 != ?", (pid,))
+            db.execute("UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = utcEpochNs + ?", (ahead,))
+        db.close()

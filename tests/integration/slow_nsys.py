@@ -62,8 +62,10 @@ class Report:
         return self.sums(RUNTIME, "without_version(s.value)", where, "JOIN StringIds AS s ON s.id = t.nameId")
 
     def calls_of(self, driver):
-        """The number of calls of the runtime or of the driver. Reports of other programs have no class; their calls are those of the runtime."""
-        return self.count(RUNTIME, f"(eventClass = 1) = {driver:d}" if self.has(RUNTIME, "eventClass") else f"{not driver:d}")
+        """The number of calls of the runtime (cudaXxx) or of the driver (cuXxx). In reports of other programs only their names differ."""
+        if self.has(RUNTIME, "eventClass"):
+            return self.count(RUNTIME, f"eventClass = {driver:d}")
+        return self.count(RUNTIME, f"(SELECT value GLOB 'cu[A-Z]*' FROM StringIds WHERE id = nameId) = {driver:d}")
 
     def ranges(self):
         """{name: (count, ns)} of ranges that end."""
