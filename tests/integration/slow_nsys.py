@@ -1,0 +1,85 @@
+"""What a report of Nsight Systems contains, in SQL on the file itself: the second computation of test_nsys.py."""
+import collections
+import re
+import sqlite3
+import statistics
+
+DIRECTIONS = {0: "Unknown", 1: "HtoD", 2: "DtoH", 3: "HtoA", 4: "AtoH", 5: "AtoA", 6: "AtoD", 7: "DtoA", 8: "DtoD", 9: "HtoH", 10: "PtoP", 11: "HtoD",
+              12: "DtoH", 13: "DtoD"}
+KERNEL, MEMCPY, MEMSET, GRAPH, RUNTIME = (f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE", "RUNTIME"))
+SYNC = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
+RANGES, MARKS = "eventType IN (59, 60)", "eventType = 34"
+
+Sum = collections.namedtuple("Sum", "count ns")
+
+
+def without_version(name):
+    """cudaLaunchKernel_v7000 is cudaLaunchKernel."""
+    return re.sub(r"_v\d+$", "", name)
+
+
+class Report:
+    def __init__(self, path):
+        self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.db.create_function("without_version", 1, without_version, deterministic=True)
+
+    def all(self, query):
+        return self.db.execute(query).fetchall()
+
+    def columns(self, table):
+        return {row[1] for row in self.all(f"PRAGMA table_info({table})")}
+
+    def has(self, table, *columns):
+        return self.columns(table) >= {"start" if table != "GPU_METRICS" else "timestamp", *columns}
+
+    def count(self, table, where="1"):
+        return self.all(f"SELECT count(*) FROM {table} WHERE {where}")[0][0] if self.has(table) else 0
+
+    def sums(self, table, key, where="1", join=""):
+        """{key: (count, ns)} of the rows of a table."""
+        rows = self.all(f"SELECT {key}, count(*), sum(end - start) FROM {table} AS t {join} WHERE {where} GROUP BY 1") if self.has(table) else []
+        return {row[0]: Sum(*row[1:]) for row in rows}
+
+    def kernels(self, key="s.value", where="1"):
+        return self.sums(KERNEL, key, where, "JOIN StringIds AS s ON s.id = t.demangledName")
+
+    def copies(self):
+        """{direction: (count, bytes, ns)}."""
+        found = collections.defaultdict(lambda: (0, 0, 0))
+        for kind, *numbers in self.all(f"SELECT copyKind, count(*), sum(bytes), sum(end - start) FROM {MEMCPY} GROUP BY 1") if self.has(MEMCPY) else []:
+            found[DIRECTIONS[kind]] = tuple(map(sum, zip(found[DIRECTIONS[kind]], numbers)))
+        return dict(found)
+
+    def memsets(self):
+        return self.all(f"SELECT count(*), sum(bytes), sum(end - start) FROM {MEMSET}")[0] if self.has(MEMSET) else (0, None, None)
+
+    def calls(self, where="1"):
+        return self.sums(RUNTIME, "without_version(s.value)", where, "JOIN StringIds AS s ON s.id = t.nameId")
+
+    def calls_of(self, driver):
+        """The number of calls of the runtime or of the driver. Reports of other programs have no class; their calls are those of the runtime."""
+        return self.count(RUNTIME, f"(eventClass = 1) = {driver:d}" if self.has(RUNTIME, "eventClass") else f"{not driver:d}")
+
+    def ranges(self):
+        """{name: (count, ns)} of ranges that end."""
+        name = "coalesce(t.text, s.value)"
+        return self.sums("NVTX_EVENTS", name, f"{RANGES} AND end IS NOT NULL", "LEFT JOIN StringIds AS s ON s.id = t.textId")
+
+    def joined(self, table):
+        """How many rows of GPU work have a call with their correlation id in their process, and how many such calls there are: (rows, calls)."""
+        if not self.has(table) or not self.has(RUNTIME):
+            return 0, set()
+        pid = "(t.globalPid >> 24)" if self.has(table, "globalPid") else "(r.globalTid >> 24)"
+        rows = self.all(f"SELECT t.rowid, {pid}, t.correlationId FROM {table} AS t JOIN {RUNTIME} AS r"
+                        f" ON r.correlationId = t.correlationId AND (r.globalTid >> 24) = {pid}")
+        return len({row[0] for row in rows}), {row[1:] for row in rows}
+
+    def launches(self):
+        """The number of calls that queued GPU work."""
+        return len(set().union(*(self.joined(table)[1] for table in (KERNEL, MEMCPY, MEMSET, GRAPH))))
+
+
+def spread(values):
+    """Columns of `nsys stats`, by the aggregates of its reports: average, median (the mean of the two in the middle), minimum, maximum and
+    standard deviation of a sample."""
+    return (statistics.fmean(values), statistics.median(values), min(values), max(values), statistics.stdev(values) if len(values) > 1 else None)

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Reports of Nsight Systems that `nsys export --type sqlite` wrote: tables, merged files and exports against SQL on the file itself (slow_nsys.py), on
+synthesized reports of each schema (nsys_reports.py); files that are damaged or something else. With a directory in TRACETOOL_NSYS_FIXTURES, also the
+public reports in it.
+
+  test_nsys.py --tracetool PATH
+"""
+import collections
+import glob
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+from decimal import Decimal
+
+import nsys_reports
+import slow_nsys
+from harness import Folder, arguments, check, finish, first, run
+from nsys_reports import MINIMAL, VERSIONS, write_report
+from slow_nsys import KERNEL, MEMCPY, RUNTIME
+
+BAD_CONTENT = 3
+SEEDS = 3
+SECRET = "do-not-copy"
+# Figures of public reports: kernels (count, ns), kernels with a launch
+PUBLIC = {"mfu_2gpu_before": ((4010, 535_200_650), 3986), "mfu_2gpu_after": ((3587, 488_835_406), None), "h100_2gpu_1s": ((3442, 44_829_522), 1632),
+          "healthy_1pct": ((400, 400_000_000), 400)}
+
+
+def tracetool(options, *words):
+    return run([options.tracetool, *map(str, words)])
+
+
+def printed(options, what, *words):
+    """The JSON that a command prints."""
+    done = tracetool(options, *words)
+    return json.loads(done.stdout) if check(done.returncode == 0, f"{what}: {' '.join(words[:1])}", done.stderr) else None
+
+
+def equal(found, true, what):
+    if isinstance(true, dict) and isinstance(found, dict):
+        detail = lambda: first((key, found.get(key), true.get(key)) for key in sorted({*found, *true}, key=str) if found.get(key) != true.get(key))
+    else:
+        detail = lambda: f"{found} and not {true}"
+    check(found == true, what, detail)
+
+
+def added(pairs):
+    """Sums of the values of each key, member by member."""
+    sums = {}
+    for key, values in pairs:
+        sums[key] = tuple(map(sum, zip(sums.get(key, (0,) * len(values)), values)))
+    return sums
+
+
+def check_info(options, what, path, report):
+    found = printed(options, what, "info", path, "--json")
+    if found is None:
+        return None
+    counts = collections.Counter()
+    for rank in found["ranks"]:
+        counts.update(rank["counts"])
+    true = {"kernel": report.count(KERNEL), "memcpy": report.count(MEMCPY), "memset": report.count(slow_nsys.MEMSET), "runtime": report.calls_of(driver=False),
+            "driver": report.calls_of(driver=True), "nvtx and nccl": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
+            "sync": report.count(slow_nsys.SYNC), "cuda_event": report.all("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_CUDA_EVENT")[0][0]
+            if report.columns("CUPTI_ACTIVITY_KIND_CUDA_EVENT") else 0, "graph": report.count(slow_nsys.GRAPH)}
+    counts["nvtx and nccl"] = counts["nvtx"] + counts["nccl"]
+    equal({kind: counts[kind] for kind in true}, true, f"{what}: counts of info")
+    return found["ranks"]
+
+
+def check_tables(options, what, path, report):
+    found = printed(options, what, "analyze", path, "--only", "kernels,copies,api,launches,regions", "--format", "json")
+    if found is None:
+        return
+    true = report.kernels()
+    equal({row["name"]: (row["count"], row["sum_ns"]) for row in found["kernels"]}, true, f"{what}: kernels by name")
+    copies = added((row["direction"], (row["count"], row["bytes"], row["time_ns"])) for row in found["copies"] if row["operation"] == "memcpy")
+    equal(copies, report.copies(), f"{what}: copies by direction")
+    sets = added((1, (row["count"], row["bytes"], row["time_ns"])) for row in found["copies"] if row["operation"] == "memset")
+    equal(sets.get(1, (0, None, None)), report.memsets(), f"{what}: memsets")
+    equal({row["name"]: (row["count"], row["sum_ns"]) for row in found["api"]}, report.calls(), f"{what}: calls")
+    equal(sum(row["count"] for row in found["launches"]), report.launches(), f"{what}: launches")
+
+
+def exported(options, what, path, folder):
+    """The events of the files that --kineto writes, each a list."""
+    out = os.path.join(folder, "kineto")
+    shutil.rmtree(out, ignore_errors=True)
+    done = tracetool(options, "export", "--kineto", path, "-o", out)
+    check(done.returncode == 0, f"{what}: export --kineto", done.stderr)
+    files = []
+    for name in sorted(glob.glob(f"{out}/*")):
+        with (gzip.open if name.endswith(".gz") else open)(name, "rt", encoding="utf-8") as file:
+            text = file.read()
+        check(SECRET not in text, f"{what}: the environment is not copied")
+        files.append(json.loads(text, parse_float=Decimal)["traceEvents"])
+    return files
+
+
+def check_export(options, what, path, report, folder):
+    files = exported(options, what, path, folder)
+    of = lambda *kinds: [(each, int(Decimal(each["dur"]) * 1000)) for events in files for each in events if each["ph"] == "X" and each.get("cat") in kinds]
+    kernels = of("kernel") if not report.has(slow_nsys.GRAPH) else [(each, ns) for each, ns in of("kernel") if "grid" in each["args"]]
+    equal(added((each["name"], (1, ns)) for each, ns in kernels), report.kernels(), f"{what}: exported kernels by name")
+    equal(added((each["args"]["device"], (1, ns)) for each, ns in kernels), report.kernels("t.deviceId"), f"{what}: exported kernels by device")
+    equal(added((each["name"].split()[1], (1, each["args"]["bytes"], ns)) for each, ns in of("gpu_memcpy")), report.copies(), f"{what}: exported copies")
+    equal(added((1, (1, each["args"]["bytes"], ns)) for each, ns in of("gpu_memset")).get(1, (0, None, None)), report.memsets(), f"{what}: exported memsets")
+    equal(added((each["name"], (1, ns)) for each, ns in of("cuda_runtime", "cuda_driver")), report.calls(), f"{what}: exported calls")
+    joined = 0
+    for events in files:
+        calls = {each["args"]["correlation"] for each in events if each.get("cat") in ("cuda_runtime", "cuda_driver") and each["ph"] == "X"}
+        joined += sum(each.get("cat") == "kernel" and "grid" in each["args"] and each["args"]["correlation"] in calls for each in events)
+    equal(joined, report.joined(KERNEL)[0], f"{what}: exported kernels with a launch")
+    equal(added((each["name"], (1, ns)) for each, ns in of("user_annotation")), report.ranges(), f"{what}: exported ranges")
+
+
+def check_report(options, what, path, folder):
+    """Tables, a merged file and an export of one report."""
+    report, merged = slow_nsys.Report(path), os.path.join(folder, "merged.ttrace")
+    ranks = check_info(options, what, path, report)
+    check_tables(options, what, path, report)
+    done = tracetool(options, "merge", path, "-o", merged)
+    if check(done.returncode == 0, f"{what}: merge", done.stderr):
+        check_info(options, f"{what}, merged", merged, report)
+        check_tables(options, f"{what}, merged", merged, report)
+        with open(merged, "rb") as file:
+            check(SECRET.encode() not in file.read(), f"{what}, merged: the environment is not copied")
+    check_export(options, what, path, report, folder)
+    return ranks
+
+
+def check_versions(options, folder):
+    for version in (*VERSIONS, MINIMAL):
+        for seed in range(SEEDS):
+            path = os.path.join(folder, f"report-{version}-{seed}.sqlite")
+            what = f"{version}, seed {seed}"
+            report = write_report(path, version, seed)
+            ranks = check_report(options, what, path, folder)
+            if ranks is not None and report.ranks and version != MINIMAL:
+                equal({rank["pid"]: rank["rank"] for rank in ranks if rank["counts"].get("kernel")},
+                      {pid: rank for pid, rank in report.ranks.items() if report.options["kernels"]}, f"{what}: ranks")
+
+
+def check_two_processes(options, folder):
+    """Equal correlation ids in two processes: a kernel belongs to the call of its own process."""
+    path = os.path.join(folder, "two.sqlite")
+    write_report(path, "3.25.0", 4, processes=2, gpus=2, equal_correlations=True, kernels=True, steps=6)
+    report = slow_nsys.Report(path)
+    both = report.all(f"SELECT count(*) FROM (SELECT correlationId FROM {RUNTIME} GROUP BY 1 HAVING count(DISTINCT globalTid >> 24) > 1)")[0][0]
+    check(both > 20, "two processes have equal correlation ids", both)
+    check_report(options, "equal correlation ids", path, folder)
+
+
+def check_kinds(options, folder):
+    """What a report may lack or have."""
+    for what, wanted in (("four GPUs in order 3, 2, 1, 0", {"gpus": 4, "processes": 4, "gpu_info": "reversed"}),
+                         ("one process with four GPUs", {"gpus": 4, "processes": 1, "gpu_info": "reversed"}),
+                         ("no GPUs listed", {"gpu_info": None}), ("no kernels", {"kernels": False}), ("no begin of the session", {"session": False}),
+                         ("normalized times", {"normalized": True, "session": True}), ("graphs by node", {"graphs": "node", "kernels": True}),
+                         ("whole graphs", {"graphs": "graph"}), ("NCCL payloads", {"payloads": "binary", "processes": 3}),
+                         ("NCCL schemas alone", {"payloads": "schemas", "processes": 3})):
+        path = os.path.join(folder, "kind.sqlite")
+        write_report(path, "3.28.1", 11, **wanted)
+        ranks = check_report(options, what, path, folder)
+        if ranks and wanted.get("gpu_info") == "reversed" and wanted["processes"] == 4:
+            names = {rank["pid"]: rank["device"] for rank in ranks}
+            equal(names, {1000 + 17 * device: f"NVIDIA H{100 + device % 2 * 100}" for device in range(4)}, f"{what}: names of GPUs by their id")
+
+
+def check_times(options, folder):
+    """The wall time of the first event: the session's begin + its time, or its time if the export is normalized."""
+    for normalized in (False, True):
+        path = os.path.join(folder, "times.sqlite")
+        write_report(path, "3.28.1", 2, normalized=normalized, session=True)
+        info = printed(options, "times", "info", path, "--json")
+        if info is not None:
+            first_ns = min(rank["start_ns"] for rank in info["ranks"])
+            offset = nsys_reports.SESSION_START + nsys_reports.FIRST
+            check(offset - 10**6 <= first_ns < offset + 10**7, f"normalized {normalized}: the wall time of the first event", first_ns - offset)
+
+
+def check_notices(options, folder):
+    path = os.path.join(folder, "notices.sqlite")
+    write_report(path, "3.28.1", 5, graphs="graph", processes=2)
+    for words in (("info", path), ("analyze", path), ("diagnose", path)):
+        done = tracetool(options, *words)
+        line = (done.stdout + done.stderr).splitlines()[:2]
+        check("graph" in " ".join(line) and "node" in " ".join(line), f"{words[0]}: begins with the graph mode, and how to record nodes", line)
+    done = tracetool(options, "info", path)
+    for text in ("CUDA profiling might have lost events.", "The NVTX collector failed."):
+        check(text in done.stdout + done.stderr, f"info has the diagnostics of the report: {text}", done.stdout)
+    write_report(path, "3.28.1", 5, payloads="schemas", processes=2)
+    done = tracetool(options, "info", path)
+    check("--include-blobs=true" in done.stdout + done.stderr, "schemas without blobs: how to export them", done.stdout + done.stderr)
+
+
+def check_commands(options, folder):
+    """Each command works on a report of each schema."""
+    for seed, version in enumerate((*VERSIONS, MINIMAL)):
+        path = os.path.join(folder, "command.sqlite")
+        write_report(path, version, 20 + seed)
+        out = os.path.join(folder, "out")
+        for words in (("diagnose", path), ("analyze", path), ("report", path, "-o", f"{out}.html"), ("diff", path, path), ("info", path), (path,),
+                      ("export", "--perfetto", path, "-o", f"{out}.json.gz"), ("export", "--pftrace", path, "-o", f"{out}.pftrace"),
+                      ("dump", path)):
+            done = tracetool(options, *words)
+            check(done.returncode == 0 and SECRET not in done.stdout, f"{version}: {' '.join(words).replace(folder, '')}", done.stderr[-300:])
+
+
+def bad_files(folder):
+    """{what: path} of files that are no complete report."""
+    whole = os.path.join(folder, "whole.sqlite")
+    write_report(whole, "3.25.0", 1)
+    with open(whole, "rb") as file:
+        data = file.read()
+    contents = {f"cut after {size} bytes": data[:size] for size in (50, 100, 4096, len(data) // 2, len(data) - 4096, len(data) - 1)}
+    contents["a header and nothing else"] = data[:16] + bytes(5000)
+    contents["text"] = b"kernels: none\n" * 100
+    contents["pages of zeros"] = data[:4096] + bytes(len(data) - 4096)
+    paths = {}
+    for at, (what, content) in enumerate(contents.items()):
+        paths[what] = os.path.join(folder, f"bad{at}.sqlite")
+        with open(paths[what], "wb") as file:
+            file.write(content)
+    paths["SQLite of another program"] = os.path.join(folder, "bookmarks.sqlite")
+    with sqlite3.connect(paths["SQLite of another program"]) as db:
+        db.execute("CREATE TABLE bookmarks (url TEXT)")
+    paths["a later major version"] = os.path.join(folder, "later.sqlite")
+    shutil.copy(whole, paths["a later major version"])
+    with sqlite3.connect(paths["a later major version"]) as db:
+        db.execute("UPDATE META_DATA_EXPORT SET value = '4.0.0' WHERE name = 'EXPORT_SCHEMA_VERSION'")
+    paths["a report that was not exported"] = os.path.join(folder, "report1.nsys-rep")
+    with open(paths["a report that was not exported"], "wb") as file:
+        file.write(os.urandom(4096))
+    return paths
+
+
+def refuses(options, what, path, *commands):
+    """The exit status says that the content is bad; the message has the file's name and a command to run."""
+    for words in (("info", path), ("analyze", path), ("merge", path, "-o", path + ".ttrace")):
+        done = tracetool(options, *words)
+        check(done.returncode == BAD_CONTENT and os.path.basename(path) in done.stderr and any(each in done.stderr for each in commands),
+              f"{words[0]}: {what}", f"{done.returncode}: {done.stdout[-300:]}{done.stderr}")
+
+
+def check_bad_files(options, folder):
+    for what, path in bad_files(folder).items():
+        refuses(options, what, path, "nsys export", "tracetool")
+    # Rows in a log beside the file are not in the file, and a reader that changes nothing cannot read them.
+    path = os.path.join(folder, "log.sqlite")
+    write_report(path, "3.25.0", 1)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("INSERT INTO StringIds VALUES (1, 'new')" if [row[1] for row in db.execute("PRAGMA table_info(StringIds)")] == ["id", "value"] else
+               "INSERT INTO StringIds VALUES ('new', 1)")
+    db.commit()
+    check(os.path.getsize(path + "-wal") > 0, "there is a log")
+    refuses(options, "a log beside it", path, "sqlite3", "nsys export")
+    db.close()
+    done = tracetool(options, "info", path)
+    check(done.returncode == 0, "the file after its log was written into it", done.stderr)
+
+
+def check_public(options, folder):
+    """Public reports, if there are some: figures from their own SQL, and those that are known."""
+    at = os.environ.get("TRACETOOL_NSYS_FIXTURES")
+    for path in sorted(glob.glob(f"{at}/*.sqlite")) if at else []:
+        what = os.path.basename(path).removesuffix(".sqlite")
+        report = slow_nsys.Report(path)
+        if what in PUBLIC:
+            kernels, launched = PUBLIC[what]
+            equal(added((1, each) for each in report.kernels().values())[1], kernels, f"{what}: known kernels")
+            check(launched in (None, report.joined(KERNEL)[0]), f"{what}: known launches", report.joined(KERNEL)[0])
+        if what == "mfu_2gpu_before":
+            check_known(report)
+        check_report(options, what, path, folder)
+
+
+def check_known(report):
+    equal({device: each.count for device, each in report.kernels("t.deviceId").items()}, {0: 1993, 1: 2017}, "known kernels by device")
+    nccl = added((1, each) for name, each in report.kernels().items() if name.startswith("nccl"))
+    equal(nccl[1], (66, 25_401_752), "known kernels of NCCL")
+    equal({direction: numbers[:2] for direction, numbers in report.copies().items()}, {"HtoD": (34, 272), "DtoD": (986, 8_046_134_272)}, "known copies")
+    equal(added((1, each) for each in report.calls().values())[1], (7466, 370_168_989), "known calls")
+    equal(report.count("NVTX_EVENTS"), 19_118, "known ranges")
+
+
+def main():
+    options = arguments("tracetool")
+    for each in (check_versions, check_two_processes, check_kinds, check_times, check_notices, check_commands, check_bad_files, check_public):
+        with Folder() as folder:
+            each(options, folder)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
