@@ -274,14 +274,16 @@ bool replay() {
   // NUL ends a record: the names of kernels may have every other character.
   for (std::string record; std::getline(file, record, '\0'); ++number) {
     if (replay_record(record, number)) continue;
-    std::fprintf(stderr, "simulated libcupti: SIM_CUPTI_REPLAY: record %zu is malformed: %s\n",
-                 static_cast<std::size_t>(number), record.c_str());
+    std::fprintf(stderr, "simulated libcupti: SIM_CUPTI_REPLAY: record %llu is malformed: %s\n",
+                 static_cast<unsigned long long>(number), record.c_str());
     return false;
   }
-  std::fprintf(stderr,
-               "simulated libcupti: delivered %zu of %zu records; %zu are calls that this CUPTI does not have\n",
-               static_cast<std::size_t>(s_delivered), static_cast<std::size_t>(number == 0 ? 0 : number - 1),
-               static_cast<std::size_t>(s_unknown_calls));
+  std::fprintf(
+      stderr,
+      "simulated libcupti: delivered %llu of %llu records, %llu ns later than in the file; %llu are calls that "
+      "this CUPTI does not have\n",
+      static_cast<unsigned long long>(s_delivered), static_cast<unsigned long long>(number == 0 ? 0 : number - 1),
+      static_cast<unsigned long long>(s_shift.cupti_ns), static_cast<unsigned long long>(s_unknown_calls));
   return number != 0;
 }
 
