@@ -223,11 +223,11 @@ def replay(options, folder, environment, *words):
     """Runs the process. The time by which the records were moved, and how many were delivered; None if it failed."""
     program = os.path.join(os.path.dirname(options.simulated), "replay_report")
     done = run([program, *words], cwd=folder, **environment_of(options, folder, **environment))
-    said = re.search(r"delivered (\d+) of (\d+) records, (\d+) ns later", done.stderr)
+    said = re.search(r"delivered (\d+) records, (\d+) ns later", done.stderr)
     ended = -signal.SIGKILL if "kill" in words else 0
     if not check(said and done.returncode == ended and "tracetool" not in done.stderr, "the process ends as it should, and the agent prints nothing", done):
         return None
-    return int(said[3]), int(said[1])
+    return int(said[2]), int(said[1])
 
 
 def merged(options, folder, *words):
@@ -270,10 +270,11 @@ def check_report(options, path, pid, what, *words, version=None, **environment):
 
 
 def add_oddities(path):
-    """Rows that synthesized reports lack: queries of events, finished or not; a long kernel that ends after later ones; a call of a later CUDA."""
+    """What synthesized reports lack: launches by three threads; queries of events, finished or not; a long kernel that ends after later ones; a call of a later CUDA."""
     db = sqlite3.connect(path)
     (kernel,), (pid,) = (db.execute(f"SELECT {what} FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone() for what in ("min(rowid)", "globalPid"))
     db.execute(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 5000000000 WHERE rowid = {kernel}")
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = globalTid + correlationId / 8 % 3")
     last, = db.execute("SELECT max(end) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
     names = {1 << 20: "cudaEventQuery_v3020", (1 << 20) + 1: FUTURE_CALL}
     db.executemany("INSERT INTO StringIds (id, value) VALUES (?, ?)", names.items())
@@ -349,8 +350,8 @@ def replayed_records(path):
     """(kind, start, end, correlation) of the records of a file for the replay, by their numbers."""
     with open(path, "rb") as file:
         records = [record.split(b"\t") for record in file.read().split(b"\0")[:-1]]
-    at = {b"kernel": 6, b"memcpy": 6, b"memcpy_peer": 6, b"memset": 6, b"graph_launch": 6, b"sync": 5, b"runtime": 4, b"driver": 4, b"overhead": 4}
-    return [(r[0].decode(), int(r[1]), int(r[2]), int(r[at[r[0]]])) if r[0] in at else None for r in records]
+    at = {b"kernel": 7, b"memcpy": 7, b"memcpy_peer": 7, b"memset": 7, b"graph_launch": 7, b"sync": 6, b"runtime": 5, b"driver": 5, b"overhead": 5}
+    return [(r[0].decode(), int(r[2]), int(r[3]), int(r[at[r[0]]])) if r[0] in at else None for r in records]
 
 
 def recorded_records(recording, shift):

@@ -4,7 +4,8 @@
   nsys_replay.py REPORT -o FILE [--pid PID] [--order end|file]
 
 Order of the records: by their end, in which the GPU and the host completed them (default), or the order of the file's rows, one table
-after the other. FILE has a record per CUPTI record: its kind and numbers, separated by tabs, ended by NUL. Times begin at 0.
+after the other. FILE begins with the last time and the number of threads. Then it has each record as CUPTI's stand-in reads it
+(standin/cupti/replay.cpp): kind, thread of the call, numbers and name, separated by tabs and ended by NUL. Times begin at 0.
 """
 import argparse
 import collections
@@ -30,7 +31,7 @@ MEMORY_KINDS = {0: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: 7, 7: 0}
 OVERHEADS = {0: 0, 1: 0, 2: 1, 3: 1 << 16, 4: 2 << 16, 5: 3 << 16, 6: 4 << 16, 7: 5 << 16, 8: 6 << 16}
 NULL_STREAM = 3  # flag of a stream
 
-Record = collections.namedtuple("Record", "end kind fields")
+Record = collections.namedtuple("Record", "end kind thread fields")
 
 
 def read_table(report, table, columns, pid=None):
@@ -60,15 +61,21 @@ class Process:
         self.report, self.records, self.skipped = report, [], collections.Counter()
         self.rows = {table: read_table(report, f"CUPTI_ACTIVITY_KIND_{table}", columns, pid) for table, columns in COLUMNS.items()}
         self.names = {row.id: row.value for row in read_table(report, "StringIds", "id value")}
-        self.calls = {row.correlationId: row for row in self.rows["RUNTIME"]}
+        # A call of the runtime is later than the one of the driver that it makes with the same correlation id.
+        self.calls = {row.correlationId: row for row in sorted(self.rows["RUNTIME"], key=lambda row: row.eventClass != DRIVER_CALL)}
         self.begin = min((row.start for rows in self.rows.values() for row in rows if hasattr(row, "start")), default=0)
         for table, rows in self.rows.items():
             for row in rows:
                 getattr(self, table.lower())(row)
         self.contexts = self.find_contexts(pid)
 
+    def thread(self, row):
+        """The thread of a call, or of that which made the record. CUPTI's records of both are in this thread's buffer."""
+        call = row if hasattr(row, "globalTid") else self.calls.get(row.correlationId)
+        return ((call.globalTid if call else None) or 0) & 0xffffff
+
     def add(self, kind, row, *fields):
-        self.records.append(Record(row.end, kind, (row.start - self.begin, row.end - self.begin, *(field or 0 for field in fields))))
+        self.records.append(Record(row.end, kind, self.thread(row), (row.start - self.begin, row.end - self.begin, *(field or 0 for field in fields))))
 
     def work(self, kind, row, *fields):
         context = row.contextId if row.contextId is not None else row.deviceId + 1
@@ -110,15 +117,15 @@ class Process:
         call = self.calls.get(row.correlationId)
         end = call.end if call else row.timestamp or self.begin
         fields = (row.deviceId, row.contextId, row.streamId, row.correlationId, row.eventId, row.eventSyncId)
-        self.records.append(Record(end, "cuda_event", [field or 0 for field in fields]))
+        self.records.append(Record(end, "cuda_event", self.thread(row), [field or 0 for field in fields]))
 
     def overhead(self, row):
-        self.add("overhead", row, (row.globalTid or 0) & 0xffffff, row.correlationId, OVERHEADS.get(row.overheadType, 0))
+        self.add("overhead", row, self.thread(row), row.correlationId, OVERHEADS.get(row.overheadType, 0))
 
     def runtime(self, row):
         name = self.names.get(row.nameId, "")
         is_driver = row.eventClass == DRIVER_CALL if row.eventClass is not None else not name.startswith("cuda")
-        self.add("driver" if is_driver else "runtime", row, (row.globalTid or 0) & 0xffffff, row.correlationId, row.returnValue, name)
+        self.add("driver" if is_driver else "runtime", row, self.thread(row), row.correlationId, row.returnValue, name)
 
     def find_contexts(self, pid):
         """CUPTI's records of contexts and streams, which a report does not have as such."""
@@ -138,16 +145,17 @@ class Process:
                    if row.processId == pid and row.contextId in devices]
         null.update((row.contextId, row.streamId) for row in streams if row.flag == NULL_STREAM)
         signed = lambda number: number - (1 << 32) if number >= 1 << 31 else number
-        return [Record(self.begin, "context", (context, device, null[context])) for context, device in sorted(devices.items())] + \
-               [Record(self.begin, "stream", (row.contextId, row.streamId, signed(row.priority), row.flag)) for row in streams]
+        return [Record(self.begin, "context", 0, (context, device, null[context])) for context, device in sorted(devices.items())] + \
+               [Record(self.begin, "stream", 0, (row.contextId, row.streamId, signed(row.priority), row.flag)) for row in streams]
 
 
 def write(process, order, path):
     records = process.records if order == "file" else sorted(process.records, key=lambda record: record.end)
     last = max((record.end for record in records), default=process.begin) - process.begin
+    threads = {thread: index for index, thread in enumerate(sorted({0, *(record.thread for record in records)}))}
+    lines = [("report", last, len(threads)), *((record.kind, threads[record.thread], *record.fields) for record in process.contexts + records)]
     with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-        for kind, *fields in (("report", last), *((record.kind, *record.fields) for record in process.contexts + records)):
-            file.write("\t".join(map(str, (kind, *fields))) + "\0")
+        file.writelines("\t".join(map(str, line)) + "\0" for line in lines)
 
 
 def main():

@@ -3,16 +3,20 @@
 #include "replay.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "../true_clock.h"
 #include "bridge_calls.h"
@@ -22,7 +26,7 @@
 namespace sim {
 namespace {
 
-// A record of the file: its kind, numbers, and for some a name, which is last and may have any character.
+// A record of the file: its kind, its thread, numbers, and for some a name, which is last and may have any character.
 class Fields {
  public:
   Fields(std::string_view record, std::uint64_t number) : number_(number), rest_(record) {}
@@ -61,7 +65,7 @@ struct Shift {
   std::uint64_t true_ns = 0, cupti_ns = 0;
 };
 Shift s_shift;
-std::uint64_t s_delivered = 0, s_unknown_calls = 0;
+std::atomic<std::uint64_t> s_delivered{0}, s_unknown_calls{0};
 
 void set_shift(std::uint64_t last_ns) {
   const std::uint64_t present_ns = behaviour().replay_pace ? 0 : last_ns;
@@ -124,7 +128,9 @@ DeviceEvent read_work(Fields& fields, DeviceKind kind) {
 
 // As in CUPTI, a name lives as long as the process.
 const char* lasting(std::string_view name) {
+  static std::mutex s_mutex;
   static auto* const s_names = new std::set<std::string, std::less<>>;
+  const std::lock_guard lock(s_mutex);
   const auto found = s_names->find(name);
   return (found != s_names->end() ? found : s_names->emplace(name).first)->c_str();
 }
@@ -243,48 +249,74 @@ bool replay_driver(Fields& fields) {
   return replay_call(fields, CUPTI_CB_DOMAIN_DRIVER_API, s_numbers);
 }
 
-// The first record of the file: its last time. The first time is 0.
-bool begin_report(Fields& fields) {
-  std::uint64_t last_ns = 0;
-  fields.read(last_ns);
-  if (!fields.are_read()) return false;
-  set_shift(last_ns);
+bool replay_record(Fields& fields, std::string_view kind) {
+  using Replay = bool (*)(Fields&);
+  static const std::map<std::string_view, Replay> kKinds = {
+      {"context", replay_context},         {"stream", replay_stream},
+      {"kernel", replay_kernel},           {"memcpy", replay_memcpy},
+      {"memcpy_peer", replay_memcpy_peer}, {"memset", replay_memset},
+      {"graph_launch", replay_graph},      {"sync", replay_sync},
+      {"cuda_event", replay_cuda_event},   {"overhead", replay_overhead},
+      {"runtime", replay_runtime},         {"driver", replay_driver}};
+  const auto found = kKinds.find(kind);
+  return found != kKinds.end() && found->second(fields);
+}
+
+// NUL ends a record: the names of kernels may have every other character.
+bool read_record(std::ifstream& file, std::string& record) { return !!std::getline(file, record, '\0'); }
+
+// Delivers the records of one of the report's threads, as CUPTI has a buffer for each thread that launches. The first thread
+// has those without a known thread, which are malformed.
+bool replay_thread(std::uint32_t thread, std::uint32_t threads) {
+  std::ifstream file(behaviour().replay);
+  std::string record;
+  read_record(file, record);
+  for (std::uint64_t number = 1; read_record(file, record); ++number) {
+    Fields fields(record, number);
+    const std::string_view kind = fields.next();
+    std::uint32_t of = threads;
+    fields.read(of);
+    if (of != thread && (of < threads || thread != 0)) continue;
+    if (of == thread && replay_record(fields, kind)) continue;
+    std::fprintf(stderr, "simulated libcupti: SIM_CUPTI_REPLAY: record %llu is malformed: %s\n",
+                 static_cast<unsigned long long>(number), record.c_str());
+    return false;
+  }
   return true;
 }
 
-bool replay_record(std::string_view record, std::uint64_t number) {
-  using Replay = bool (*)(Fields&);
-  static const std::map<std::string_view, Replay> kKinds = {
-      {"report", begin_report},          {"context", replay_context},    {"stream", replay_stream},
-      {"kernel", replay_kernel},         {"memcpy", replay_memcpy},      {"memcpy_peer", replay_memcpy_peer},
-      {"memset", replay_memset},         {"graph_launch", replay_graph}, {"sync", replay_sync},
-      {"cuda_event", replay_cuda_event}, {"overhead", replay_overhead},  {"runtime", replay_runtime},
-      {"driver", replay_driver}};
-  Fields fields(record, number);
-  const auto kind = kKinds.find(fields.next());
-  return kind != kKinds.end() && (number == 0) == (kind->second == begin_report) && kind->second(fields);
+bool replay_threads(std::uint32_t threads) {
+  std::atomic<bool> sound{true};
+  const auto one = [&](std::uint32_t thread) {
+    if (!replay_thread(thread, threads)) sound = false;
+  };
+  std::vector<std::thread> others;
+  for (std::uint32_t thread = 1; thread < threads; ++thread) others.emplace_back(one, thread);
+  one(0);
+  for (std::thread& other : others) other.join();
+  return sound;
 }
 
 }  // namespace
 
 bool replay() {
-  const char* const path = behaviour().replay;
-  std::ifstream file(path != nullptr ? path : "");
-  std::uint64_t number = 0;
-  // NUL ends a record: the names of kernels may have every other character.
-  for (std::string record; std::getline(file, record, '\0'); ++number) {
-    if (replay_record(record, number)) continue;
-    std::fprintf(stderr, "simulated libcupti: SIM_CUPTI_REPLAY: record %llu is malformed: %s\n",
-                 static_cast<unsigned long long>(number), record.c_str());
-    return false;
-  }
-  std::fprintf(
-      stderr,
-      "simulated libcupti: delivered %llu of %llu records, %llu ns later than in the file; %llu are calls that "
-      "this CUPTI does not have\n",
-      static_cast<unsigned long long>(s_delivered), static_cast<unsigned long long>(number == 0 ? 0 : number - 1),
-      static_cast<unsigned long long>(s_shift.cupti_ns), static_cast<unsigned long long>(s_unknown_calls));
-  return number != 0;
+  std::ifstream file(behaviour().replay != nullptr ? behaviour().replay : "");
+  std::string record;
+  read_record(file, record);
+  Fields fields(record, 0);
+  const bool is_report = fields.next() == "report";
+  std::uint64_t last_ns = 0;
+  std::uint32_t threads = 0;
+  fields.read(last_ns, threads);  // the first time is 0
+  if (!is_report || !fields.are_read()) return false;
+  set_shift(last_ns);
+  if (!replay_threads(threads)) return false;
+  std::fprintf(stderr,
+               "simulated libcupti: delivered %llu records, %llu ns later than in the file; %llu others are calls that "
+               "this CUPTI does not have\n",
+               static_cast<unsigned long long>(s_delivered), static_cast<unsigned long long>(s_shift.cupti_ns),
+               static_cast<unsigned long long>(s_unknown_calls));
+  return true;
 }
 
 }  // namespace sim
