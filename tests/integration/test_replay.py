@@ -258,6 +258,12 @@ def check_merged(options, folder, what, truth, state="clean"):
         found -= extra
     same(found, true, f"{what}: events")
     same(launches, joined, f"{what}: launches joined with their GPU work")
+    done = run([options.tracetool, "analyze", f"{folder}/run.ttrace", "--only", "kernels", "--format", "json"])
+    sums = collections.defaultdict(lambda: (0, 0))
+    for kernel in truth.kernels():
+        sums[kernel[7]] = sums[kernel[7]][0] + 1, sums[kernel[7]][1] + kernel[2] - kernel[1]
+    table = {row["name"]: (row["count"], row["sum_ns"]) for row in json.loads(done.stdout)["kernels"]}
+    check(table == sums, f"{what}: {len(sums)} kernels of the table", lambda: first(set(table.items()) ^ set(sums.items())))
     events = Counter((e.correlation, e.context, e.stream, e.event, e.event_sync_id) for e in recordings(folder)[0].events if e.kind == "cuda_event")
     same(events, truth.cuda_events(), f"{what}: CUDA events")
 
@@ -387,6 +393,23 @@ def check_killed(options, folder):
         check_merged(options, run_folder, "killed later", truth, state="recovered")
 
 
+def check_refused(options, folder):
+    """What is no replay ends with a line that says why."""
+    path, program = f"{folder}/malformed", os.path.join(os.path.dirname(options.simulated), "replay_report")
+    report = "report\t1\t1\0"
+    for what, text, environment in (("no agent", report, {"CUDA_INJECTION64_PATH": None}), ("no file", report, {"SIM_CUPTI_REPLAY": f"{folder}/none"}),
+                                    ("an empty file", "", {}), ("a kind that CUPTI does not have", report + "fence\t0\0", {}),
+                                    ("a thread that is not counted", report + "stream\t1\t1\t13\t0\t1\0", {}),
+                                    ("a number too few", report + "stream\t0\t1\t13\t0\0", {}),
+                                    ("a number too many", report + "stream\t0\t1\t13\t0\t1\t1\0", {}),
+                                    ("a priority beyond 32 bits", report + "stream\t0\t1\t13\t4294967296\t1\0", {})):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        with Folder() as run_folder:
+            done = run([program], cwd=run_folder, **environment_of(options, run_folder, **{"SIM_CUPTI_REPLAY": path, **environment}))
+        check(done.returncode == 1 and "no replay" in done.stderr, f"{what} is refused", done)
+
+
 def check_fixtures(options):
     fixtures = os.environ.get("TRACETOOL_NSYS_FIXTURES")
     for path in sorted(glob.glob(f"{fixtures}/*.sqlite")) if fixtures else []:
@@ -404,6 +427,7 @@ def main():
         check_processes(options, folder)
         check_losses(options, folder)
         check_killed(options, folder)
+        check_refused(options, folder)
     check_fixtures(options)
     finish()
 
