@@ -32,15 +32,16 @@ CLUSTERS_SINCE, GRAPH_EVENTS = 18, "default,graph_launch"
 
 # View of a table that has the columns which the report lacks too, as NULL. `before`: the process id.
 GPU_WORK = "start end deviceId contextId streamId correlationId graphId graphNodeId globalPid"
-VIEWS = {"kernel": ("KERNEL", GPU_WORK + " gridX gridY gridZ blockX blockY blockZ registersPerThread staticSharedMemory dynamicSharedMemory clusterX clusterY"
-                              " clusterZ mangledName demangledName"),
-         "memcpy": ("MEMCPY", GPU_WORK + " bytes copyKind srcKind dstKind srcDeviceId dstDeviceId"), "memset": ("MEMSET", GPU_WORK + " bytes value"),
+VIEWS = {"kernel": ("KERNEL", GPU_WORK + " gridX gridY gridZ blockX blockY blockZ registersPerThread staticSharedMemory dynamicSharedMemory localMemoryPerThread"
+                              " launchType clusterX clusterY clusterZ mangledName demangledName"),
+         "memcpy": ("MEMCPY", GPU_WORK + " bytes copyKind srcKind dstKind srcDeviceId dstDeviceId"), "memset": ("MEMSET", GPU_WORK + " bytes value memKind"),
          "graph": ("GRAPH_TRACE", GPU_WORK), "wait": ("SYNCHRONIZATION", GPU_WORK + " syncType eventId eventSyncId"),
          "event": ("CUDA_EVENT", GPU_WORK + " eventId eventSyncId"), "overhead": ("OVERHEAD", "start end globalTid correlationId overheadType"),
          "call": ("RUNTIME", "start end globalTid correlationId returnValue eventClass nameId")}
 WAITS = {1: "Event Sync", 2: "Stream Wait Event", 3: "Stream Sync", 4: "Context Sync"}
 COPIES = dict(enumerate("? HtoD DtoH HtoA AtoH AtoA AtoD DtoA DtoD HtoH PtoP".split()))
 MEMORY = dict(enumerate("Pageable Pinned Device Array Managed".split()))
+LAUNCH_TYPES = {2: "cooperative", 3: "cooperative on several devices"}
 OVERHEADS = {2: 1, 3: 1 << 16, 4: 2 << 16, 5: 3 << 16, 6: 4 << 16, 7: 5 << 16, 8: 6 << 16}  # CUpti_ActivityOverheadKind
 # Calls that the agent does not record (docs/limits.md), and those of the driver that it does.
 NOISE = re.compile(r"cuda(GetDevice|SetDevice|GetLastError|PeekAtLastError|DeviceGetAttribute|FuncGetAttributes|FuncSetAttribute|GetFuncBySymbol|GetDriverEntry\w+|"
@@ -62,7 +63,7 @@ class Truth:
     """What SQL says of one process of a report. `version`: cuptiGetVersion of the CUPTI that delivers its records."""
 
     def __init__(self, path, pid, version=130_001):
-        self.db, self.version = sqlite3.connect(f"file:{path}?mode=ro", uri=True), version
+        self.db, self.pid, self.version = sqlite3.connect(f"file:{path}?mode=ro", uri=True), pid, version
         self.db.create_function("demangled", 1, demangled)
         self.db.create_function("is_recorded", 2, lambda name, driver: bool(DRIVER.match(name) if driver else not NOISE.fullmatch(name) and name != FUTURE_CALL))
         for view, (table, columns) in VIEWS.items():
@@ -93,19 +94,23 @@ class Truth:
         clusters = "clusterX, clusterY, clusterZ" if self.version >= CLUSTERS_SINCE else "0, 0, 0"
         rows = self.all("SELECT start, end, deviceId, coalesce(contextId, deviceId + 1), streamId, coalesce(correlationId, 0), coalesce(mangledName, demangledName),"
                         " gridX, gridY, gridZ, blockX, blockY, blockZ, coalesce(registersPerThread, 0),"
-                        f" coalesce(staticSharedMemory + dynamicSharedMemory, 0), coalesce(graphId, 0), coalesce(graphNodeId, 0), {clusters} FROM kernel")
+                        f" coalesce(staticSharedMemory + dynamicSharedMemory, 0), coalesce(localMemoryPerThread, 0), launchType, coalesce(graphId, 0), coalesce(graphNodeId, 0),"
+                        f" {clusters} FROM kernel")
         for start, end, device, context, stream, correlation, name, *rest in rows:
-            cluster = tuple(rest[10:]) if rest[10] else None
-            yield "kernel", start, end, device, context, stream, correlation, names[name], tuple(rest[:3]), tuple(rest[3:6]), *rest[6:10], cluster
+            launch_type, cluster = LAUNCH_TYPES.get(rest[9]), tuple(rest[12:]) if rest[12] else None
+            yield ("kernel", start, end, device, context, stream, correlation, names[name], tuple(rest[:3]), tuple(rest[3:6]), *rest[6:9], launch_type, *rest[10:12],
+                   cluster)
 
     def copies(self):
         rows = self.all("SELECT start, end, deviceId, coalesce(contextId, deviceId + 1), streamId, coalesce(correlationId, 0), copyKind, srcKind, dstKind, bytes,"
-                        " coalesce(graphNodeId, 0), srcDeviceId, dstDeviceId FROM memcpy WHERE copyKind <= 10")
-        for *place, kind, source, target, size, node, from_device, to_device in rows:
-            yield "memcpy", *place, f"Memcpy {COPIES[kind]} ({MEMORY.get(source, 'Unknown')} -> {MEMORY.get(target, 'Unknown')})", size, node, (from_device or 0, to_device or 0) if kind == 10 else None
+                        " coalesce(graphId, 0), coalesce(graphNodeId, 0), srcDeviceId, dstDeviceId FROM memcpy WHERE copyKind <= 10")
+        for *place, kind, source, target, size, graph, node, from_device, to_device in rows:
+            yield "memcpy", *place, f"Memcpy {COPIES[kind]} ({MEMORY.get(source, 'Unknown')} -> {MEMORY.get(target, 'Unknown')})", size, graph, node, (from_device or 0, to_device or 0) if kind == 10 else None
 
     def memsets(self):
-        yield from self.all("SELECT 'memset', start, end, deviceId, contextId, streamId, coalesce(correlationId, 0), bytes, value, coalesce(graphNodeId, 0) FROM memset")
+        for *place, kind in self.all("SELECT 'memset', start, end, deviceId, contextId, streamId, coalesce(correlationId, 0), bytes, value,"
+                                     " coalesce(graphId, 0), coalesce(graphNodeId, 0), memKind FROM memset"):
+            yield *place, f"Memset ({MEMORY.get(kind, 'Unknown')})"
 
     def graphs(self):
         yield from self.all("SELECT 'graph', start, end, deviceId, contextId, streamId, coalesce(correlationId, 0), graphId FROM graph")
@@ -147,6 +152,20 @@ class Truth:
         return Counter(each for rows in (self.kernels(), self.copies(), self.memsets(), self.graphs(), self.waits(), self.overheads(), self.calls())
                        for each in rows)
 
+    def wait_facts(self):
+        """What the export does not have of waits: the id of the awaited recording of the event, and the result."""
+        facts = "coalesce(eventSyncId, 0), coalesce(max(returnValue), 0)" if self.version >= QUERIES_ARE_MARKED else "0, 0"
+        kept = ", ".join(str(wait[6]) for wait in self.waits())
+        return Counter(self.all(f"SELECT wait.correlationId, {facts} FROM wait LEFT JOIN named USING (correlationId) WHERE correlationId IN ({kept}) GROUP BY 1"))
+
+    def contexts(self):
+        """{context: device}, and {(context, stream): (flag, priority)}."""
+        has_streams = self.all("SELECT 1 FROM sqlite_master WHERE name = 'TARGET_INFO_CUDA_STREAM'")
+        streams = self.all("SELECT contextId, streamId, flag, priority FROM TARGET_INFO_CUDA_STREAM JOIN device USING (contextId)"
+                           f" WHERE processId = {self.pid}") if has_streams and self.pid is not None else []
+        devices = self.all("SELECT coalesce(contextId, deviceId + 1), deviceId FROM device")
+        return dict(devices), {stream[:2]: (stream[2], (stream[3] + (1 << 31)) % (1 << 32) - (1 << 31)) for stream in streams}
+
     def cuda_events(self):
         sync_id = "coalesce(eventSyncId, 0)" if self.version >= QUERIES_ARE_MARKED else "0"
         return Counter(self.all(f"SELECT correlationId, contextId, streamId, eventId, {sync_id} FROM event"))
@@ -171,16 +190,16 @@ def exported(trace, pid):
             continue
         times = start, start + ns(event["dur"])
         place = (*times, args.get("device", args.get("inDevice")), args.get("context", args.get("inContext")), args.get("stream"), args.get("correlation", 0))
-        node = args.get("graph node id", 0)
+        graph = args.get("graph id", 0), args.get("graph node id", 0)
         if cat == "kernel":
             cluster = tuple(args["cluster"]) if "cluster" in args else None
             found["kernel", *place, args.get("full name", event["name"]), tuple(args["grid"]), tuple(args["block"]), args["registers per thread"],
-                  args["shared memory"], args.get("graph id", 0), node, cluster] += 1
+                  args["shared memory"], args.get("local memory per thread", 0), args.get("launch type"), *graph, cluster] += 1
         elif cat == "gpu_memcpy":
             peers = (args["fromDevice"], args["toDevice"]) if "fromDevice" in args else None
-            found["memcpy", *place, event["name"], args["bytes"], node, peers] += 1
+            found["memcpy", *place, event["name"], args["bytes"], *graph, peers] += 1
         elif cat == "gpu_memset":
-            found["memset", *place, args["bytes"], args["value"], node] += 1
+            found["memset", *place, args["bytes"], args["value"], *graph, event["name"]] += 1
         elif cat == "cuda_graph":
             found["graph", *place, args["graph id"]] += 1
         elif cat == "cuda_sync":
@@ -264,8 +283,17 @@ def check_merged(options, folder, what, truth, state="clean"):
         sums[kernel[7]] = sums[kernel[7]][0] + 1, sums[kernel[7]][1] + kernel[2] - kernel[1]
     table = {row["name"]: (row["count"], row["sum_ns"]) for row in json.loads(done.stdout)["kernels"]}
     check(table == sums, f"{what}: {len(sums)} kernels of the table", lambda: first(set(table.items()) ^ set(sums.items())))
-    events = Counter((e.correlation, e.context, e.stream, e.event, e.event_sync_id) for e in recordings(folder)[0].events if e.kind == "cuda_event")
+    recording = recordings(folder)[0]
+    recorded, (contexts, streams) = recording.events, truth.contexts()
+    defined = {number: context.device for number, context in recording.contexts.items()}, {key: (each.flag, each.priority) for key, each in recording.streams.items()}
+    check(all(defined[0].get(number) == device for number, device in contexts.items()) and defined[1] == streams,
+          f"{what}: {len(contexts)} contexts and {len(streams)} streams", lambda: (defined, contexts, streams))
+    events = Counter((e.correlation, e.context, e.stream, e.event, e.event_sync_id) for e in recorded if e.kind == "cuda_event")
     same(events, truth.cuda_events(), f"{what}: CUDA events")
+    facts, true = Counter((e.correlation, e.event_sync_id, e.return_value) for e in recorded if e.kind == "sync"), truth.wait_facts()
+    if truth.version < QUERIES_ARE_MARKED:
+        facts &= true
+    same(facts, true, f"{what}: waits")
 
 
 def check_report(options, path, pid, what, *words, version=None, **environment):
@@ -281,6 +309,10 @@ def add_oddities(path):
     (kernel,), (pid,) = (db.execute(f"SELECT {what} FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone() for what in ("min(rowid)", "globalPid"))
     db.execute(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 5000000000 WHERE rowid = {kernel}")
     db.execute("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = globalTid + correlationId / 8 % 3")
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET launchType = 1 + rowid % 3, localMemoryPerThread = 16 * (rowid % 2)")
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET eventSyncId = (SELECT max(eventSyncId) FROM CUPTI_ACTIVITY_KIND_CUDA_EVENT AS e"
+               " WHERE e.eventId = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION.eventId AND e.correlationId < CUPTI_ACTIVITY_KIND_SYNCHRONIZATION.correlationId)"
+               " WHERE syncType <= 2")
     last, = db.execute("SELECT max(end) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()
     names = {1 << 20: "cudaEventQuery_v3020", (1 << 20) + 1: FUTURE_CALL}
     db.executemany("INSERT INTO StringIds (id, value) VALUES (?, ?)", names.items())
@@ -305,6 +337,7 @@ def check_synthesized(options, folder):
     add_oddities(path)
     for version in (18, 26, 130_000, None):
         check_report(options, path, 1000, f"CUPTI {version or 'of the headers'}", version=version)
+    check_report(options, path, 1000, "one of several subscribers", version=130_300, TRACETOOL_COEXIST="share")
     check_report(options, path, 1000, "at the report's pace", SIM_CUPTI_REPLAY_PACE=1, SIM_CUPTI_VERSION=22, version=22)
 
 

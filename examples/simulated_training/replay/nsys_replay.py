@@ -144,7 +144,7 @@ class Process:
         streams = [row for row in read_table(self.report, "TARGET_INFO_CUDA_STREAM", "processId contextId streamId priority flag")
                    if row.processId == pid and row.contextId in devices]
         null.update((row.contextId, row.streamId) for row in streams if row.flag == NULL_STREAM)
-        signed = lambda number: number - (1 << 32) if number >= 1 << 31 else number
+        signed = lambda number: (number + (1 << 31)) % (1 << 32) - (1 << 31)
         return [Record(self.begin, "context", 0, (context, device, null[context])) for context, device in sorted(devices.items())] + \
                [Record(self.begin, "stream", 0, (row.contextId, row.streamId, signed(row.priority), row.flag)) for row in streams]
 
