@@ -30,7 +30,7 @@ NOT_READY, NO_NUMBER = 600, 0xffffffff
 QUERIES_ARE_MARKED = 26  # cuptiGetVersion of 12.8, which has records of queries with their result
 CLUSTERS_SINCE, GRAPH_EVENTS = 18, "default,graph_launch"
 
-# View of a table that has the columns which the report lacks too, as NULL. `before`: the process id.
+# Views of the tables of a process, with the columns that the report lacks, as NULL.
 GPU_WORK = "start end deviceId contextId streamId correlationId graphId graphNodeId globalPid"
 VIEWS = {"kernel": ("KERNEL", GPU_WORK + " gridX gridY gridZ blockX blockY blockZ registersPerThread staticSharedMemory dynamicSharedMemory localMemoryPerThread"
                               " launchType clusterX clusterY clusterZ mangledName demangledName"),
@@ -43,7 +43,7 @@ COPIES = dict(enumerate("? HtoD DtoH HtoA AtoH AtoA AtoD DtoA DtoD HtoH PtoP".sp
 MEMORY = dict(enumerate("Pageable Pinned Device Array Managed".split()))
 LAUNCH_TYPES = {2: "cooperative", 3: "cooperative on several devices"}
 OVERHEADS = {2: 1, 3: 1 << 16, 4: 2 << 16, 5: 3 << 16, 6: 4 << 16, 7: 5 << 16, 8: 6 << 16}  # CUpti_ActivityOverheadKind
-# Calls that the agent does not record (docs/limits.md), and those of the driver that it does.
+# Calls of the runtime that the agent does not record, and those of the driver that it does.
 NOISE = re.compile(r"cuda(GetDevice|SetDevice|GetLastError|PeekAtLastError|DeviceGetAttribute|FuncGetAttributes|FuncSetAttribute|GetFuncBySymbol|GetDriverEntry\w+|"
                    r"ThreadExchangeStreamCaptureMode|StreamIsCapturing|StreamGetCaptureInfo(_v\d)?|StreamQuery|EventQuery)(_ptsz)?(_v\d+)?")
 DRIVER = re.compile(r"cu(Launch|GraphLaunch|Mem(Alloc|Free|Create|Map|Unmap|Release|cpy|set)|ModuleLoad|StreamSynchronize|CtxSynchronize|EventSynchronize)\w*")
@@ -60,10 +60,10 @@ def demangled(name):
 
 
 class Truth:
-    """What SQL says of one process of a report. `version`: cuptiGetVersion of the CUPTI that delivers its records."""
+    """What SQL says of one process of a report. `folder`: of its recordings, which contain the version of the CUPTI that delivered the records."""
 
-    def __init__(self, path, pid, version=130_001):
-        self.db, self.pid, self.version = sqlite3.connect(f"file:{path}?mode=ro", uri=True), pid, version
+    def __init__(self, path, pid, folder):
+        self.db, self.pid, self.version = sqlite3.connect(f"file:{path}?mode=ro", uri=True), pid, recordings(folder)[0].header["cupti_version"]
         self.db.create_function("demangled", 1, demangled)
         self.db.create_function("is_recorded", 2, lambda name, driver: bool(DRIVER.match(name) if driver else not NOISE.fullmatch(name) and name != FUTURE_CALL))
         for view, (table, columns) in VIEWS.items():
@@ -84,10 +84,6 @@ class Truth:
 
     def all(self, query):
         return self.db.execute(query).fetchall()
-
-    def begin(self):
-        """The time that is 0 in the file for the replay."""
-        return min(row[0] for view in VIEWS if view != "event" for row in self.all(f"SELECT min(start) FROM {view}") if row[0] is not None)
 
     def kernels(self):
         names = {row[0]: row[1] for row in self.all("SELECT id, demangled(value) FROM StringIds")}
@@ -296,11 +292,11 @@ def check_merged(options, folder, what, truth, state="clean"):
     same(facts, true, f"{what}: waits")
 
 
-def check_report(options, path, pid, what, *words, version=None, **environment):
+def check_report(options, path, pid, what, *words, **environment):
     with Folder() as folder:
-        environment = {**make_replay(path, pid, folder, *words), "SIM_CUPTI_VERSION": version, **environment}
+        environment = {**make_replay(path, pid, folder, *words), **environment}
         if replay(options, folder, environment):
-            check_merged(options, folder, what, Truth(path, pid, version or 130_001))
+            check_merged(options, folder, what, Truth(path, pid, folder))
 
 
 def add_oddities(path):
@@ -336,9 +332,9 @@ def check_synthesized(options, folder):
     write_report(path, "3.28.1", 20, processes=1, gpus=4, kernels=True, graphs="node")
     add_oddities(path)
     for version in (18, 26, 130_000, None):
-        check_report(options, path, 1000, f"CUPTI {version or 'of the headers'}", version=version)
-    check_report(options, path, 1000, "one of several subscribers", version=130_300, TRACETOOL_COEXIST="share")
-    check_report(options, path, 1000, "at the report's pace", SIM_CUPTI_REPLAY_PACE=1, SIM_CUPTI_VERSION=22, version=22)
+        check_report(options, path, 1000, f"CUPTI {version or 'of the headers'}", SIM_CUPTI_VERSION=version)
+    check_report(options, path, 1000, "one of several subscribers", SIM_CUPTI_VERSION=130_300, TRACETOOL_COEXIST="share")
+    check_report(options, path, 1000, "at the report's pace", SIM_CUPTI_REPLAY_PACE=1, SIM_CUPTI_VERSION=22)
 
 
 def check_processes(options, folder):
@@ -353,7 +349,7 @@ def check_processes(options, folder):
         processes = {event["args"]["name"].split()[1]: event["pid"] for event in trace if event["ph"] == "M" and event["name"] == "process_name"}
         check([rank["rank"] for rank in ranks] == [0, 1] and sorted(processes) == ["0", "1"], "two processes are two ranks", (ranks, processes))
         for rank, pid in enumerate(report.pids):
-            truth = Truth(path, pid)
+            truth = Truth(path, pid, run_folder)
             for found, true, which in zip(from_begin(*exported(trace, processes[str(rank)])), from_begin(truth.events(), truth.launches() + truth.awaited()), ("events", "launches")):
                 same(found, true, f"rank {rank}: {which}")
 
@@ -362,12 +358,11 @@ def check_losses(options, folder):
     """What the ring or CUPTI could not keep is counted, and the rest is there."""
     path = f"{folder}/lossy.sqlite"
     write_report(path, "3.28.1", 40, processes=1, gpus=1, kernels=True, graphs=None, steps=400)
-    truth = Truth(path, 1000)
-    true = from_begin(truth.events(), [])[0]
-    every = Counter(event[0] for event in true.elements())
     with Folder() as run_folder:
         environment = make_replay(path, 1000, run_folder)
         replay(options, run_folder, {**environment, "TRACETOOL_BUFFER": "256K"})
+        true = from_begin(Truth(path, 1000, run_folder).events(), [])[0]
+        every = Counter(event[0] for event in true.elements())
         trace, ranks = merged(options, run_folder)
         found = Counter(event[0] for event in exported(trace, 1)[0].elements())
         gone = ranks[0]["overwritten"] + ranks[0]["lost"]
@@ -416,10 +411,10 @@ def check_killed(options, folder):
               lambda: (recording.state, first((due - found).elements()), first((found - Counter(filter(None, records))).elements())))
     with Folder() as run_folder:
         environment = environment_of(options, run_folder, **make_replay(path, 1000, run_folder))
-        truth = Truth(path, 1000)
         program = os.path.join(os.path.dirname(options.simulated), "replay_report")
         with subprocess.Popen([program, "wait"], env=clean_environment(**environment), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
             job.stdout.readline()
+            truth = Truth(path, 1000, run_folder)
             count = sum(truth.events().values())
             wait_until(lambda: sum(recorded_records(recordings(run_folder)[0], 0).values()) >= count, job=job)
             job.kill()
@@ -449,8 +444,8 @@ def check_fixtures(options):
         pids = {row[0] for row in sqlite3.connect(path).execute("SELECT DISTINCT globalTid >> 24 & 0xffffff FROM CUPTI_ACTIVITY_KIND_RUNTIME")}
         for pid in sorted(pids):
             check_report(options, path, pid, f"{os.path.basename(path)}, process {pid}")
-            check_report(options, path, pid, f"{os.path.basename(path)}, process {pid}, by table", "--order", "file")
-            check_report(options, path, pid, f"{os.path.basename(path)}, process {pid}, CUPTI 12.4", version=22)
+            check_report(options, path, pid, f"{os.path.basename(path)}, process {pid}, by table", "--order", "file", SIM_CUPTI_VERSION=26)
+            check_report(options, path, pid, f"{os.path.basename(path)}, process {pid}, CUPTI 12.4", SIM_CUPTI_VERSION=22)
 
 
 def main():
