@@ -34,6 +34,8 @@ struct Bridge {
   void (*synchronized)(std::uint32_t cbid, void* context, void* stream);
   // The driver is being torn down, because the process leaves: nobody may call CUPTI from here on.
   void (*torn_down)();
+  // Delivers the records of SIM_CUPTI_REPLAY; false if that is not possible.
+  bool (*replay)();
 };
 
 // The driver's side.

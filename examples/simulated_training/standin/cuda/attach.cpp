@@ -82,4 +82,9 @@ SIM_EXPORT void simulated_stream(void* handle, std::uint32_t* stream_id, std::ui
   *context_id = stream->context->id;
 }
 
+SIM_EXPORT int simulated_replay() {
+  const sim::Bridge* to = sim::bridge();
+  return to != nullptr && to->replay() ? 1 : 0;
+}
+
 SIM_EXPORT std::uint64_t simulated_next_seq() { return sim::next_seq(); }

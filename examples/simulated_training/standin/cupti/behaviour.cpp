@@ -28,6 +28,8 @@ Behaviour read_behaviour() {
   read.zero_times = number_of("SIM_CUPTI_ZERO_TIMES", 0);
   read.busy_percent = number_of("SIM_CUPTI_BUSY_PCT", 0);
   read.unknown_every = number_of("SIM_CUPTI_UNKNOWN_EVERY", 0);
+  read.replay = std::getenv("SIM_CUPTI_REPLAY");
+  read.replay_pace = number_of("SIM_CUPTI_REPLAY_PACE", 0) != 0;
   read.drop_every = number_of("SIM_CUPTI_DROP_EVERY", 0);
   return read;
 }

@@ -4,6 +4,7 @@
 #include "buffers.h"
 #include "external.h"
 #include "records.h"
+#include "replay.h"
 #include "state.h"
 
 namespace sim {
@@ -124,7 +125,9 @@ void synchronized(std::uint32_t cbid, void* context, void* stream) {
   call_back(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid, &data);
 }
 
+// With a replay, contexts and streams are the report's.
 bool is_wanted(const Client& client, const Note& note) {
+  if (behaviour().replay != nullptr && note.seq < kFirstReplayed) return false;
   const bool unfinished = note.kind == NoteKind::sync && note.result == CUDA_ERROR_NOT_READY;
   return kind_enabled(client, kind_of(note)) && (!unfinished || client.all_sync.load(std::memory_order_relaxed));
 }
@@ -166,9 +169,9 @@ void fatal() {
   die();
 }
 
-constexpr Bridge kBridge{to_told,   tell_times,  reserve_device, finish_device, enter_call,
-                         exit_call, finish_call, admit_note,     finish_note,   graph,
-                         fatal,     resource,    synchronized,   begin_teardown};
+constexpr Bridge kBridge{to_told,   tell_times,  reserve_device, finish_device,  enter_call,
+                         exit_call, finish_call, admit_note,     finish_note,    graph,
+                         fatal,     resource,    synchronized,   begin_teardown, replay};
 
 }  // namespace
 

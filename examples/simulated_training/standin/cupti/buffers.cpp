@@ -207,6 +207,8 @@ void append(Client& client, CUpti_ActivityKind kind, const CallEvent& event) { p
 void append(Client& client, const Note& note) { place(client, kind_of(note), note, true); }
 
 void emit_to(Client& client, Note& note) {
+  if (behaviour().replay != nullptr)
+    return;  // the report has what CUPTI said of itself, and contexts and streams of its own
   const bool is_told = &client == &told();
   note.cupti_start_ns = to_cupti(client, note.start_ns);
   note.cupti_end_ns = to_cupti(client, note.end_ns);

@@ -20,6 +20,8 @@ struct Behaviour {
   std::uint64_t bad_times = 0;                // SIM_CUPTI_BAD_TIMES=N: each Nth work ends before it starts
   std::uint64_t zero_times = 0;               // SIM_CUPTI_ZERO_TIMES=N: each Nth work has no times
   std::uint64_t busy_percent = 0;             // SIM_CUPTI_BUSY_PCT=N: a thread of this library takes so much of a core
+  const char* replay = nullptr;               // SIM_CUPTI_REPLAY=FILE: the records of a report
+  bool replay_pace = false;                   // SIM_CUPTI_REPLAY_PACE=1: in the time that the report took
   std::uint64_t unknown_every = 0;            // SIM_CUPTI_UNKNOWN_EVERY=N: behind each Nth work a record nobody knows
 };
 const Behaviour& behaviour();
