@@ -57,8 +57,14 @@ class Report:
         return self.sums(RUNTIME, "without_version(s.value)", where, "JOIN StringIds AS s ON s.id = t.nameId")
 
     def calls_of(self, driver):
-        """The number of calls of the runtime or of the driver. Reports of other programs have no class; their calls are those of the runtime."""
-        return self.count(RUNTIME, f"(eventClass = 1) = {driver:d}" if self.has(RUNTIME, "eventClass") else f"{not driver:d}")
+        """The number of calls of the runtime or of the driver. Reports of other programs have no class; functions of the driver are named cuXxx."""
+        by_name = "(SELECT value GLOB 'cu[A-Z]*' FROM StringIds AS s WHERE s.id = nameId)"
+        return self.count(RUNTIME, f"{'(eventClass = 1)' if self.has(RUNTIME, 'eventClass') else by_name} = {driver:d}")
+
+    def cuda_events(self):
+        """The number of CUDA events with a time. Before schema 3.25 none has one."""
+        table = "CUPTI_ACTIVITY_KIND_CUDA_EVENT"
+        return self.all(f"SELECT count(*) FROM {table} WHERE timestamp > 0")[0][0] if "timestamp" in self.columns(table) else 0
 
     def ranges(self):
         """{name: (count, ns)} of ranges that end."""
