@@ -7,12 +7,21 @@ import collections
 import os
 import random
 import re
+import shutil
 import sqlite3
 import struct
 
 VERSIONS = ("none", "3.1.7", "3.4.0", "3.7.2", "3.17.2", "3.24.0", "3.24.14", "3.25.0", "3.28.1")  # "none": 2021, which has no metadata
 MINIMAL = "minimal"  # a report of other programs: few columns, no process ids
 PRODUCTS = dict(zip(VERSIONS, ("2021.3.1", "2023.2.1", "2023.3.1", "2023.4.1", "2025.1.1", "2025.5.1", "2026.1.1", "2026.2.1", "2026.4.1")))
+
+# Of some enumerations, the values that occur here.
+ENUMERATIONS = {
+    "NSYS_EVENT_TYPE": {"NvtxCategory": 33, "NvtxMark": 34, "NvtxPushPopRange": 59, "NvtxStartEndRange": 60, "NvtxDomainCreate": 75},
+    "NSYS_EVENT_CLASS": {"TRACE_PROCESS_EVENT_CUDA_RUNTIME": 0, "TRACE_PROCESS_EVENT_CUDA_DRIVER": 1, "TRACE_PROCESS_EVENT_OS_RUNTIME": 27},
+    "CUDA_DEV_MEM_EVENT_OPER": {"CUDA_DEV_MEM_EVENT_OPR_ALLOCATION": 0, "CUDA_DEV_MEM_EVENT_OPR_DEALLOCATION": 1},
+    "DIAGNOSTIC_SEVERITY_LEVEL": {"Info": 1, "Warning": 2, "Error": 3},
+}
 
 # column[?][:type][@first version]. ?: may be NULL. The type is INTEGER if it is not given.
 COLUMNS = {
@@ -35,6 +44,7 @@ COLUMNS = {
     "GPU_METRICS": "rawTimestamp@3.17.2 timestamp typeId metricId value",
     "DIAGNOSTIC_EVENT": "timestamp timestampType source severity text:TEXT globalPid?",
     "MPI_RANKS": "globalTid rank",
+    **{f"ENUM_{name}": "id name?:TEXT label?:TEXT" for name in ENUMERATIONS},
     "CUPTI_ACTIVITY_KIND_KERNEL": "start end deviceId contextId greenContextId?@3.17.2 streamId correlationId? globalPid? demangledName shortName"
         " mangledName?@3.1.7 launchType? cacheConfig? registersPerThread gridX gridY gridZ blockX blockY blockZ staticSharedMemory dynamicSharedMemory"
         " localMemoryPerThread localMemoryTotal gridId sharedMemoryExecuted? graphNodeId? sharedMemoryLimitConfig? qmdBulkReleaseDone?@3.24.0"
@@ -61,10 +71,11 @@ COLUMNS = {
     "NVTX_PAYLOAD_SCHEMAS": "domainId? schemaId? name?:TEXT type? flags? numEntries? payloadSize? alignTo?",
     "NVTX_PAYLOAD_SCHEMA_ENTRIES": "domainId schemaId idx flags? type? name?:TEXT description?:TEXT arrayOrUnionDetail? offset?",
 }
-KEYS = {("StringIds", "id"), ("NVTX_EVENTS", "eventId")}
+KEYS = {("StringIds", "id"), ("NVTX_EVENTS", "eventId"), *((f"ENUM_{name}", "id") for name in ENUMERATIONS)}
 TABLES_SINCE = {"EXPORT_META_DATA": "3.1.7", "META_DATA_EXPORT": "3.4.0", "META_DATA_CAPTURE": "3.4.0", "PROCESSES": "3.4.0", "DIAGNOSTIC_EVENT": "3.1.7",
                 "GPU_METRICS": "3.1.7", "TARGET_INFO_GPU_METRICS": "3.1.7", "TARGET_INFO_CUDA_CONTEXT_INFO": "3.17.2", "TARGET_INFO_CUDA_DEVICE": "3.17.2",
                 "NVTX_PAYLOAD_SCHEMAS": "3.4.0", "NVTX_PAYLOAD_SCHEMA_ENTRIES": "3.4.0"}
+TABLES_SINCE.update({f"ENUM_{name}": "3.4.0" for name in ENUMERATIONS})
 TABLES_BEFORE = {"EXPORT_META_DATA": "3.4.0", "TARGET_INFO_CUDA_NULL_STREAM": "3.17.2"}
 MINIMAL_COLUMNS = {
     "StringIds": "id value:TEXT",
@@ -80,6 +91,7 @@ COPIES = {1: (0, 2), 2: (2, 1), 3: (0, 3), 4: (3, 1), 5: (3, 3), 6: (3, 2), 7: (
 UNIFIED = (11, 12)
 MARK, CATEGORY, PUSH_POP, START_END, DOMAIN = 34, 33, 59, 60, 75
 NO_EVENT = 0xffffffff
+SECRET = "do-not-copy"  # in the environment of the launched program
 KERNELS = (("gemm_kernel", "void gemm_kernel<float, (int)128>(const float *, float *)", "_Z11gemm_kernelIfLi128EEvPKfPf"),
            ("gemm_kernel", "void gemm_kernel<__half, (int)64>(const __half *, __half *)", "_Z11gemm_kernelI6__halfLi64EEvPKS0_PS0_"),
            ("vectorized_elementwise_kernel", "void at::native::vectorized_elementwise_kernel<(int)4, at::native::AddFunctor>(int, T2)",
@@ -203,7 +215,7 @@ class Report:
         self.add("CUPTI_ACTIVITY_KIND_KERNEL", **place, shortName=self.text(short), demangledName=self.text(demangled), mangledName=self.text(mangled),
                  launchType=1, cacheConfig=1, registersPerThread=32, gridX=grid[0], gridY=grid[1], gridZ=grid[2], blockX=256, blockY=1, blockZ=1,
                  staticSharedMemory=1024, dynamicSharedMemory=16384, localMemoryTotal=250871808, gridId=len(self.rows), sharedMemoryExecuted=32768,
-                 graphNodeId=graph, graphId=graph and graph >> 32, clusterX=1, clusterY=1, clusterZ=1, tensorSizeMinusOneElements="[]")
+                 graphNodeId=graph, graphId=graph and graph >> 32, clusterX=0, clusterY=0, clusterZ=0, tensorSizeMinusOneElements="[]")
 
     def launch(self, pid, device, stream, names=None, ns=None, recorded=True):
         driver = self.dice.random() < 0.3
@@ -235,7 +247,7 @@ class Report:
         event = self.dice.randrange(1, 99)
         if kind <= 2:
             correlation, begin, _ = self.call(pid, "cudaEventRecord_v3020")
-            self.add("CUPTI_ACTIVITY_KIND_CUDA_EVENT", timestamp=begin + 5000, deviceId=device, contextId=device + 1, streamId=stream,
+            self.add("CUPTI_ACTIVITY_KIND_CUDA_EVENT", timestamp=self.dice.choice((begin + 5000, None)), deviceId=device, contextId=device + 1, streamId=stream,
                      correlationId=correlation, globalPid=global_tid(pid), eventId=event, eventSyncId=correlation * 2)
         name = {1: "cudaEventSynchronize_v3020", 2: "cudaStreamWaitEvent_v3020", 3: "cudaStreamSynchronize_v3020", 4: "cudaDeviceSynchronize_v3020"}[kind]
         waits = None if kind == 2 else max(2000, self.free[pid, device, stream] - self.calls[pid])
@@ -373,9 +385,12 @@ class Report:
         for name, value in exported.items():
             self.add(metadata, name=name, value=value)
         captured = {"CUDA_GRAPH_TRACE_OPTIONS:MODE": "Node" if options["graphs"] == "node" else "Graph", "PROCESS_0:COMMAND": "torchrun",
-                    "PROCESS_0:ENVIRONMENT_0": "SECRET_TOKEN=do-not-copy"}
+                    "PROCESS_0:ENVIRONMENT_VARIABLE": f"SECRET_TOKEN={SECRET}"}
         for name, value in captured.items():
             self.add("META_DATA_CAPTURE", name=name, value=value)
+        for name, values in ENUMERATIONS.items():
+            for value, number in values.items():
+                self.add(f"ENUM_{name}", id=number, name=value, label=value)
         if options["session"]:
             self.add("TARGET_INFO_SESSION_START_TIME", utcEpochNs=SESSION_START, utcTime="2026-05-28T20:26:40", localTime="2026-05-28T20:26:40",
                      systemClockNs=28254349605)
@@ -437,3 +452,19 @@ def write_report(path, version, seed, **options):
     connection.commit()
     connection.close()
     return report
+
+
+def split_report(path, paths, ahead_ns):
+    """Writes the reports of a job whose processes are each recorded by an nsys of its own: one per process of the report, and per path, with clocks
+    that are ahead by so many ns."""
+    with sqlite3.connect(path) as db:
+        pids = sorted(row[0] for row in db.execute("SELECT DISTINCT globalPid >> 24 FROM CUPTI_ACTIVITY_KIND_KERNEL"))
+    db.close()
+    for pid, to, ahead in zip(pids, paths, ahead_ns):
+        shutil.copy(path, to)
+        with sqlite3.connect(to) as db:
+            for table, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                for column in {row[1] for row in db.execute(f"PRAGMA table_info({table})")} & {"globalPid", "globalTid"}:
+                    db.execute(f"DELETE FROM {table} WHERE {column} >> 24 != ?", (pid,))
+            db.execute("UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = utcEpochNs + ?", (ahead,))
+        db.close()

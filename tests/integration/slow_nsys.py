@@ -30,7 +30,7 @@ class Report:
         return {row[1] for row in self.all(f"PRAGMA table_info({table})")}
 
     def has(self, table, *columns):
-        return self.columns(table) >= {"start" if table != "GPU_METRICS" else "timestamp", *columns}
+        return self.columns(table) >= {"start", *columns}
 
     def count(self, table, where="1"):
         return self.all(f"SELECT count(*) FROM {table} WHERE {where}")[0][0] if self.has(table) else 0
@@ -53,18 +53,19 @@ class Report:
     def memsets(self):
         return self.all(f"SELECT count(*), sum(bytes), sum(end - start) FROM {MEMSET}")[0] if self.has(MEMSET) else (0, None, None)
 
+    def events(self):
+        """The number of CUDA events with a time. Others are only calls."""
+        table = "CUPTI_ACTIVITY_KIND_CUDA_EVENT"
+        return self.all(f"SELECT count(*) FROM {table} WHERE timestamp > 0")[0][0] if "timestamp" in self.columns(table) else 0
+
     def calls(self, where="1"):
         return self.sums(RUNTIME, "without_version(s.value)", where, "JOIN StringIds AS s ON s.id = t.nameId")
 
     def calls_of(self, driver):
-        """The number of calls of the runtime or of the driver. Reports of other programs have no class; functions of the driver are named cuXxx."""
-        by_name = "(SELECT value GLOB 'cu[A-Z]*' FROM StringIds AS s WHERE s.id = nameId)"
-        return self.count(RUNTIME, f"{'(eventClass = 1)' if self.has(RUNTIME, 'eventClass') else by_name} = {driver:d}")
-
-    def cuda_events(self):
-        """The number of CUDA events with a time. Before schema 3.25 none has one."""
-        table = "CUPTI_ACTIVITY_KIND_CUDA_EVENT"
-        return self.all(f"SELECT count(*) FROM {table} WHERE timestamp > 0")[0][0] if "timestamp" in self.columns(table) else 0
+        """The number of calls of the runtime (cudaXxx) or of the driver (cuXxx). In reports of other programs only their names differ."""
+        if self.has(RUNTIME, "eventClass"):
+            return self.count(RUNTIME, f"eventClass = {driver:d}")
+        return self.count(RUNTIME, f"(SELECT value GLOB 'cu[A-Z]*' FROM StringIds WHERE id = nameId) = {driver:d}")
 
     def ranges(self):
         """{name: (count, ns)} of ranges that end."""

@@ -17,12 +17,11 @@ from decimal import Decimal
 import nsys_reports
 import slow_nsys
 from harness import Folder, arguments, check, finish, first, run
-from nsys_reports import MINIMAL, VERSIONS, write_report
+from nsys_reports import MINIMAL, SECRET, VERSIONS, split_report, write_report
 from slow_nsys import KERNEL, MEMCPY, RUNTIME
 
 BAD_CONTENT = 3
 SEEDS = 3
-SECRET = "do-not-copy"
 # Figures of public reports: kernels (count, ns), kernels with a launch
 PUBLIC = {"mfu_2gpu_before": ((4010, 535_200_650), 3986), "mfu_2gpu_after": ((3587, 488_835_406), None), "h100_2gpu_1s": ((3442, 44_829_522), 1632),
           "healthy_1pct": ((400, 400_000_000), 400)}
@@ -63,7 +62,7 @@ def check_info(options, what, path, report):
         counts.update(rank["counts"])
     true = {"kernel": report.count(KERNEL), "memcpy": report.count(MEMCPY), "memset": report.count(slow_nsys.MEMSET), "runtime": report.calls_of(driver=False),
             "driver": report.calls_of(driver=True), "nvtx and nccl": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
-            "sync": report.count(slow_nsys.SYNC), "cuda_event": report.cuda_events(), "graph": report.count(slow_nsys.GRAPH)}
+            "sync": report.count(slow_nsys.SYNC), "cuda_event": report.events(), "graph": report.count(slow_nsys.GRAPH)}
     counts["nvtx and nccl"] = counts["nvtx"] + counts["nccl"]
     equal({kind: counts[kind] for kind in true}, true, f"{what}: counts of info")
     return found["ranks"]
@@ -112,9 +111,9 @@ def check_export(options, what, path, report, folder):
         calls = {each["args"]["correlation"] for each in events if each.get("cat") in ("cuda_runtime", "cuda_driver") and each["ph"] == "X"}
         joined += sum(each.get("cat") == "kernel" and "grid" in each["args"] and each["args"]["correlation"] in calls for each in events)
     equal(joined, report.joined(KERNEL)[0], f"{what}: exported kernels with a launch")
-    # tracetool adds the steps that it found.
-    ranges = [(each, ns) for each, ns in of("user_annotation") if not each["name"].startswith("ProfilerStep#")]
-    equal(added((each["name"], (1, ns)) for each, ns in ranges), report.ranges(), f"{what}: exported ranges")
+    # The steps are ranges of the exporter.
+    ranges = added((each["name"], (1, ns)) for each, ns in of("user_annotation") if not each["name"].startswith("ProfilerStep#"))
+    equal(ranges, report.ranges(), f"{what}: exported ranges")
 
 
 def check_report(options, what, path, folder):
@@ -168,6 +167,24 @@ def check_kinds(options, folder):
         if ranks and wanted.get("gpu_info") == "reversed" and wanted["processes"] == 4:
             names = {rank["pid"]: rank["device"] for rank in ranks}
             equal(names, {1000 + 17 * device: f"NVIDIA H{100 + device % 2 * 100}" for device in range(4)}, f"{what}: names of GPUs by their id")
+
+
+def check_collectives(options, folder):
+    """Collectives of one report, and of a report per rank whose clocks differ: the rank that is last at each is that of the report's own clock."""
+    one, files = os.path.join(folder, "one.sqlite"), [os.path.join(folder, f"rank{rank}.sqlite") for rank in range(4)]
+    write_report(one, "3.28.1", 6, processes=4, gpus=4, payloads="binary", kernels=True, session=True, normalized=False, steps=16)
+    split_report(one, files, [0, 4_000_000, -3_000_000, 250_000])
+    report, starts = slow_nsys.Report(one), collections.defaultdict(list)
+    for pid, start, end in report.all(f"SELECT globalPid >> 24 & 0xffffff, start, end FROM {KERNEL} WHERE shortName = (SELECT id FROM StringIds WHERE value GLOB 'nccl*RING_LL')"):
+        starts[end].append((start, (pid - 1000) // 17))
+    true = [max(starts[end])[1] for end in sorted(starts)]
+    for what, paths in (("one report", [one]), ("a report per rank", files)):
+        merged = os.path.join(folder, "collectives.ttrace")
+        done = tracetool(options, "merge", *paths, "-o", merged)
+        check(done.returncode == 0, f"{what}: merge", done.stderr)
+        found = printed(options, what, "analyze", merged, "--only", "collectives", "--format", "json")
+        equal([row["last_rank"] for row in found["collectives"]], true, f"{what}: the last rank of each collective")
+        equal({row["bytes"] for row in found["collectives"]}, {1 << 20}, f"{what}: the size of each collective")
 
 
 def check_times(options, folder):
@@ -290,7 +307,7 @@ def check_known(report):
 
 def main():
     options = arguments("tracetool")
-    for each in (check_versions, check_two_processes, check_kinds, check_times, check_notices, check_commands, check_bad_files, check_public):
+    for each in (check_versions, check_two_processes, check_kinds, check_collectives, check_times, check_notices, check_commands, check_bad_files, check_public):
         with Folder() as folder:
             each(options, folder)
     finish()
