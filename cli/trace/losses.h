@@ -36,6 +36,7 @@ std::vector<std::string> notice_notes(const Catalog& catalog);
 // The first and the last words of these notes.
 inline constexpr std::string_view kNoKnownGpuCategory = "no GPU work in a known category";
 inline constexpr std::string_view kOverrunsAreCut = "such work counts until then";
+inline constexpr std::string_view kGraphsAreWhole = "CUDA graphs were traced as a whole";
 
 inline std::vector<std::string> notes_for_analyses(const Process& process) {
   std::vector<std::string> notes;

@@ -31,6 +31,7 @@ struct ReportProcess {
   bool any = false;  // an event was emitted
   // NCCL calls, and those of them with a payload
   std::uint64_t nccl_calls = 0, nccl_payloads = 0;
+  std::uint64_t untimed_cuda_events = 0;
 };
 
 class Output {

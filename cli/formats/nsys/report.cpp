@@ -72,6 +72,11 @@ Enumeration read_enumeration(Database& database, std::string_view table) {
   return values;
 }
 
+std::string read_schema_version(Database& database) {
+  auto facts = read_export_facts(database);
+  return facts["EXPORT_SCHEMA_VERSION"];
+}
+
 Session read_session(Database& database) {
   Session session;
   const auto facts = read_export_facts(database);

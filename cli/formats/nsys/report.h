@@ -41,6 +41,7 @@ struct Session {
   bool traces_graphs_as_one = false;  // CUDA graphs were traced as a whole (--cuda-graph-trace=graph)
 };
 Session read_session(Database& database);
+std::string read_schema_version(Database& database);  // "3.28.1"; "" if unknown
 
 // Finds the GPUs of processes. CUDA numbers the devices of each process; TARGET_INFO_CUDA_DEVICE maps these numbers to
 // the ids of TARGET_INFO_GPU. Files without that table use the id itself.

@@ -52,6 +52,20 @@ std::string file_damage(const Process& process) {
                      cut_text(process));
 }
 
+// Reports of Nsight Systems: most of a program's kernels may be missing, so all sums mislead.
+std::string whole_graphs(const Catalog& catalog) {
+  std::string text;
+  std::size_t others = 0;
+  for (const Process& process : catalog.processes) {
+    if (process.notes.empty() || !process.notes.front().starts_with(kGraphsAreWhole)) continue;
+    if (text.empty())
+      text = name_of(process) + ": " + process.notes.front();
+    else
+      ++others;
+  }
+  return others == 0 ? text : text + fmt::format(" (also {})", count_text(others, "other process", "other processes"));
+}
+
 // Returns the first few lines, and a line with the number of others.
 class Lines {
  public:
@@ -97,6 +111,7 @@ std::string recording_losses(const Process& process) {
 
 std::vector<std::string> file_warnings(const Catalog& catalog) {
   Lines lines;
+  lines.say(whole_graphs(catalog));
   for (const Process& process : catalog.processes) {
     lines.say(merged_export(process));
     lines.say(file_damage(process));
