@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ./scripts/dist.sh [DIRECTORY]: makes DIRECTORY (dist/), which runs on any Linux with glibc 2.34 or newer:
 #   libagent.so          the recorder for this machine's processor, and aarch64/libagent.so where the cross compiler is
-#   tracetool            with fmt, CLI11, zstd, simdjson, ISA-L, protozero, libdw and libstdc++ inside; it needs glibc and nothing else
+#   tracetool            with fmt, CLI11, zstd, simdjson, ISA-L, SQLite, protozero, libdw and libstdc++ inside; it needs glibc and nothing else
 #   gpu_check.sh         with gpu_check/: checks the recorder on a GPU; needs python3 there (docs/gpu/README.md, beside it)
 #   merge_job.sh         merges a large run, on all of its nodes
 #   share/               manual pages, and completions of bash, zsh and fish

@@ -12,7 +12,7 @@ from elf import check_needed, check_versions
 from harness import Folder, arguments, check, files_below, finish, run, skip
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-LICENCES = {f"{name}.txt" for name in ("bzip2", "cli11", "elfutils", "fmt", "isa-l", "libstdc++", "protozero", "simdjson", "xz", "zlib", "zstd")}
+LICENCES = {f"{name}.txt" for name in ("bzip2", "cli11", "elfutils", "fmt", "isa-l", "libstdc++", "protozero", "simdjson", "sqlite", "xz", "zlib", "zstd")}
 if os.path.exists(f"{ROOT}/.venv/libunwind/COPYING"):
     LICENCES.add("libunwind.txt")
 TRACE = {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5.5, "dur": 1.25}]}

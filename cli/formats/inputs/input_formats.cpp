@@ -92,7 +92,8 @@ TracePeek peek_trace(const std::string& path) {
   } catch (const Error& error) {
     // The reader reports files that cannot be opened, and damaged recordings and merged files.
     if (peek.form == Form::no_trace) peek.form = Form::kineto;
-    if (peek.form != Form::kineto || error.exit() != Exit::bad_content) return peek;
+    const bool may_be_foreign = peek.form == Form::kineto || peek.form == Form::nsys;
+    if (!may_be_foreign || error.exit() != Exit::bad_content) return peek;
     peek.form = Form::no_trace;
     peek.reason = error.what();
     return peek;

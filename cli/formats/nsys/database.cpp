@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -152,7 +153,8 @@ void Database::check_file() const {
   const std::string header = PlainFile(path_).peek(kHeaderBytes);
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(path_, error);
-  if (header.size() < kHeaderBytes) refuse("the file ends within its header, after " + std::to_string(size) + " bytes");
+  if (header.size() < kHeaderBytes)
+    refuse(fmt::format("an SQLite database that ends within its header, after {} bytes", size));
   if (const std::uint64_t expected = bytes_by_header(header); !error && expected > size)
     refuse(fmt::format("the file is truncated: it has {} of {} bytes", size, expected));
   for (const char* const other : {"-wal", "-journal"}) {
@@ -238,12 +240,23 @@ Rows Database::rows(std::string_view table, std::initializer_list<std::string_vi
   return {*this, std::string(table), prepare(sql)};
 }
 
-bool Database::has_rows(std::string_view table) { return rows(table, {"start"}).next(); }
+Rows Database::distinct(std::string_view table, std::string_view column) {
+  if (!has_column(table, column)) return {*this, std::string(table), nullptr};
+  return {*this, std::string(table), prepare(fmt::format("SELECT DISTINCT {} FROM {}", quoted(column), quoted(table)))};
+}
 
 void Database::note_damage(const std::string& table, std::uint64_t rows, int code) {
-  if (!damaged_.insert(table).second) return;
-  damages_.push_back(fmt::format("the table {} is damaged after {} rows ({}); its other rows are missing", table, rows,
-                                 sqlite3_errstr(code)));
+  Damage& damage = damages_[table];
+  damage.rows = std::max(damage.rows, rows);
+  damage.error = sqlite3_errstr(code);
+}
+
+std::vector<std::string> Database::damages() const {
+  std::vector<std::string> sentences;
+  for (const auto& [table, damage] : damages_)
+    sentences.push_back(fmt::format("the table {} is damaged ({}): only {} of its rows could be read", table,
+                                    damage.error, damage.rows));
+  return sentences;
 }
 
 Texts::Texts(Database& database) {

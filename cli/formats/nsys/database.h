@@ -73,10 +73,11 @@ class Database {
   // Returns the rows of a table; none if the file lacks the table. `where` is an SQL condition that names only existing
   // columns, or "".
   Rows rows(std::string_view table, std::initializer_list<std::string_view> columns, std::string_view where = "");
-  bool has_rows(std::string_view table);
+  // Returns the different values of a column.
+  Rows distinct(std::string_view table, std::string_view column);
 
   // One sentence per table that could not be read to its end.
-  const std::vector<std::string>& damages() const { return damages_; }
+  std::vector<std::string> damages() const;
 
   // Throws Error (bad_content) with the file, `what` and advice.
   [[noreturn]] void refuse(const std::string& what) const;
@@ -87,6 +88,10 @@ class Database {
   struct Table {
     std::set<std::string, std::less<>> columns;
     std::vector<std::string> keys;
+  };
+  struct Damage {
+    std::uint64_t rows = 0;  // most rows that a walk read
+    std::string error;
   };
   struct Mapping;
 
@@ -103,8 +108,7 @@ class Database {
   sqlite3* handle_ = nullptr;
   std::unique_ptr<Mapping> mapping_;
   std::map<std::string, Table, std::less<>> tables_;
-  std::set<std::string> damaged_;  // tables in damages_
-  std::vector<std::string> damages_;
+  std::map<std::string, Damage> damages_;  // by table
 };
 
 // The table StringIds. A text is read when it is first needed, because the table also contains whole files.

@@ -278,7 +278,10 @@ void DeviceRows::read_cuda_events() {
     const auto stream = rows.number<std::uint32_t>(2), correlation = rows.number<std::uint32_t>(3);
     if (const auto sync_id = rows.optional(6); sync_id && *sync_id != 0)
       producers_[{process.key, *sync_id}] = {stream, correlation};
-    if (rows.integer(0) == 0) continue;
+    if (rows.integer(0) == 0) {
+      ++process.untimed_cuda_events;
+      continue;
+    }
     Event event;
     event.kind = Kind::cuda_event;
     event.phase = 'i';

@@ -25,7 +25,7 @@ bool is_driver_name(std::string_view name) {
 
 struct CallName {
   StringId name = 0;
-  bool is_driver = false, launches_graph = false;
+  bool is_driver = false;
 };
 
 class Calls {
@@ -54,7 +54,6 @@ class Calls {
       event.track = output_.thread_track(process, id ? GlobalId(*id).tid : 0);
       event.name = name.name;
       event.correlation = rows.number<std::uint64_t>(4);
-      process.launches_graphs = process.launches_graphs || name.launches_graph;
       output_.emit(process, event, CallFacts{0, rows.number<std::uint32_t>(6)});
       if (const StackId stack = chains_[rows.optional(7)]; stack != 0) emit_stack(process, event, stack);
     }
@@ -86,7 +85,7 @@ class Calls {
     const auto [entry, is_new] = names_.try_emplace(id);
     if (!is_new) return entry->second;
     const std::string_view text = without_version(output_.texts[id]);
-    entry->second = {output_.intern(text), is_driver_name(text), is_graph_launch_name(text)};
+    entry->second = {output_.intern(text), is_driver_name(text)};
     return entry->second;
   }
 

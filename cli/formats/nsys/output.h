@@ -27,10 +27,10 @@ struct ReportProcess {
   std::map<std::int64_t, std::uint64_t> work;          // GPU work by device
   std::unordered_map<std::uint32_t, TrackId> threads;  // by thread
   std::unordered_map<std::uint64_t, TrackId> streams;  // by device << 32 | stream
-  bool launches_graphs = false;
-  bool any = false;  // an event was emitted
+  bool any = false;                                    // an event was emitted
   // NCCL calls, and those of them with a payload
   std::uint64_t nccl_calls = 0, nccl_payloads = 0;
+  std::uint64_t untimed_cuda_events = 0;
 };
 
 class Output {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -32,12 +33,30 @@ void require_report(const Database& database) {
               database.path());
 }
 
+// A new major version means that the format was rewritten. Smaller changes are renamed or added columns.
+void require_known_schema(Database& database) {
+  constexpr int kNewestMajor = 3;
+  const std::string schema = read_schema_version(database);
+  int major = 0;
+  std::from_chars(schema.data(), schema.data() + schema.size(), major);
+  if (major <= kNewestMajor) return;
+  throw Error(
+      Exit::bad_content,
+      "{}: a report of Nsight Systems with schema version {}; this tracetool reads versions up to {}.x: use a newer "
+      "tracetool, or export the report with an older nsys",
+      database.path(), schema, kNewestMajor);
+}
+
 class ReportReader : public Reader {
  public:
-  explicit ReportReader(const std::string& path) : database_(path) { require_report(database_); }
+  explicit ReportReader(const std::string& path) : database_(path) {
+    require_report(database_);
+    require_known_schema(database_);
+  }
 
   void read(Catalog& catalog, EventSink& sink) override {
     Output output(database_, catalog, sink);
+    add_processes(output);
     read_host_events(output);
     read_ranges(output);
     read_device_events(output);
@@ -49,13 +68,26 @@ class ReportReader : public Reader {
   }
 
  private:
+  void add_processes(Output& output);
   void describe_processes(Output& output);
   void set_ranks(Output& output);
   void add_notes(Output& output);
-  void note_graphs(const Output& output, const ReportProcess& each, Process& process) const;
 
   Database database_;
 };
+
+// Adds the processes that used CUDA in the order of their ids, because the order of rows has no meaning.
+void ReportReader::add_processes(Output& output) {
+  std::map<std::uint64_t, std::int64_t> ids;  // any id of each process
+  for (const auto& [table, column] :
+       {std::pair("CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid"), std::pair("CUPTI_ACTIVITY_KIND_KERNEL", "globalPid"),
+        std::pair("CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid")}) {
+    for (Rows rows = database_.distinct(table, column); rows.next();) {
+      if (const auto id = rows.optional(0)) ids.emplace(GlobalId(*id).process, *id);
+    }
+  }
+  for (const auto& [process, id] : ids) output.process(id);
+}
 
 void ReportReader::describe_processes(Output& output) {
   const auto programs = read_programs(database_);
@@ -147,28 +179,21 @@ void ReportReader::set_ranks(Output& output) {
   if (!set_nccl_ranks(output) && !set_mpi_ranks(output) && !set_environment_rank(output)) set_device_ranks(output);
 }
 
-void ReportReader::note_graphs(const Output& output, const ReportProcess& each, Process& process) const {
-  const std::uint64_t graphs = process.counts[static_cast<std::size_t>(Kind::graph)];
-  if (graphs == 0 && !(output.session.traces_graphs_as_one && each.launches_graphs)) return;
-  process.notes.push_back(fmt::format(
-      "CUDA graphs were traced as a whole{}: the kernels inside them are missing from all counts and sums; record them "
-      "with `nsys profile --cuda-graph-trace=node`",
-      graphs > 0 ? fmt::format(" ({})", count_text(graphs, "launch", "launches")) : ""));
-}
-
 void ReportReader::add_notes(Output& output) {
-  const std::vector<std::string> diagnostics = read_diagnostics(database_);
+  const std::vector<std::string> diagnostics = read_diagnostics(database_), damages = database_.damages();
   for (const ReportProcess& each : output.processes()) {
     Process& process = output.catalog.processes[each.id];
-    note_graphs(output, each, process);
     if (each.nccl_calls > 0 && each.nccl_payloads == 0)
       process.notes.push_back(
           "the sizes and communicators of NCCL calls are missing from this export; export the report again with `nsys "
           "export --type sqlite --include-blobs=true`");
+    if (each.untimed_cuda_events > 0)
+      process.notes.push_back(fmt::format("{} without the time at which the GPU reached it: skipped",
+                                          count_text(each.untimed_cuda_events, "CUDA event record")));
     if (!output.session.is_absolute)
       process.notes.push_back("the file does not contain the start of the session: times are relative to it");
-    for (const std::string& damage : database_.damages()) process.notes.push_back(damage);
-    if (!database_.damages().empty()) process.state = RecordingState::recovered;
+    process.notes.insert(process.notes.end(), damages.begin(), damages.end());
+    if (!damages.empty()) process.state = RecordingState::recovered;
   }
   Process& first = output.catalog.processes[output.processes().front().id];
   if (output.timeless_rows() > 0)

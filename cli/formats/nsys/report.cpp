@@ -72,6 +72,11 @@ Enumeration read_enumeration(Database& database, std::string_view table) {
   return values;
 }
 
+std::string read_schema_version(Database& database) {
+  auto facts = read_export_facts(database);
+  return facts["EXPORT_SCHEMA_VERSION"];
+}
+
 Session read_session(Database& database) {
   Session session;
   const auto facts = read_export_facts(database);
@@ -93,10 +98,6 @@ Session read_session(Database& database) {
     session.origin_ns = start.value_or(0);
   }
   session.host = read_host(database);
-  for (Rows rows = database.rows("META_DATA_CAPTURE", {"name", "value"}); rows.next();) {
-    if (rows.text(0) != "CUDA_GRAPH_TRACE_OPTIONS:MODE") continue;
-    session.traces_graphs_as_one = rows.text(1) == "Graph";
-  }
   return session;
 }
 

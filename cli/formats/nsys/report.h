@@ -38,9 +38,9 @@ struct Session {
   bool is_absolute = false;    // false if the file contains no start of the session
   std::string version;         // "2026.2.1.210 (schema 3.25.0)"; "" if unknown
   std::string host;            // "" if unknown
-  bool traces_graphs_as_one = false;  // CUDA graphs were traced as a whole (--cuda-graph-trace=graph)
 };
 Session read_session(Database& database);
+std::string read_schema_version(Database& database);  // "3.28.1"; "" if unknown
 
 // Finds the GPUs of processes. CUDA numbers the devices of each process; TARGET_INFO_CUDA_DEVICE maps these numbers to
 // the ids of TARGET_INFO_GPU. Files without that table use the id itself.

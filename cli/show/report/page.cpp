@@ -9,6 +9,7 @@
 #include "cli/base/text.h"
 #include "cli/formats/reading/devices.h"
 #include "cli/show/report/fills.h"
+#include "cli/timeline/merge/missing_data.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/ranks.h"
 
@@ -205,6 +206,7 @@ void write_head_facts(Html& page, const ReportFacts& facts) {
     page.element("dd", text);
     page.close("div");
   };
+  term("missing", whole_graphs(facts.catalog));
   term("GPUs", gpus_text(facts, processes));
   term("ranks", ranks_text(processes));
   term("hosts", first_names(names_of(processes, &Process::host)));

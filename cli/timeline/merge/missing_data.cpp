@@ -7,6 +7,7 @@
 #include "cli/base/text.h"
 #include "cli/trace/catalog.h"
 #include "cli/trace/losses.h"
+#include "cli/trace/ranks.h"
 
 namespace cli {
 namespace {
@@ -52,16 +53,6 @@ std::string file_damage(const Process& process) {
                      cut_text(process));
 }
 
-// Without --cuda-graph-trace=node, Nsight Systems records each launch of a graph as a whole.
-std::string hidden_by_graphs(const Process& process) {
-  const std::uint64_t launches = process.counts[static_cast<std::size_t>(Kind::graph)];
-  if (process.format != SourceFormat::nsys || launches == 0) return {};
-  return fmt::format(
-      "{}: the kernels inside of CUDA graphs are not in the report, only {} as a whole; record them with `nsys profile "
-      "--cuda-graph-trace=node`",
-      name_of(process), count_text(launches, "launch", "launches"));
-}
-
 // Returns the first few lines, and a line with the number of others.
 class Lines {
  public:
@@ -83,6 +74,22 @@ class Lines {
 };
 
 }  // namespace
+
+std::string whole_graphs(const Catalog& catalog) {
+  std::uint64_t launches = 0;
+  std::vector<std::int64_t> ranks;
+  for (const Process& process : catalog.processes) {
+    const std::uint64_t here = process.counts[static_cast<std::size_t>(Kind::graph)];
+    if (process.format != SourceFormat::nsys || here == 0) continue;
+    launches += here;
+    ranks.push_back(process.rank);
+  }
+  if (launches == 0) return {};
+  return fmt::format(
+      "{}: {} of CUDA graphs were recorded as a whole, so the kernels inside of them are missing from all counts and "
+      "sums; record them with `nsys profile --cuda-graph-trace=node`",
+      rank_list(std::move(ranks)), count_text(launches, "launch", "launches"));
+}
 
 std::string recording_losses(const Process& process) {
   std::string text = process.cut;
@@ -107,6 +114,7 @@ std::string recording_losses(const Process& process) {
 
 std::vector<std::string> file_warnings(const Catalog& catalog) {
   Lines lines;
+  lines.say(whole_graphs(catalog));
   for (const Process& process : catalog.processes) {
     lines.say(merged_export(process));
     lines.say(file_damage(process));
@@ -115,10 +123,8 @@ std::vector<std::string> file_warnings(const Catalog& catalog) {
 }
 
 std::vector<std::string> missing_data(const Catalog& catalog) {
-  Lines graphs, lines;
-  for (const Process& process : catalog.processes) graphs.say(hidden_by_graphs(process));
-  std::vector<std::string> all = graphs.take();
-  for (std::string& line : file_warnings(catalog)) all.push_back(std::move(line));
+  std::vector<std::string> all = file_warnings(catalog);
+  Lines lines;
   for (const Process& process : catalog.processes) {
     if (process.format != SourceFormat::ring) continue;
     if (const std::string losses = recording_losses(process); !losses.empty())
