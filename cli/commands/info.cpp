@@ -40,7 +40,7 @@ void run_info(const InfoOptions& options) {
   if (!counted.empty()) warnings.insert(warnings.begin(), std::move(counted));
   if (std::string by_device = rank_by_device(catalog); !by_device.empty()) warnings.push_back(std::move(by_device));
   sort_processes(catalog);
-  for (std::string& missing : file_warnings(catalog)) warnings.push_back(std::move(missing));
+  print_warnings(file_warnings(catalog));
   print_warnings(warnings);
   std::vector<std::string> notes = repeated_ranks(catalog);
   if (std::string fault = contradiction(catalog); !fault.empty()) notes.push_back(std::move(fault));

@@ -320,7 +320,7 @@ def check_memory_over_time(options, name, page, paths):
     wrong = [fault for rows, some in zip(tables, expected) for fault in wrong_rows(rows, some)]
     check([len(rows) for rows in tables] == [len(some) for some in expected] and not wrong, f"{name}: memory in use at the peak is that of mem",
           lambda: (len(tables), len(expected), first(wrong)))
-    charts = [svg for svg in page.sections["memory"].all("svg") if svg.first("title") and svg.first("title").text() == "Memory in use over time"] if fullest else []
+    charts = [svg for svg in page.sections["memory"].all("svg") if svg.first("title") and svg.first("title").text() == "Memory in use over time by category"] if fullest else []
     check(len(charts) == len([gpu for gpu in fullest if gpu["peak_bytes"] > 0]), f"{name}: a chart of memory over time for each of these GPUs", len(charts))
     return len(charts)
 

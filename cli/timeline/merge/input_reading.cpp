@@ -262,9 +262,11 @@ void InputReading::align(std::vector<ClockFit>& fits) {
 }
 
 void InputReading::finish() {
-  if (std::string ranks = rank_by_device(catalog_); !ranks.empty()) warnings_.push_back(std::move(ranks));
-  if (std::string ranks = count_ranks(catalog_); !ranks.empty()) warnings_.push_back(std::move(ranks));
+  std::string by_device = rank_by_device(catalog_), counted = count_ranks(catalog_);
   for (std::string& missing : missing_data(catalog_)) warnings_.push_back(std::move(missing));
+  for (std::string* ranks : {&by_device, &counted}) {
+    if (!ranks->empty()) warnings_.push_back(std::move(*ranks));
+  }
   std::vector<ClockFit>& fits = clocks_.fits();
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
     const std::int64_t rank = catalog_.processes[i].rank;
