@@ -156,7 +156,7 @@ def chosen(seed):
     return {"processes": processes, "gpus": dice.randint(1, 4), "steps": dice.randint(3, 6), "equal_correlations": dice.random() < 0.5,
             "graphs": dice.choice((None, "node", "graph")), "payloads": dice.choice((None, "schemas", "binary")),
             "gpu_info": dice.choice(("shuffled", "reversed", None)), "session": dice.random() < 0.8, "normalized": dice.random() < 0.2,
-            "kernels": dice.random() < 0.9, "mpi": dice.random() < 0.4, "open_range": False}
+            "kernels": dice.random() < 0.9, "mpi": dice.random() < 0.4, "environment": (), "open_range": False}
 
 
 class Report:
@@ -387,10 +387,11 @@ class Report:
                     "EXPORT_PARAM_TIME_NORMALIZE": str(self.offset > 0).lower(), "EXPORT_PARAM_TIME_SHIFT": "0"}
         for name, value in exported.items():
             self.add(metadata, name=name, value=value)
-        captured = {"CUDA_GRAPH_TRACE_OPTIONS:MODE": "Node" if options["graphs"] == "node" else "Graph", "PROCESS_0:COMMAND": "torchrun",
-                    "PROCESS_0:ENVIRONMENT_VARIABLE": f"SECRET_TOKEN={SECRET}"}
+        captured = {"CUDA_GRAPH_TRACE_OPTIONS:MODE": "Node" if options["graphs"] == "node" else "Graph", "PROCESS_0:COMMAND": "torchrun"}
         for name, value in captured.items():
             self.add("META_DATA_CAPTURE", name=name, value=value)
+        for variable in (f"SECRET_TOKEN={SECRET}", *options["environment"]):
+            self.add("META_DATA_CAPTURE", name="PROCESS_0:ENVIRONMENT_VARIABLE", value=variable)
         for name, values in ENUMERATIONS.items():
             for value, number in values.items():
                 self.add(f"ENUM_{name}", id=number, name=value, label=value)

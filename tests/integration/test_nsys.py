@@ -61,7 +61,8 @@ def check_info(options, what, path, report):
     for rank in found["ranks"]:
         counts.update(rank["counts"])
     true = {"kernel": report.count(KERNEL), "memcpy": report.count(slow_nsys.MEMCPY), "memset": report.count(slow_nsys.MEMSET),
-            "runtime": report.calls_of(driver=False), "driver": report.calls_of(driver=True), "nvtx and nccl": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
+            "runtime": report.calls_of(driver=False), "driver": report.calls_of(driver=True),
+            "nvtx and nccl": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
             "sync": report.count(slow_nsys.SYNC), "cuda_event": report.events(), "graph": report.count(slow_nsys.GRAPH)}
     counts["nvtx and nccl"] = counts["nvtx"] + counts["nccl"]
     equal({kind: counts[kind] for kind in true}, true, f"{what}: counts of info")
@@ -188,6 +189,48 @@ def check_collectives(options, folder):
         found = printed(options, what, "analyze", merged, "--only", "collectives", "--format", "json")
         equal([row["last_rank"] for row in found["collectives"]], true, f"{what}: the last rank of each collective")
         equal({row["bytes"] for row in found["collectives"]}, {1 << 20}, f"{what}: the size of each collective")
+
+
+def check_ranks(options, folder):
+    """Where the report has no ranks of NCCL or MPI: from the environment of one process, from the file's name, from the order of the GPUs."""
+    def ranks(*paths):
+        found = printed(options, "ranks", "info", *paths, "--json")["ranks"]
+        return {(os.path.basename(rank["source"]), rank["pid"]): rank["rank"] for rank in found}
+
+    plain = {"payloads": None, "mpi": False, "session": True, "normalized": False, "kernels": True}
+    nodes = [os.path.join(folder, f"node{node}.sqlite") for node in range(2)]
+    for node, path in enumerate(nodes):
+        write_report(path, "3.25.0", 30 + node, processes=4, gpus=4, **plain)
+    by_device = {(f"node{node}.sqlite", 1000 + 17 * device): 4 * node + device for node in range(2) for device in range(4)}
+    equal(ranks(nodes[0]), {key: rank for key, rank in by_device.items() if rank < 4}, "ranks by the order of the GPUs")
+    equal(ranks(*nodes), by_device, "ranks of two reports by the order of the GPUs")
+    found = printed(options, "two reports of one host each", "analyze", *nodes, "--only", "temporal", "--format", "json")
+    equal([(row["rank"], row["device"]) for row in found["temporal"]], [(rank, rank % 4) for rank in range(8)], "the ranks of its rows")
+    copy, merged = os.path.join(folder, "copy.sqlite"), os.path.join(folder, "merged.ttrace")
+    shutil.copy(nodes[0], copy)
+    done = tracetool(options, "merge", nodes[0], "-o", merged)
+    for what, other in (("a copy", copy), ("a merged file", merged)):
+        done = tracetool(options, "analyze", nodes[0], other)
+        check(done.returncode == 1 and "duplicate rank" in done.stderr, f"a report and {what} of it are refused", done.stdout[:200])
+
+    for names in ("report_rank{}.sqlite", "report_{}.sqlite"):
+        files = [os.path.join(folder, names.format(3 - number)) for number in range(4)]
+        split_report(nodes[0], files, [0] * 4)
+        equal(ranks(*files), {(os.path.basename(path), 1000 + 17 * number): 3 - number for number, path in enumerate(files)}, f"ranks by names: {names}")
+
+    one = os.path.join(folder, "one.sqlite")
+    write_report(one, "3.25.0", 33, processes=1, gpus=1, environment=("RANK=5", "LOCAL_RANK=1", "WORLD_SIZE=8"), **plain)
+    equal(list(ranks(one).values()), [5], "the rank in the environment")
+    write_report(nodes[0], "3.25.0", 30, processes=4, gpus=4, environment=("RANK=5",), **plain)
+    equal(sorted(ranks(nodes[0]).values()), [0, 1, 2, 3], "the environment of a launcher of several processes")
+
+    write_report(one, "3.25.0", 34, processes=2, gpus=2, **{**plain, "mpi": True})
+    with sqlite3.connect(one) as db:
+        db.execute("UPDATE MPI_RANKS SET rank = 1 - rank")
+    equal(ranks(one), {("one.sqlite", 1000): 1, ("one.sqlite", 1017): 0}, "ranks of MPI")
+    with sqlite3.connect(one) as db:
+        db.execute("UPDATE MPI_RANKS SET rank = 0")
+    equal(ranks(one), {("one.sqlite", 1000): 0, ("one.sqlite", 1017): 1}, "two jobs of MPI with a rank each")
 
 
 def near(found, true):
@@ -358,7 +401,7 @@ def check_known(report):
 
 def main():
     options = arguments("tracetool")
-    for each in (check_versions, check_two_processes, check_kinds, check_collectives, check_stats, check_times, check_notices, check_commands,
+    for each in (check_versions, check_two_processes, check_kinds, check_ranks, check_collectives, check_stats, check_times, check_notices, check_commands,
                  check_bad_files, check_public):
         with Folder() as folder:
             each(options, folder)
