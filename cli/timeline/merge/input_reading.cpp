@@ -240,6 +240,8 @@ void InputReading::join(std::size_t number) {
   set_rank(catalog_, input.first_process, from_[number].path, from_[number].rank);
   if (const std::string fault = contradiction(catalog_); !fault.empty() && !options_.force)
     throw Error(Exit::usage, fault);
+  if (std::string line = continue_device_ranks(catalog_, input.first_process); !line.empty())
+    warnings_.push_back(std::move(line));
   check_ranks(catalog_);
   const std::vector<std::uint32_t> clocks = clocks_of(input);
   clock_of_.insert(clock_of_.end(), clocks.begin(), clocks.end());

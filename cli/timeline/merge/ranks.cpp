@@ -379,10 +379,14 @@ bool count_from_zero(const Found& found) {
   return count_from_zero(values);
 }
 
+// A report of Nsight Systems may contain several processes. They have no single rank.
 std::vector<Process*> profiles_without_rank(Catalog& catalog) {
+  std::map<std::string_view, std::size_t> in_report;
+  for (const Process& process : catalog.processes) in_report[process.source] += process.format == SourceFormat::nsys;
   std::vector<Process*> profiles;
   for (Process& process : catalog.processes) {
-    if (process.format == SourceFormat::kineto && process.rank < 0) profiles.push_back(&process);
+    if (process.format != SourceFormat::ring && process.rank < 0 && in_report[process.source] < 2)
+      profiles.push_back(&process);
   }
   return profiles;
 }
@@ -445,9 +449,46 @@ std::vector<std::optional<std::int64_t>> rank_names(const std::vector<std::strin
 void give_named_rank(Catalog& catalog, std::size_t first, std::optional<std::int64_t> rank) {
   if (!rank || catalog.processes.size() != first + 1) return;
   Process& process = catalog.processes[first];
-  if (process.format != SourceFormat::kineto || process.rank >= 0) return;
+  if (process.format == SourceFormat::ring || process.rank >= 0) return;
   process.rank = *rank;
   process.rank_source = RankSource::file_name;
+}
+
+namespace {
+
+bool is_by_device(const Process& process) { return process.rank_source == RankSource::device_order; }
+
+// Hosts of one job have different names, as far as they are known, and work at the same time. A copy of a report has
+// equal processes and times.
+bool may_be_other_host(const Process& a, const Process& b) {
+  const bool is_copy = a.source == b.source || (a.pid == b.pid && a.first_ns == b.first_ns);
+  return !is_copy && (a.host != b.host || a.host.empty()) && begin_of(a) < b.last_ns && begin_of(b) < a.last_ns;
+}
+
+}  // namespace
+
+std::string continue_device_ranks(Catalog& catalog, std::size_t first) {
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < first; ++i) {
+    const Process& earlier = catalog.processes[i];
+    if (!is_by_device(earlier)) continue;
+    for (std::size_t j = first; j < catalog.processes.size(); ++j) {
+      const Process& process = catalog.processes[j];
+      if (is_by_device(process) && !may_be_other_host(earlier, process)) return {};
+    }
+    next = std::max(next, earlier.rank + 1);
+  }
+  std::int64_t last = -1;
+  for (std::size_t j = first; next > 0 && j < catalog.processes.size(); ++j) {
+    Process& process = catalog.processes[j];
+    if (!is_by_device(process)) continue;
+    process.rank += next;
+    last = std::max(last, process.rank);
+  }
+  if (last < 0) return {};
+  return fmt::format(
+      "ranks {} to {} are the GPUs of {}: reports without ranks are numbered in the order in which they are given",
+      next, last, catalog.processes[first].source);
 }
 
 std::string count_ranks(Catalog& catalog) {

@@ -70,6 +70,11 @@ std::vector<std::optional<std::int64_t>> rank_names(const std::vector<std::strin
 // Sets the rank from a file's name on the profile that begins at index `first`, if its content has none.
 void give_named_rank(Catalog& catalog, std::size_t first, std::optional<std::int64_t> rank);
 
+// The order of GPUs in a report of Nsight Systems numbers the ranks of one host from 0. If earlier inputs contain such
+// ranks of other hosts, those of the input that begins at index `first` continue their numbers. Returns a line for the
+// user; "" if nothing changed.
+std::string continue_device_ranks(Catalog& catalog, std::size_t first);
+
 // Sets ranks on profiles without one if their names count them. Returns a line for the user (which ranks were counted,
 // or that ranks are unknown and how to give them); "" if there is nothing to report.
 std::string count_ranks(Catalog& catalog);
