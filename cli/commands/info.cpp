@@ -38,7 +38,7 @@ void run_info(const InfoOptions& options) {
   std::vector<std::string> warnings = name_phases(catalog);
   if (inputs.size() == 1) warnings.clear();  // its phases were reported when it was merged
   if (!counted.empty()) warnings.insert(warnings.begin(), std::move(counted));
-  if (std::string by_device = rank_by_device(catalog); !by_device.empty()) warnings.push_back(std::move(by_device));
+  if (std::string by_device = device_ranks_text(catalog); !by_device.empty()) warnings.push_back(std::move(by_device));
   sort_processes(catalog);
   print_warnings(file_warnings(catalog));
   print_warnings(warnings);

@@ -53,7 +53,8 @@ COLUMNS = {
         " tensorSizeMinusOneElements:TEXT@3.25.0",
     "CUPTI_ACTIVITY_KIND_MEMCPY": "start end deviceId contextId greenContextId?@3.17.2 streamId correlationId? globalPid? bytes copyKind deprecatedSrcId?"
         " srcKind? dstKind? srcDeviceId? srcContextId? dstDeviceId? dstContextId? migrationCause? graphNodeId? virtualAddress? copyCount?@3.24.0",
-    "CUPTI_ACTIVITY_KIND_MEMSET": "start end deviceId contextId greenContextId?@3.17.2 streamId correlationId? globalPid? value bytes graphNodeId? memKind?",
+    "CUPTI_ACTIVITY_KIND_MEMSET": "start end deviceId contextId greenContextId?@3.17.2 streamId correlationId? globalPid? value bytes graphNodeId?"
+        " memKind?",
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "start end deviceId contextId greenContextId?@3.17.2 streamId correlationId? globalPid?"
         " deprecatedSyncType?@3.17.2 syncType eventId eventSyncId?@3.17.2",
     "CUPTI_ACTIVITY_KIND_CUDA_EVENT": "timestamp?@3.25.0 deviceId contextId greenContextId?@3.17.2 streamId correlationId? globalPid? eventId"
@@ -91,6 +92,7 @@ COPIES = {1: (0, 2), 2: (2, 1), 3: (0, 3), 4: (3, 1), 5: (3, 3), 6: (3, 2), 7: (
 UNIFIED = (11, 12)
 MARK, CATEGORY, PUSH_POP, START_END, DOMAIN = 34, 33, 59, 60, 75
 NO_EVENT = 0xffffffff
+OPEN = "not closed"  # the name of a range without an end
 SECRET = "do-not-copy"  # in the environment of the launched program
 KERNELS = (("gemm_kernel", "void gemm_kernel<float, (int)128>(const float *, float *)", "_Z11gemm_kernelIfLi128EEvPKfPf"),
            ("gemm_kernel", "void gemm_kernel<__half, (int)64>(const __half *, __half *)", "_Z11gemm_kernelI6__halfLi64EEvPKS0_PS0_"),
@@ -154,7 +156,7 @@ def chosen(seed):
     return {"processes": processes, "gpus": dice.randint(1, 4), "steps": dice.randint(3, 6), "equal_correlations": dice.random() < 0.5,
             "graphs": dice.choice((None, "node", "graph")), "payloads": dice.choice((None, "schemas", "binary")),
             "gpu_info": dice.choice(("shuffled", "reversed", None)), "session": dice.random() < 0.8, "normalized": dice.random() < 0.2,
-            "kernels": dice.random() < 0.9, "mpi": dice.random() < 0.4, "open_range": False}
+            "kernels": dice.random() < 0.9, "mpi": dice.random() < 0.4, "environment": (), "open_range": False}
 
 
 class Report:
@@ -219,7 +221,7 @@ class Report:
 
     def launch(self, pid, device, stream, names=None, ns=None, recorded=True):
         driver = self.dice.random() < 0.3
-        name = self.dice.choice(("cuLaunchKernel", "cuLaunchKernelEx")) if driver else self.dice.choice(("cudaLaunchKernel_v7000", "cudaLaunchKernelExC_v11060"))
+        name = self.dice.choice(("cuLaunchKernel", "cuLaunchKernelEx") if driver else ("cudaLaunchKernel_v7000", "cudaLaunchKernelExC_v11060"))
         correlation, begin, _ = self.call(pid, name, driver, recorded=recorded)
         place = self.place(pid, device, stream, correlation, begin, ns or self.dice.randrange(2_000, 200_000))
         self.kernel(place, names or self.dice.choice(KERNELS))
@@ -247,8 +249,8 @@ class Report:
         event = self.dice.randrange(1, 99)
         if kind <= 2:
             correlation, begin, _ = self.call(pid, "cudaEventRecord_v3020")
-            self.add("CUPTI_ACTIVITY_KIND_CUDA_EVENT", timestamp=self.dice.choice((begin + 5000, None)), deviceId=device, contextId=device + 1, streamId=stream,
-                     correlationId=correlation, globalPid=global_tid(pid), eventId=event, eventSyncId=correlation * 2)
+            self.add("CUPTI_ACTIVITY_KIND_CUDA_EVENT", timestamp=self.dice.choice((begin + 5000, None)), deviceId=device, contextId=device + 1,
+                     streamId=stream, correlationId=correlation, globalPid=global_tid(pid), eventId=event, eventSyncId=correlation * 2)
         name = {1: "cudaEventSynchronize_v3020", 2: "cudaStreamWaitEvent_v3020", 3: "cudaStreamSynchronize_v3020", 4: "cudaDeviceSynchronize_v3020"}[kind]
         waits = None if kind == 2 else max(2000, self.free[pid, device, stream] - self.calls[pid])
         correlation, begin, end = self.call(pid, name, ns=waits)
@@ -357,7 +359,7 @@ class Report:
             if len(self.pids) > 1:
                 self.all_reduce(self.dice.randrange(10_000, 300_000))
         if options["open_range"]:
-            self.nvtx(self.pids[0], PUSH_POP, self.calls[self.pids[0]], None, "not closed")
+            self.nvtx(self.pids[0], PUSH_POP, self.calls[self.pids[0]], None, OPEN)
         if minimal:
             for row in self.rows["CUPTI_ACTIVITY_KIND_RUNTIME"]:
                 row["globalTid"] = 1
@@ -371,7 +373,8 @@ class Report:
                      returnValue=1, nestingLevel=0, callchainId=1)
         if pid == self.pids[0]:
             for depth, symbol in enumerate(("poll", "loop", "main")):
-                chain = {"symbol": self.text(symbol), "module": self.text("/usr/lib/libc.so.6"), "unresolved": 0, "originalIP": 4096 + depth, "stackDepth": depth}
+                chain = {"symbol": self.text(symbol), "module": self.text("/usr/lib/libc.so.6"), "unresolved": 0, "originalIP": 4096 + depth,
+                         "stackDepth": depth}
                 self.add("OSRT_CALLCHAINS", id=1, kernelMode=0, unwindMethod=1, **chain)
                 for number in (1, 2, 3):
                     self.add("CUDA_CALLCHAINS", id=number, **chain)
@@ -384,10 +387,11 @@ class Report:
                     "EXPORT_PARAM_TIME_NORMALIZE": str(self.offset > 0).lower(), "EXPORT_PARAM_TIME_SHIFT": "0"}
         for name, value in exported.items():
             self.add(metadata, name=name, value=value)
-        captured = {"CUDA_GRAPH_TRACE_OPTIONS:MODE": "Node" if options["graphs"] == "node" else "Graph", "PROCESS_0:COMMAND": "torchrun",
-                    "PROCESS_0:ENVIRONMENT_VARIABLE": f"SECRET_TOKEN={SECRET}"}
+        captured = {"CUDA_GRAPH_TRACE_OPTIONS:MODE": "Node" if options["graphs"] == "node" else "Graph", "PROCESS_0:COMMAND": "torchrun"}
         for name, value in captured.items():
             self.add("META_DATA_CAPTURE", name=name, value=value)
+        for variable in (f"SECRET_TOKEN={SECRET}", *options["environment"]):
+            self.add("META_DATA_CAPTURE", name="PROCESS_0:ENVIRONMENT_VARIABLE", value=variable)
         for name, values in ENUMERATIONS.items():
             for value, number in values.items():
                 self.add(f"ENUM_{name}", id=number, name=value, label=value)
@@ -397,8 +401,8 @@ class Report:
         self.add("ANALYSIS_DETAILS", globalVid=1 << 48, duration=self.end, startTime=28254349605, stopTime=28254349605 + self.end)
         if options["gpu_info"]:
             for device in reversed(range(options["gpus"])):
-                self.add("TARGET_INFO_GPU", vmId=1 << 48, id=device, cuDevice=device, name=f"NVIDIA H{100 + device % 2 * 100}", busLocation=f"0000:{device + 1:02x}:00.0",
-                         isDiscrete=1, totalMemory=80 << 30, memoryBandwidth=3_352_320_000_000, clockRate=1_980_000_000, smCount=132,
+                self.add("TARGET_INFO_GPU", vmId=1 << 48, id=device, cuDevice=device, name=f"NVIDIA H{100 + device % 2 * 100}",
+                         busLocation=f"0000:{device + 1:02x}:00.0", isDiscrete=1, totalMemory=80 << 30, memoryBandwidth=3_352_320_000_000, clockRate=1_980_000_000, smCount=132,
                          uuid=f"GPU-{device:08x}-0000-0000-0000-000000000000", chipName="GH100", computeMajor=9, computeMinor=0)
         for rank, pid in enumerate(self.pids):
             for device in self.devices(pid):

@@ -85,17 +85,20 @@ class Report:
         """The number of calls that queued GPU work."""
         return len(set().union(*(self.joined(table)[1] for table in (KERNEL, MEMCPY, MEMSET, GRAPH))))
 
+    def work(self):
+        """SQL of all GPU work."""
+        return " UNION ALL ".join(f"SELECT start, end, correlationId, globalPid, globalPid >> 24 AS pid, deviceId FROM {table}"
+                                  for table in (KERNEL, MEMCPY, MEMSET, GRAPH) if self.has(table))
+
     def gaps(self):
         """The longest times without GPU work of each process on each GPU, longest first."""
-        work = " UNION ALL ".join(f"SELECT start, end, globalPid, deviceId FROM {table}" for table in (KERNEL, MEMCPY, MEMSET, GRAPH) if self.has(table))
         before = "max(end) OVER (PARTITION BY globalPid, deviceId ORDER BY start, end ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
-        return [row[0] for row in self.all(f"SELECT start - before FROM (SELECT start, {before} AS before FROM ({work})) WHERE start > before ORDER BY 1 DESC")]
+        return [row[0] for row in self.all(f"SELECT start - before FROM (SELECT start, {before} AS before FROM ({self.work()}))"
+                                           " WHERE start > before ORDER BY 1 DESC")]
 
     def projected(self):
         """{range: (instances with GPU work, sum of their projected times, GPU work)}. A range contains the work whose launch call is in it."""
-        works = " UNION ALL ".join(f"SELECT start, end, correlationId, globalPid >> 24 AS pid FROM {table}" for table in (KERNEL, MEMCPY, MEMSET, GRAPH)
-                                   if self.has(table))
-        rows = self.all(f"SELECT coalesce(t.text, s.value), max(w.end) - min(w.start), count(*) FROM ({works}) AS w JOIN {RUNTIME} AS r"
+        rows = self.all(f"SELECT coalesce(t.text, s.value), max(w.end) - min(w.start), count(*) FROM ({self.work()}) AS w JOIN {RUNTIME} AS r"
                         " ON r.correlationId = w.correlationId AND r.globalTid >> 24 = w.pid JOIN NVTX_EVENTS AS t ON t.globalTid = r.globalTid"
                         f" AND t.start <= r.start AND r.end <= t.end LEFT JOIN StringIds AS s ON s.id = t.textId WHERE {RANGES} GROUP BY t.rowid")
         names = collections.defaultdict(list)
@@ -105,14 +108,12 @@ class Report:
 
     def queue_times(self):
         """The time from the return of each launch call to the start of its first work, 0 if that started before."""
-        works = " UNION ALL ".join(f"SELECT start, correlationId, globalPid >> 24 AS pid FROM {table}" for table in (KERNEL, MEMCPY, MEMSET, GRAPH)
-                                   if self.has(table))
-        return [max(0, row[0]) for row in self.all(f"SELECT min(w.start) - r.end FROM ({works}) AS w JOIN {RUNTIME} AS r"
+        return [max(0, row[0]) for row in self.all(f"SELECT min(w.start) - r.end FROM ({self.work()}) AS w JOIN {RUNTIME} AS r"
                                                    f" ON r.correlationId = w.correlationId AND r.globalTid >> 24 = w.pid GROUP BY w.pid, w.correlationId")]
 
 
-# The columns of the summaries of `nsys stats`, as its documentation describes them. `low`: the lower of the two values in the middle.
-Stats = collections.namedtuple("Stats", "share total count average median low least most deviation")
+# The columns of the summaries of `nsys stats`, as its documentation describes them, but for the median: the lower of the two values in the middle.
+Stats = collections.namedtuple("Stats", "share total count average low least most deviation")
 
 
 def summary(rows):
@@ -121,5 +122,5 @@ def summary(rows):
     for name, value in rows:
         values[name].append(value)
     whole = sum(map(sum, values.values()))
-    return {name: Stats(100 * sum(some) / whole, sum(some), len(some), statistics.fmean(some), statistics.median(some), statistics.median_low(some), min(some),
-                        max(some), statistics.stdev(some) if len(some) > 1 else None) for name, some in values.items()}
+    return {name: Stats(100 * sum(some) / whole, sum(some), len(some), statistics.fmean(some), statistics.median_low(some), min(some), max(some),
+                        statistics.stdev(some) if len(some) > 1 else None) for name, some in values.items()}

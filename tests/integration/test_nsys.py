@@ -18,7 +18,7 @@ import nsys_reports
 import slow_nsys
 from harness import Folder, arguments, check, finish, first, run
 from nsys_reports import MINIMAL, SECRET, VERSIONS, split_report, write_report
-from slow_nsys import KERNEL, MEMCPY, RUNTIME
+from slow_nsys import KERNEL, RUNTIME
 
 BAD_CONTENT = 3
 SEEDS = 3
@@ -60,8 +60,9 @@ def check_info(options, what, path, report):
     counts = collections.Counter()
     for rank in found["ranks"]:
         counts.update(rank["counts"])
-    true = {"kernel": report.count(KERNEL), "memcpy": report.count(MEMCPY), "memset": report.count(slow_nsys.MEMSET), "runtime": report.calls_of(driver=False),
-            "driver": report.calls_of(driver=True), "nvtx and nccl": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
+    true = {"kernel": report.count(KERNEL), "memcpy": report.count(slow_nsys.MEMCPY), "memset": report.count(slow_nsys.MEMSET),
+            "runtime": report.calls_of(driver=False), "driver": report.calls_of(driver=True),
+            "nvtx and nccl": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
             "sync": report.count(slow_nsys.SYNC), "cuda_event": report.events(), "graph": report.count(slow_nsys.GRAPH)}
     counts["nvtx and nccl"] = counts["nvtx"] + counts["nccl"]
     equal({kind: counts[kind] for kind in true}, true, f"{what}: counts of info")
@@ -104,15 +105,17 @@ def check_export(options, what, path, report, folder):
     equal(added((each["name"], (1, ns)) for each, ns in kernels), report.kernels(), f"{what}: exported kernels by name")
     equal(added((each["args"]["device"], (1, ns)) for each, ns in kernels), report.kernels("t.deviceId"), f"{what}: exported kernels by device")
     equal(added((each["name"].split()[1], (1, each["args"]["bytes"], ns)) for each, ns in of("gpu_memcpy")), report.copies(), f"{what}: exported copies")
-    equal(added((1, (1, each["args"]["bytes"], ns)) for each, ns in of("gpu_memset")).get(1, (0, None, None)), report.memsets(), f"{what}: exported memsets")
+    sets = added((1, (1, each["args"]["bytes"], ns)) for each, ns in of("gpu_memset"))
+    equal(sets.get(1, (0, None, None)), report.memsets(), f"{what}: exported memsets")
     equal(added((each["name"], (1, ns)) for each, ns in of("cuda_runtime", "cuda_driver")), report.calls(), f"{what}: exported calls")
     joined = 0
     for events in files:
         calls = {each["args"]["correlation"] for each in events if each.get("cat") in ("cuda_runtime", "cuda_driver") and each["ph"] == "X"}
         joined += sum(each.get("cat") == "kernel" and "grid" in each["args"] and each["args"]["correlation"] in calls for each in events)
     equal(joined, report.joined(KERNEL)[0], f"{what}: exported kernels with a launch")
-    # The steps are ranges of the exporter.
-    ranges = added((each["name"], (1, ns)) for each, ns in of("user_annotation") if not each["name"].startswith("ProfilerStep#"))
+    # The exporter adds steps, and ends for ranges that have none.
+    ends = lambda name: not name.startswith("ProfilerStep#") and name != nsys_reports.OPEN
+    ranges = added((each["name"], (1, ns)) for each, ns in of("user_annotation") if ends(each["name"]))
     equal(ranges, report.ranges(), f"{what}: exported ranges")
 
 
@@ -160,7 +163,7 @@ def check_kinds(options, folder):
                          ("no GPUs listed", {"gpu_info": None}), ("no kernels", {"kernels": False}), ("no begin of the session", {"session": False}),
                          ("normalized times", {"normalized": True, "session": True}), ("graphs by node", {"graphs": "node", "kernels": True}),
                          ("whole graphs", {"graphs": "graph"}), ("NCCL payloads", {"payloads": "binary", "processes": 3}),
-                         ("NCCL schemas alone", {"payloads": "schemas", "processes": 3})):
+                         ("NCCL schemas alone", {"payloads": "schemas", "processes": 3}), ("a range that is not closed", {"open_range": True})):
         path = os.path.join(folder, "kind.sqlite")
         write_report(path, "3.28.1", 11, **wanted)
         ranks = check_report(options, what, path, folder)
@@ -175,7 +178,8 @@ def check_collectives(options, folder):
     write_report(one, "3.28.1", 6, processes=4, gpus=4, payloads="binary", kernels=True, session=True, normalized=False, steps=16)
     split_report(one, files, [0, 4_000_000, -3_000_000, 250_000])
     report, starts = slow_nsys.Report(one), collections.defaultdict(list)
-    for pid, start, end in report.all(f"SELECT globalPid >> 24 & 0xffffff, start, end FROM {KERNEL} WHERE shortName = (SELECT id FROM StringIds WHERE value GLOB 'nccl*RING_LL')"):
+    for pid, start, end in report.all(f"SELECT globalPid >> 24 & 0xffffff, start, end FROM {KERNEL} AS t JOIN StringIds AS s ON s.id = t.shortName"
+                                      " WHERE s.value GLOB 'nccl*'"):
         starts[end].append((start, (pid - 1000) // 17))
     true = [max(starts[end])[1] for end in sorted(starts)]
     for what, paths in (("one report", [one]), ("a report per rank", files)):
@@ -187,6 +191,48 @@ def check_collectives(options, folder):
         equal({row["bytes"] for row in found["collectives"]}, {1 << 20}, f"{what}: the size of each collective")
 
 
+def check_ranks(options, folder):
+    """Where the report has no ranks of NCCL or MPI: from the environment of one process, from the file's name, from the order of the GPUs."""
+    def ranks(*paths):
+        found = printed(options, "ranks", "info", *paths, "--json")["ranks"]
+        return {(os.path.basename(rank["source"]), rank["pid"]): rank["rank"] for rank in found}
+
+    plain = {"payloads": None, "mpi": False, "session": True, "normalized": False, "kernels": True}
+    nodes = [os.path.join(folder, f"node{node}.sqlite") for node in range(2)]
+    for node, path in enumerate(nodes):
+        write_report(path, "3.25.0", 30 + node, processes=4, gpus=4, **plain)
+    by_device = {(f"node{node}.sqlite", 1000 + 17 * device): 4 * node + device for node in range(2) for device in range(4)}
+    equal(ranks(nodes[0]), {key: rank for key, rank in by_device.items() if rank < 4}, "ranks by the order of the GPUs")
+    equal(ranks(*nodes), by_device, "ranks of two reports by the order of the GPUs")
+    found = printed(options, "two reports of one host each", "analyze", *nodes, "--only", "temporal", "--format", "json")
+    equal([(row["rank"], row["device"]) for row in found["temporal"]], [(rank, rank % 4) for rank in range(8)], "the ranks of its rows")
+    copy, merged = os.path.join(folder, "copy.sqlite"), os.path.join(folder, "merged.ttrace")
+    shutil.copy(nodes[0], copy)
+    done = tracetool(options, "merge", nodes[0], "-o", merged)
+    for what, other in (("a copy", copy), ("a merged file", merged)):
+        done = tracetool(options, "analyze", nodes[0], other)
+        check(done.returncode == 1 and "duplicate rank" in done.stderr, f"a report and {what} of it are refused", done.stdout[:200])
+
+    for names in ("report_rank{}.sqlite", "report_{}.sqlite"):
+        files = [os.path.join(folder, names.format(3 - number)) for number in range(4)]
+        split_report(nodes[0], files, [0] * 4)
+        equal(ranks(*files), {(os.path.basename(path), 1000 + 17 * number): 3 - number for number, path in enumerate(files)}, f"ranks by names: {names}")
+
+    one = os.path.join(folder, "one.sqlite")
+    write_report(one, "3.25.0", 33, processes=1, gpus=1, environment=("RANK=5", "LOCAL_RANK=1", "WORLD_SIZE=8"), **plain)
+    equal(list(ranks(one).values()), [5], "the rank in the environment")
+    write_report(nodes[0], "3.25.0", 30, processes=4, gpus=4, environment=("RANK=5",), **plain)
+    equal(sorted(ranks(nodes[0]).values()), [0, 1, 2, 3], "the environment of a launcher of several processes")
+
+    write_report(one, "3.25.0", 34, processes=2, gpus=2, **{**plain, "mpi": True})
+    with sqlite3.connect(one) as db:
+        db.execute("UPDATE MPI_RANKS SET rank = 1 - rank")
+    equal(ranks(one), {("one.sqlite", 1000): 1, ("one.sqlite", 1017): 0}, "ranks of MPI")
+    with sqlite3.connect(one) as db:
+        db.execute("UPDATE MPI_RANKS SET rank = 0")
+    equal(ranks(one), {("one.sqlite", 1000): 0, ("one.sqlite", 1017): 1}, "two jobs of MPI with a rank each")
+
+
 def near(found, true):
     return (found is None) == (true is None) and (true is None or abs(found - true) <= 1e-9 * abs(true))
 
@@ -196,8 +242,9 @@ def check_summary(what, rows, true, key, columns):
     rows = {key(row): row for row in rows}
     check(rows.keys() == true.keys(), f"{what}: the names", lambda: first(sorted(rows.keys() ^ true.keys())))
     for ours, theirs in columns.items():
-        different = [(name, rows[name][ours], getattr(stats, theirs)) for name, stats in true.items() if not near(rows[name][ours], getattr(stats, theirs))]
-        check(not different, f"{what}: {ours} is {theirs}", lambda: first(different))
+        both = [(name, rows[name][ours], getattr(stats, theirs)) for name, stats in true.items() if name in rows]
+        different = [each for each in both if not near(*each[1:])]
+        check(both and not different, f"{what}: {ours} is {theirs}", lambda: first(different))
 
 
 def check_stats(options, folder):
@@ -209,15 +256,16 @@ def check_stats(options, folder):
     name = lambda row: row["name"]
     named = lambda column: f"SELECT s.value, end - start FROM {{}} AS t JOIN StringIds AS s ON s.id = t.{column}"
     check_summary("cuda_gpu_kern_sum", found["kernels"], slow_nsys.summary(report.all(named("demangledName").format(KERNEL))), name,
-                  {"share_pct": "share", "sum_ns": "total", "count": "count", "mean_ns": "average", "median_ns": "low", "min_ns": "least", "max_ns": "most",
-                   "stddev_ns": "deviation"})
+                  {"share_pct": "share", "sum_ns": "total", "count": "count", "mean_ns": "average", "median_ns": "low", "min_ns": "least",
+                   "max_ns": "most", "stddev_ns": "deviation"})
     calls = [(slow_nsys.without_version(call), ns) for call, ns in report.all(named("nameId").format(RUNTIME))]
     check_summary("cuda_api_sum", found["api"], slow_nsys.summary(calls), name,
                   {"share_pct": "share", "sum_ns": "total", "count": "count", "median_ns": "low", "min_ns": "least", "max_ns": "most"})
     ranges = report.all("SELECT coalesce(t.text, s.value), end - start FROM NVTX_EVENTS AS t LEFT JOIN StringIds AS s ON s.id = t.textId"
                         " WHERE eventType IN (59, 60)")
     check_summary("nvtx_sum", found["regions"], slow_nsys.summary(ranges), name,
-                  {"count": "count", "host_ns": "total", "host_min_ns": "least", "host_median_ns": "low", "host_max_ns": "most", "host_stddev_ns": "deviation"})
+                  {"count": "count", "host_ns": "total", "host_min_ns": "least", "host_median_ns": "low", "host_max_ns": "most",
+                   "host_stddev_ns": "deviation"})
     projected = {row["name"]: (row["launching"], row["gpu_span_ns"], row["gpu_count"]) for row in found["regions"] if row["launching"]}
     true = report.projected()
     for ranges in (projected, true):  # nsys omits ranges that end on another thread
@@ -353,7 +401,7 @@ def check_known(report):
 
 def main():
     options = arguments("tracetool")
-    for each in (check_versions, check_two_processes, check_kinds, check_collectives, check_stats, check_times, check_notices, check_commands,
+    for each in (check_versions, check_two_processes, check_kinds, check_ranks, check_collectives, check_stats, check_times, check_notices, check_commands,
                  check_bad_files, check_public):
         with Folder() as folder:
             each(options, folder)

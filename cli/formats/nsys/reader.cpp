@@ -137,16 +137,16 @@ bool set_nccl_ranks(Output& output) {
   return true;
 }
 
+// Two processes with one rank belong to two jobs.
 bool set_mpi_ranks(Output& output) {
-  bool any = false;
+  std::map<std::int64_t, const ReportProcess*> processes;  // by rank
   const auto ranks = read_mpi_ranks(output.database);
   for (const ReportProcess& each : output.processes()) {
     const auto found = ranks.find(each.key);
-    if (found == ranks.end()) continue;
-    give_rank(output.catalog.processes[each.id], found->second);
-    any = true;
+    if (found != ranks.end() && !processes.try_emplace(found->second.rank, &each).second) return false;
   }
-  return any;
+  for (const auto& [rank, each] : processes) give_rank(output.catalog.processes[each->id], ranks.at(each->key));
+  return !processes.empty();
 }
 
 // nsys records the environment of the program that it launches. If that is a launcher of several ranks, the ranks are

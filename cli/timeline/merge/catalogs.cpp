@@ -77,7 +77,9 @@ Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress,
               if (!ttrace::is_merged_file(inputs[i].path)) give_named_rank(own[i], 0, named[i]);
             },
             [&](std::size_t i) {
+              const std::size_t first = all.processes.size();
               join_catalog(own[i], all);
+              continue_device_ranks(all, first);
               own[i] = {};
               facts.fits.insert(facts.fits.end(), facts_of[i].fits.begin(), facts_of[i].fits.end());
               facts.steps.insert(facts.steps.end(), facts_of[i].steps.begin(), facts_of[i].steps.end());

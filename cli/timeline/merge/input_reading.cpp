@@ -240,6 +240,7 @@ void InputReading::join(std::size_t number) {
   set_rank(catalog_, input.first_process, from_[number].path, from_[number].rank);
   if (const std::string fault = contradiction(catalog_); !fault.empty() && !options_.force)
     throw Error(Exit::usage, fault);
+  continue_device_ranks(catalog_, input.first_process);
   check_ranks(catalog_);
   const std::vector<std::uint32_t> clocks = clocks_of(input);
   clock_of_.insert(clock_of_.end(), clocks.begin(), clocks.end());
@@ -262,7 +263,7 @@ void InputReading::align(std::vector<ClockFit>& fits) {
 }
 
 void InputReading::finish() {
-  std::string by_device = rank_by_device(catalog_), counted = count_ranks(catalog_);
+  std::string by_device = device_ranks_text(catalog_), counted = count_ranks(catalog_);
   for (std::string& missing : missing_data(catalog_)) warnings_.push_back(std::move(missing));
   for (std::string* ranks : {&by_device, &counted}) {
     if (!ranks->empty()) warnings_.push_back(std::move(*ranks));

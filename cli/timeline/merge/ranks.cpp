@@ -380,10 +380,14 @@ bool count_from_zero(const Found& found) {
   return count_from_zero(values);
 }
 
+// A report of Nsight Systems may contain several processes. They have no single rank.
 std::vector<Process*> profiles_without_rank(Catalog& catalog) {
+  std::map<std::string_view, std::size_t> in_report;
+  for (const Process& process : catalog.processes) in_report[process.source] += process.format == SourceFormat::nsys;
   std::vector<Process*> profiles;
   for (Process& process : catalog.processes) {
-    if (process.format != SourceFormat::ring && process.rank < 0) profiles.push_back(&process);
+    if (process.format != SourceFormat::ring && process.rank < 0 && in_report[process.source] < 2)
+      profiles.push_back(&process);
   }
   return profiles;
 }
@@ -451,6 +455,52 @@ void give_named_rank(Catalog& catalog, std::size_t first, std::optional<std::int
   process.rank_source = RankSource::file_name;
 }
 
+namespace {
+
+bool is_by_device(const Process& process) { return process.rank_source == RankSource::device_order; }
+
+// Hosts of one job have different names, as far as they are known, and work at the same time. A copy of a report has
+// equal processes and times.
+bool may_be_other_host(const Process& a, const Process& b) {
+  const bool is_copy = a.source == b.source || (a.pid == b.pid && a.first_ns == b.first_ns);
+  return !is_copy && (a.host != b.host || a.host.empty()) && begin_of(a) < b.last_ns && begin_of(b) < a.last_ns;
+}
+
+}  // namespace
+
+void continue_device_ranks(Catalog& catalog, std::size_t first) {
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < first; ++i) {
+    const Process& earlier = catalog.processes[i];
+    if (!is_by_device(earlier)) continue;
+    for (std::size_t j = first; j < catalog.processes.size(); ++j) {
+      const Process& process = catalog.processes[j];
+      if (is_by_device(process) && !may_be_other_host(earlier, process)) return;
+    }
+    next = std::max(next, earlier.rank + 1);
+  }
+  for (std::size_t j = first; j < catalog.processes.size(); ++j) {
+    if (is_by_device(catalog.processes[j])) catalog.processes[j].rank += next;
+  }
+}
+
+std::string device_ranks_text(const Catalog& catalog) {
+  std::vector<std::int64_t> ranks;
+  std::set<std::string_view> reports;
+  for (const Process& process : catalog.processes) {
+    if (!is_by_device(process)) continue;
+    ranks.push_back(process.rank);
+    reports.insert(process.source);
+  }
+  if (ranks.empty()) return {};
+  if (reports.size() == 1)
+    return fmt::format("{} follow the order of the GPUs in {}, because it contains no ranks",
+                       rank_list(std::move(ranks)), *reports.begin());
+  return fmt::format(
+      "{} follow the order of the GPUs in {} reports and the order of the reports, because they contain no ranks",
+      rank_list(std::move(ranks)), reports.size());
+}
+
 std::string count_ranks(Catalog& catalog) {
   const std::vector<Process*> profiles = profiles_without_rank(catalog);
   if (profiles.empty() || catalog.processes.size() < 2 || !ran_at_one_time(profiles)) return {};
@@ -467,40 +517,7 @@ std::string count_ranks(Catalog& catalog) {
   }
   return fmt::format(
       "the ranks of {} are unknown: neither contents nor names contain them ({}{}); set each with --rank N=FILE",
-      profiles[0]->format == SourceFormat::nsys ? count_text(profiles.size(), "process", "processes")
-                                                : count_text(profiles.size(), "file"),
-      profiles[0]->source, profiles.size() > 1 ? ", ..." : "");
-}
-
-std::string rank_by_device(Catalog& catalog) {
-  const auto is_before = [](const std::string& a, const std::string& b) { return natural_less(a, b); };
-  std::map<std::string, std::vector<Process*>, decltype(is_before)> reports(is_before);
-  bool has_others = false;
-  for (Process& process : catalog.processes) {
-    if (process.rank_source == RankSource::device_order)
-      reports[process.source].push_back(&process);
-    else
-      has_others |= process.rank >= 0;
-  }
-  if (reports.empty()) return {};
-  std::int64_t first = 0;
-  for (auto& [source, processes] : reports) {
-    std::ranges::sort(processes, {}, &Process::rank);
-    for (Process* process : processes) {
-      if (has_others) process->rank_source = RankSource::unknown;
-      process->rank = has_others ? -1 : first++;
-    }
-  }
-  if (has_others)
-    return fmt::format(
-        "the ranks in {} are unknown: other inputs contain ranks, so that the order of the GPUs is no rank",
-        reports.begin()->first);
-  std::vector<std::int64_t> ranks(static_cast<std::size_t>(first));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  const std::string& name = reports.begin()->first;
-  return fmt::format("{} follow the order of the GPUs in {}, because {} no ranks", rank_list(std::move(ranks)),
-                     reports.size() == 1 ? name : fmt::format("each report, and the reports' order ({}, ...)", name),
-                     reports.size() == 1 ? "it contains" : "they contain");
+      count_text(profiles.size(), "file"), profiles[0]->source, profiles.size() > 1 ? ", ..." : "");
 }
 
 std::vector<std::string> without_rank_directories(const std::vector<std::string>& names) {

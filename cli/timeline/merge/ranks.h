@@ -71,14 +71,16 @@ std::vector<std::optional<std::int64_t>> rank_names(const std::vector<std::strin
 // its content has none.
 void give_named_rank(Catalog& catalog, std::size_t first, std::optional<std::int64_t> rank);
 
+// The order of GPUs in a report of Nsight Systems numbers the ranks of one host from 0 (RankSource::device_order). If
+// earlier inputs contain such ranks of other hosts, those of the input that begins at index `first` continue their
+// numbers.
+void continue_device_ranks(Catalog& catalog, std::size_t first);
+// Returns a line for the user about such ranks; "" if there are none.
+std::string device_ranks_text(const Catalog& catalog);
+
 // Sets ranks on profiles without one if their names count them. Returns a line for the user (which ranks were counted,
 // or that ranks are unknown and how to give them); "" if there is nothing to report.
 std::string count_ranks(Catalog& catalog);
-
-// Numbers the processes of all reports whose ranks follow the order of their GPUs (RankSource::device_order): reports in
-// natural order of their names, which is that of numbered hosts. Such a rank becomes unknown if other processes have
-// ranks from another source. Returns a line for the user, or "" if there is no such process.
-std::string rank_by_device(Catalog& catalog);
 
 // Returns directory names without the directory of a rank ("step19/rank0" becomes "step19") if these count 0 to N-1.
 std::vector<std::string> without_rank_directories(const std::vector<std::string>& names);

@@ -123,20 +123,31 @@ Process report_process(const std::string& source, std::int64_t rank, RankSource 
 
 }  // namespace
 
-TEST_CASE("rank names: the order of the GPUs, over several reports") {
+TEST_CASE("rank names: the order of the GPUs continues over the reports of several hosts") {
   Catalog catalog;
-  for (const char* const source : {"node10.sqlite", "node9.sqlite"}) {
-    for (const std::int64_t rank : {1, 0}) catalog.add_process(report_process(source, rank, RankSource::device_order));
+  for (const char* const source : {"node9.sqlite", "node10.sqlite"}) {
+    const std::size_t first = catalog.processes.size();
+    for (const std::int64_t rank : {1, 0}) {
+      Process process = report_process(source, rank, RankSource::device_order);
+      process.first_ns = 1, process.last_ns = 1000;
+      catalog.add_process(process);
+    }
+    continue_device_ranks(catalog, first);
   }
-  const Ranks expected{3, 2, 1, 0};
-  CHECK_THAT(rank_by_device(catalog), contains_text("ranks 0-3 follow the order") && contains_text("node9.sqlite"));
-  CHECK(ranks_in(catalog) == expected);
-  rank_by_device(catalog);  // as for a merged file
-  CHECK(ranks_in(catalog) == expected);
-  catalog.add_process(report_process("other.sqlite", 7, RankSource::content));
-  CHECK_THAT(rank_by_device(catalog), contains_text("are unknown"));
-  CHECK(ranks_in(catalog) == Ranks{std::nullopt, std::nullopt, std::nullopt, std::nullopt, 7});
-  CHECK(rank_by_device(catalog).empty());
+  CHECK(ranks_in(catalog) == Ranks{1, 0, 3, 2});
+  CHECK_THAT(device_ranks_text(catalog), contains_text("ranks 0-3 follow the order of the GPUs in 2 reports"));
+}
+
+TEST_CASE("rank names: reports that follow each other are not of several hosts") {
+  Catalog catalog;
+  for (const std::int64_t start_ns : {1, 2000}) {
+    const std::size_t first = catalog.processes.size();
+    Process process = report_process(start_ns == 1 ? "a.sqlite" : "b.sqlite", 0, RankSource::device_order);
+    process.first_ns = start_ns, process.last_ns = start_ns + 1000;
+    catalog.add_process(process);
+    continue_device_ranks(catalog, first);
+  }
+  CHECK(ranks_in(catalog) == Ranks{0, 0});  // check_ranks() refuses them
 }
 
 TEST_CASE("rank names: a report of one process takes the rank from its name") {
