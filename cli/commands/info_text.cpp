@@ -262,10 +262,10 @@ void write_process(JsonWriter& json, const Catalog& catalog, ProcessId id) {
   const Process& process = catalog.processes[id];
   json.open('{');
   json.members("rank", known_number(process.rank), "host", process.host, "pid", known_number(process.pid), "source",
-               process.source, "format", word(process.format), "phase",
-               process.phase, "rank_source", word(process.rank_source), "local_rank", known_number(process.local_rank),
-               "world_size", known_number(process.world_size), "run_id", process.run_id, "program", process.program,
-               "device", process.device_name, "state", word(process.state), "start_ns", process.first_ns, "span_ns",
+               process.source, "format", word(process.format), "phase", process.phase, "rank_source",
+               word(process.rank_source), "local_rank", known_number(process.local_rank), "world_size",
+               known_number(process.world_size), "run_id", process.run_id, "program", process.program, "device",
+               process.device_name, "state", word(process.state), "start_ns", process.first_ns, "span_ns",
                process.last_ns - process.first_ns);
   write_counts(json, "counts", process.counts, kRecordedKinds);
   json.number("overwritten", total(process.overwritten));

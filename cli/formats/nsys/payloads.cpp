@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kSchemaAt = 8, kBlobHeaderBytes = 32;
 constexpr std::int64_t kMostPayloadBytes = 1 << 16;
 
-// Sizes of the entry types of NVTX (nvToolsExtPayload.h), by number; 0 for types that are no integer. Enumerations have
-// numbers from 1 << 24 on, and NCCL's are 32 bits wide.
+// Sizes of the entry types in the payload extension of NVTX, by number. Enumerations have numbers from 1 << 24 on, and
+// NCCL's are 32 bits wide.
 constexpr std::array<std::uint8_t, 24> kTypeBytes{0, 1, 1, 2, 2, 4, 4, 8, 8, 8,  8, 1,
                                                   1, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8};
 constexpr std::int64_t kFirstEnumeration = 1 << 24;
