@@ -188,7 +188,7 @@ void DeviceRows::read_kernels() {
     event.name = kernel_name(rows, 7);
     KernelFacts facts;
     facts.context = place.context;
-    facts.graph = {rows.number<std::uint64_t>(10), rows.number<std::uint32_t>(11), 0};
+    facts.graph = {static_cast<std::uint64_t>(rows.integer(10)), rows.number<std::uint32_t>(11), 0};
     facts.launch = launch(*process, rows, 12, place.device);
     output_.emit(*process, event, facts);
   }
@@ -221,7 +221,7 @@ void DeviceRows::read_copies() {
       facts.to_context = rows.number<std::uint32_t>(14);
     }
     facts.context = place.context;
-    facts.graph.node = rows.number<std::uint64_t>(15);
+    facts.graph.node = static_cast<std::uint64_t>(rows.integer(15));
     const std::uint32_t words = facts.direction | facts.from_memory << 8 | facts.to_memory << 16;
     const auto [name, is_new] = names.try_emplace(words, 0);
     if (is_new) name->second = output_.intern(copy_name(facts.direction, facts.from_memory, facts.to_memory));
@@ -247,7 +247,7 @@ void DeviceRows::read_sets() {
     facts.memory = cupti_memory(rows, 9);
     facts.flags = kNoFlags;
     facts.context = place.context;
-    facts.graph.node = rows.number<std::uint64_t>(10);
+    facts.graph.node = static_cast<std::uint64_t>(rows.integer(10));
     event.name = output_.intern(set_name(facts.memory));
     output_.emit(*process, event, facts);
   }

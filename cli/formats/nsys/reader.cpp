@@ -110,6 +110,7 @@ void ReportReader::describe_processes(Output& output) {
 // The sources of a rank, in this order.
 
 void give_rank(Process& process, const RankNumbers& numbers) {
+  if (numbers.rank < 0 || !std::in_range<std::int32_t>(numbers.rank)) return;
   process.rank = numbers.rank;
   process.local_rank = numbers.local_rank;
   process.world_size = numbers.world_size;
@@ -124,9 +125,12 @@ bool set_nccl_ranks(Output& output) {
   std::set<std::int64_t> ranks;
   for (const ReportProcess& each : output.processes()) {
     const std::vector<Communicator>& all = output.catalog.processes[each.id].communicators;
-    const auto found = std::max_element(all.begin(), all.end(),
-                                        [](const Communicator& a, const Communicator& b) { return a.ranks < b.ranks; });
+    const auto found = std::max_element(all.begin(), all.end(), [](const Communicator& a, const Communicator& b) {
+      return std::pair(a.ranks, a.communicator) < std::pair(b.ranks, b.communicator);
+    });
     if (found == all.end()) continue;
+    const auto differs = [&](const Communicator& a) { return a.ranks == found->ranks && a.rank != found->rank; };
+    if (std::any_of(all.begin(), all.end(), differs)) return false;
     largest[&each] = &*found;
     hashes.insert(found->communicator);
     ranks.insert(found->rank);

@@ -58,7 +58,7 @@ class Gpus {
 
 // Names of processes by GlobalId::process.
 std::map<std::uint64_t, std::string> read_programs(Database& database);
-// Names of threads, by globalTid without the bits above the process.
+// Names of threads by globalTid.
 std::map<std::uint64_t, std::string> read_thread_names(Database& database, Texts& texts);
 // Priorities of streams by pid and stream.
 std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> read_priorities(Database& database);
