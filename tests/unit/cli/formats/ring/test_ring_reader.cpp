@@ -116,7 +116,7 @@ TEST_CASE("a cut file is read as far as it goes, and says what is missing; withi
     KeepingSink sink(catalog);
     std::string reason;
     try {
-      open_ring(recording.write(length))->read(catalog, sink);
+      cli::ring::open_ring(recording.write(length))->read(catalog, sink);
     } catch (const Error& error) {
       reason = error.what();
       CHECK(error.exit() == Exit::bad_content);
