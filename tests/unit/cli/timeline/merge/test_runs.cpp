@@ -54,9 +54,10 @@ TEST_CASE("runs: what is no trace is set aside with its reason") {
   CHECK(list.runs[0].files.size() == 2);  // a profile without events is one
   std::string reasons;
   for (const SkippedFile& file : list.skipped) reasons += file.reason + "|";
-  CHECK(reasons ==
-        "JSON without trace events|JSON without trace events|empty|neither a recording, a merged file nor JSON|"
-        "Chrome JSON exported by tracetool; use the original recordings|");
+  CHECK(
+      reasons ==
+      "JSON without trace events|JSON without trace events|empty|neither a recording, a merged file, a report nor JSON|"
+      "Chrome JSON exported by tracetool; use the original recordings|");
 }
 
 TEST_CASE("runs: the mark of an export is found again, whatever the run is called") {
