@@ -427,10 +427,11 @@ class Report:
             self.add("DIAGNOSTIC_EVENT", timestamp=FIRST, timestampType=1, source=1, severity=severity, text=text, globalPid=global_tid(self.pids[0]))
         for device in range(options["gpus"]):
             kind = 0x100_0000_0000 | device  # the low 8 bits are the GPU
+            begin = FIRST + self.dice.randrange(100_000)
             for metric, name in enumerate(("SMs Active [Throughput %]", "DRAM Read Bandwidth [Throughput %]")):
                 self.add("TARGET_INFO_GPU_METRICS", typeId=kind, sourceId=1, typeName="GPU Metrics", metricId=metric, metricName=name)
                 for at in range(20):
-                    self.add("GPU_METRICS", rawTimestamp=at, timestamp=FIRST + at * 100_000, typeId=kind, metricId=metric, value=self.dice.randrange(101))
+                    self.add("GPU_METRICS", rawTimestamp=at, timestamp=begin + at * 100_000, typeId=kind, metricId=metric, value=self.dice.randrange(101))
         if options["graphs"] == "node":
             for node in range(4):
                 self.add("CUDA_GRAPH_NODE_EVENTS", start=FIRST - 1000, end=FIRST - 500, eventClass=77, globalTid=global_tid(self.pids[0], self.pids[0]),
