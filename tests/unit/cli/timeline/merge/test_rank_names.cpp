@@ -130,6 +130,7 @@ TEST_CASE("rank names: the order of the GPUs continues over the reports of sever
     for (const std::int64_t rank : {1, 0}) {
       Process process = report_process(source, rank, RankSource::device_order);
       process.first_ns = 1, process.last_ns = 1000;
+      process.pid = static_cast<std::int64_t>(catalog.processes.size());
       catalog.add_process(process);
     }
     continue_device_ranks(catalog, first);
