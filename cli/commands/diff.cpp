@@ -20,7 +20,7 @@ struct DiffOptions {
   std::string format = "text", output = "-", classes, html;
   std::optional<double> least_share_pct;
   std::shared_ptr<std::size_t> memory_mib;
-  bool all = false;
+  bool all = false, with_nsys = false;
 };
 
 bool has_choice(const ComparedRun& run) { return run.selection.any() || !run.inputs.run.empty(); }
@@ -33,6 +33,7 @@ void name_sides(DiffOptions& options) {
     throw Error(Exit::usage, "missing traces; give two, as in `tracetool diff before/ after/`");
   options.a->inputs.paths = {options.paths.front()};
   options.b->inputs.paths = {options.paths.back()};
+  options.a->inputs.with_nsys = options.b->inputs.with_nsys = options.with_nsys;
   if (options.paths.size() == 2 || has_choice(*options.a) || has_choice(*options.b)) return;
   throw Error(
       Exit::usage,
@@ -166,6 +167,7 @@ std::function<void()> set_up_diff(CLI::App& app) {
   one_of(app.add_option("--format", options->format, "Output format (default: text)"), "text|json|csv|md");
   add_text(app, "-o,--output", options->output, "FILE", "Output file; - is stdout (default)");
   add_text(app, "--html", options->html, "FILE", "Write an HTML page with charts to this file instead of text");
+  add_with_nsys(app, options->with_nsys);
   options->memory_mib = add_memory(app);
   return [options] { run_diff(*options); };
 }

@@ -4,6 +4,9 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/base/json_text.h"
 #include "cli/base/terminal.h"
@@ -103,7 +106,30 @@ std::string losses(const Process& process) {
   if (left_unrecorded(process) && process.format == SourceFormat::ring) {  // for other files, the notes report it
     add_line(out, "{}: {}", name_of(process), unrecorded_text(process));
   }
-  for (const std::string& note : process.notes) add_line(out, "{}: {}", name_of(process), note);
+  return out;
+}
+
+// Returns the notes of all processes. Ranks with the same note share a line.
+std::string notes_text(const Catalog& catalog) {
+  std::vector<std::pair<std::string_view, std::vector<const Process*>>> notes;
+  for (const Process& process : catalog.processes) {
+    for (const std::string& note : process.notes) {
+      auto found = std::ranges::find(notes, note, [](const auto& each) { return each.first; });
+      if (found == notes.end()) found = notes.insert(found, {note, {}});
+      found->second.push_back(&process);
+    }
+  }
+  std::string out;
+  for (const auto& [note, processes] : notes) {
+    std::vector<std::int64_t> ranks;
+    for (const Process* process : processes) {
+      if (process->rank >= 0 && process->phase.empty())
+        ranks.push_back(process->rank);
+      else
+        add_line(out, "{}: {}", name_of(*process), note);
+    }
+    if (!ranks.empty()) add_line(out, "{}: {}", rank_list(std::move(ranks)), note);
+  }
   return out;
 }
 
@@ -317,6 +343,7 @@ std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits,
   if (const std::string clocks = clocks_text(catalog, fits); !clocks.empty()) add_line(out, clocks);
   out += text_of(launch_summary(catalog)) + recorder_text(catalog);
   for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
+  out += notes_text(catalog);
   out += notices_text(catalog);
   for (const std::string& found : input.steps) add_line(out, found);
   for (const std::string& note : notes) add_line(out, "note: {}", note);

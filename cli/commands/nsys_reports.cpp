@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Runs a program with its standard output on stderr, because ours contains results. Returns its exit status, or -1 if a
-// signal ended it. Throws Error if it cannot be started.
-int run_and_wait(std::vector<std::string> words) {
+// signal ended it. Throws Error if it cannot be started, with `advice`.
+int run_and_wait(std::vector<std::string> words, const std::string& advice) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -33,9 +33,7 @@ int run_and_wait(std::vector<std::string> words) {
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0)
-    throw Error(Exit::cannot_open, "{}: {}; install Nsight Systems, or export the report where it is installed: {}",
-                words[0], std::strerror(error), fmt::join(words, " "));
+  if (error != 0) throw Error(Exit::cannot_open, "{}: {}; {}", words[0], std::strerror(error), advice);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -64,8 +62,10 @@ std::string exported_report(const std::string& report) {
   const fs::path name = fs::path(report).stem().concat(".partial.sqlite");
   const std::string partial = fs::path(report).replace_filename("." + name.native()).native();
   print_line("tracetool: exporting {}", report);
-  const int status = run_and_wait({"nsys", "export", "--type=sqlite", "--include-blobs=true", "--force-overwrite=true",
-                                   "--output=" + partial, report});
+  const int status = run_and_wait(
+      {"nsys", "export", "--type=sqlite", "--include-blobs=true", "--force-overwrite=true", "--output=" + partial,
+       report},
+      "install Nsight Systems, or export the report where it is installed: " + nsys::export_command(report, exported));
   if (status == 0) fs::rename(partial, exported, error);
   if (status == 0 && !error) return exported;
   fs::remove(partial, error);

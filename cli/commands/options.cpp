@@ -26,6 +26,11 @@ void add_run(CLI::App& app, std::string& run) {
            "Run in a directory: a name from `tracetool runs`, latest or all (default: latest)");
 }
 
+void add_with_nsys(CLI::App& app, bool& with_nsys) {
+  app.add_flag("--with-nsys", with_nsys,
+               "Export reports of Nsight Systems (*.nsys-rep) with `nsys export`, to a file next to each report");
+}
+
 std::shared_ptr<InputOptions> add_inputs(CLI::App& app) {
   auto options = std::make_shared<InputOptions>();
   app.add_option("PATH", options->paths, "Traces: files, directories (their newest run) or globs; - is stdin");
@@ -33,8 +38,7 @@ std::shared_ptr<InputOptions> add_inputs(CLI::App& app) {
   app.add_option("--rank", options->ranks, "Read FILE as rank N, even if FILE contains another rank. May be repeated")
       ->type_name("N=FILE")
       ->allow_extra_args(false);
-  app.add_flag("--with-nsys", options->with_nsys,
-               "Export reports of Nsight Systems (*.nsys-rep) with `nsys export`, to a file beside each report");
+  add_with_nsys(app, options->with_nsys);
   return options;
 }
 

@@ -26,8 +26,11 @@ void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& 
 // Restricts the value of an option to `words`, such as "text|json".
 CLI::Option* one_of(CLI::Option* option, const std::string& words);
 
-// Adds PATH..., --rank N=FILE and --run.
+// Adds PATH..., --rank N=FILE, --run and --with-nsys.
 std::shared_ptr<InputOptions> add_inputs(CLI::App& app);
+
+// Adds --with-nsys only.
+void add_with_nsys(CLI::App& app, bool& with_nsys);
 
 // Adds --run only.
 void add_run(CLI::App& app, std::string& run);

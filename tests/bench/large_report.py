@@ -39,7 +39,7 @@ def write_rows(db, table, keys, rows):
 
 
 def thread(at):
-    """Of the process that launches a kernel: each has a GPU of its own."""
+    """Returns the index of the process that launches a kernel. Each process has a GPU of its own."""
     return nsys_reports.global_tid(100 + at % GPUS, 100 + at % GPUS)
 
 

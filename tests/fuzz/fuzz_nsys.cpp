@@ -1,5 +1,5 @@
-// Any bytes as a report of Nsight Systems: its events are read or it is refused by an Error; what is read is counted and
-// has possible times. Without a name the file is read from memory (sqlite3_deserialize).
+// Reads arbitrary bytes as a report of Nsight Systems. Either the reader throws Error, or the events are counted and have
+// possible times. A file without a name is read from memory (sqlite3_deserialize).
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -15,7 +15,7 @@ VERSIONS = ("none", "3.1.7", "3.4.0", "3.7.2", "3.17.2", "3.24.0", "3.24.14", "3
 MINIMAL = "minimal"  # a report of other programs: few columns, no process ids
 PRODUCTS = dict(zip(VERSIONS, ("2021.3.1", "2023.2.1", "2023.3.1", "2023.4.1", "2025.1.1", "2025.5.1", "2026.1.1", "2026.2.1", "2026.4.1")))
 
-# Of some enumerations, the values that occur here.
+# Values of enumerations used here.
 ENUMERATIONS = {
     "NSYS_EVENT_TYPE": {"NvtxCategory": 33, "NvtxMark": 34, "NvtxPushPopRange": 59, "NvtxStartEndRange": 60, "NvtxDomainCreate": 75},
     "NSYS_EVENT_CLASS": {"TRACE_PROCESS_EVENT_CUDA_RUNTIME": 0, "TRACE_PROCESS_EVENT_CUDA_DRIVER": 1, "TRACE_PROCESS_EVENT_OS_RUNTIME": 27},

@@ -173,7 +173,7 @@ def check_kinds(options, folder):
 
 
 def check_collectives(options, folder):
-    """Collectives of one report, and of a report per rank whose clocks differ: the rank that is last at each is that of the report's own clock."""
+    """Collectives of one report, and of a report per rank with different clocks: the rank that is last at each is that of the report's own clock."""
     one, files = os.path.join(folder, "one.sqlite"), [os.path.join(folder, f"rank{rank}.sqlite") for rank in range(4)]
     write_report(one, "3.28.1", 6, processes=4, gpus=4, payloads="binary", kernels=True, session=True, normalized=False, steps=16)
     split_report(one, files, [0, 4_000_000, -3_000_000, 250_000])

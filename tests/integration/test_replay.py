@@ -60,7 +60,7 @@ def demangled(name):
 
 
 class Truth:
-    """What SQL says of one process of a report. `folder`: of its recordings, which contain the version of the CUPTI that delivered the records."""
+    """Records of one process of a report, computed in SQL. `folder` contains its recordings, which have the version of CUPTI."""
 
     def __init__(self, path, pid, folder):
         self.db, self.pid, self.version = sqlite3.connect(f"file:{path}?mode=ro", uri=True), pid, recordings(folder)[0].header["cupti_version"]
@@ -144,7 +144,7 @@ class Truth:
                         f" FROM wait WHERE at IS NOT NULL AND correlationId IN ({kept})")
 
     def events(self):
-        """Of the rows of records with a time, as the export has them."""
+        """Returns the rows of records with a time, as the export has them."""
         return Counter(each for rows in (self.kernels(), self.copies(), self.memsets(), self.graphs(), self.waits(), self.overheads(), self.calls())
                        for each in rows)
 
@@ -168,7 +168,7 @@ class Truth:
 
 
 def exported(trace, pid):
-    """(Counter of the events of a process, list of launches), as Truth has them; times from the trace's begin, in ns."""
+    """(Counter of the events of a process, list of launches), as in Truth; times from the trace's begin, in ns."""
     found, begun, launches = Counter(), {}, []
     ns = lambda value: int(Decimal(value) * 1000)
     # A thread whose number is that of a stream has another one in the export, and its own in its name.
@@ -422,7 +422,7 @@ def check_killed(options, folder):
 
 
 def check_refused(options, folder):
-    """What is no replay ends with a line that says why."""
+    """Invalid replay files end with a message."""
     path, program = f"{folder}/malformed", os.path.join(os.path.dirname(options.simulated), "replay_report")
     report = "report\t1\t1\0"
     for what, text, environment in (("no agent", report, {"CUDA_INJECTION64_PATH": None}), ("no file", report, {"SIM_CUPTI_REPLAY": f"{folder}/none"}),

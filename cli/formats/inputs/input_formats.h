@@ -28,7 +28,7 @@ struct TracePeek {
 };
 
 // Examines a file. A file that cannot be opened or is damaged keeps its form, so that reading it reports the error.
-// JSON or SQLite whose beginning cannot be read is no trace. Does not throw Error.
+// Returns no trace for JSON or SQLite with an unreadable beginning. Does not throw Error.
 TracePeek peek_trace(const std::string& path);
 
 // One function per entry of input_formats(). They throw Error.

@@ -13,6 +13,7 @@
 
 #include "cli/base/error.h"
 #include "cli/base/text.h"
+#include "cli/formats/nsys/reader.h"
 #include "cli/formats/reading/reader.h"
 #include "cli/formats/ring/spool_file.h"
 
@@ -60,12 +61,12 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
-// Returns true if a directory contains memory snapshots of PyTorch.
-bool has_snapshots(const std::string& directory) {
+// Returns true if a directory contains a file of which `is_wanted` returns true for the name.
+bool contains(const std::string& directory, bool (*is_wanted)(std::string_view)) {
   std::error_code error;
   fs::recursive_directory_iterator at(directory, error), end;
   for (; !error && at != end; at.increment(error)) {
-    if (is_snapshot_name(at->path().native())) return true;
+    if (is_wanted(at->path().native())) return true;
   }
   return false;
 }
@@ -96,7 +97,10 @@ std::vector<FoundFile> expand(const std::string& path) {
         path,
         "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz, *.json.zst or *.sqlite in it or below; `tracetool doctor " +
             path + "` finds the reason" +
-            (has_snapshots(path) ? "; `tracetool mem " + path + "` reads the memory snapshots (*.pickle)" : ""));
+            (contains(path, is_snapshot_name) ? "; `tracetool mem " + path + "` reads the memory snapshots (*.pickle)"
+                                              : "") +
+            (contains(path, nsys::is_report_name) ? "; --with-nsys exports its reports of Nsight Systems (*.nsys-rep)"
+                                                  : ""));
   std::sort(found.begin(), found.end(),
             [](const FoundFile& a, const FoundFile& b) { return natural_less(a.path, b.path); });
   return found;

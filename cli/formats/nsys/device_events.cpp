@@ -89,6 +89,8 @@ class DeviceRows {
   StringId kernel_name(const Rows& rows, int demangled_column);
   // Sets what GPU work has in common. Columns: start, end, deviceId, streamId, correlationId, globalPid, contextId.
   ReportProcess* begin_work(Event& event, Place& place, Kind kind, const Rows& rows);
+  // Returns the device of a context, as GPU work has it; for a context without work, the device in the row.
+  static std::uint32_t device_of(const ReportProcess& process, const Rows& rows, int device, int context);
   void read_cuda_events();
 
   Output& output_;
@@ -144,7 +146,15 @@ ReportProcess* DeviceRows::begin_work(Event& event, Place& place, Kind kind, con
   event.track = output_.stream_track(process, place.device, place.stream);
   event.correlation = rows.number<std::uint64_t>(4);
   ++process.work[place.device];
+  if (!rows.is_null(6)) process.devices_by_context.try_emplace(place.context, place.device);
   return &process;
+}
+
+// Rows of synchronizations and CUDA events may have deviceId 0 for a context of another device.
+std::uint32_t DeviceRows::device_of(const ReportProcess& process, const Rows& rows, int device, int context) {
+  const auto known = process.devices_by_context.find(rows.number<std::uint32_t>(context));
+  return rows.is_null(context) || known == process.devices_by_context.end() ? rows.number<std::uint32_t>(device)
+                                                                            : known->second;
 }
 
 void DeviceRows::read_kernels() {
@@ -272,7 +282,7 @@ void DeviceRows::read_graphs() {
 void DeviceRows::read_cuda_events() {
   for (Rows rows = output_.database.rows(
            "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-           {"timestamp", "deviceId", "streamId", "correlationId", "globalPid", "eventId", "eventSyncId"});
+           {"timestamp", "deviceId", "streamId", "correlationId", "globalPid", "eventId", "eventSyncId", "contextId"});
        rows.next();) {
     ReportProcess& process = output_.process(rows.optional(4));
     const auto stream = rows.number<std::uint32_t>(2), correlation = rows.number<std::uint32_t>(3);
@@ -286,7 +296,7 @@ void DeviceRows::read_cuda_events() {
     event.kind = Kind::cuda_event;
     event.phase = 'i';
     if (!output_.set_times(event, rows, 0, -1)) continue;
-    event.track = output_.stream_track(process, rows.number<std::uint32_t>(1), stream);
+    event.track = output_.stream_track(process, device_of(process, rows, 1, 7), stream);
     event.correlation = correlation;
     event.name = output_.intern("CUDA event");
     EventRecordFacts facts;
@@ -308,7 +318,7 @@ void DeviceRows::read_synchronizations() {
     ReportProcess& process = output_.process(rows.optional(5));
     SyncFacts facts;
     facts.type = rows.number<std::uint8_t>(rows.is_null(7) ? 8 : 7);
-    facts.device = rows.number<std::uint32_t>(2);
+    facts.device = device_of(process, rows, 2, 6);
     facts.context = rows.number<std::uint32_t>(6);
     facts.stream = rows.number<std::uint32_t>(3, kNoNumber);
     const bool is_of_event = facts.type == 1 || facts.type == 2;

@@ -21,13 +21,14 @@ namespace cli::nsys {
 // A process of the report that used CUDA, NVTX or NCCL.
 struct ReportProcess {
   ProcessId id = 0;
-  std::uint64_t key = 0;                               // GlobalId::process
-  std::int64_t pid = -1;                               // -1 if unknown
-  std::map<std::int64_t, Device> devices;              // used ones
-  std::map<std::int64_t, std::uint64_t> work;          // GPU work by device
-  std::unordered_map<std::uint32_t, TrackId> threads;  // by thread
-  std::unordered_map<std::uint64_t, TrackId> streams;  // by device << 32 | stream
-  bool any = false;                                    // an event was emitted
+  std::uint64_t key = 0;                                      // GlobalId::process
+  std::int64_t pid = -1;                                      // -1 if unknown
+  std::map<std::int64_t, Device> devices;                     // used ones
+  std::map<std::int64_t, std::uint64_t> work;                 // GPU work by device
+  std::map<std::uint32_t, std::uint32_t> devices_by_context;  // from GPU work
+  std::unordered_map<std::uint32_t, TrackId> threads;         // by thread
+  std::unordered_map<std::uint64_t, TrackId> streams;         // by device << 32 | stream
+  bool any = false;                                           // an event was emitted
   // NCCL calls, and those of them with a payload
   std::uint64_t nccl_calls = 0, nccl_payloads = 0;
   std::uint64_t untimed_cuda_events = 0;

@@ -216,12 +216,17 @@ bool is_sqlite(std::string_view first_bytes) {
 
 bool is_report_name(std::string_view path) { return path.ends_with(kReportEnding); }
 
+std::string export_command(const std::string& report, const std::string& exported) {
+  return fmt::format("nsys export --type sqlite --include-blobs=true -o {} {}", shell_word(exported),
+                     shell_word(report));
+}
+
 void refuse_report(const std::string& path) {
   const std::string sqlite = path.substr(0, path.size() - kReportEnding.size()) + ".sqlite";
   throw Error(Exit::bad_content,
-              "{}: a report of Nsight Systems, which only nsys reads; export it with `nsys export --type sqlite "
-              "--include-blobs=true -o {} {}` and pass {}, or let --with-nsys do both",
-              path, shell_word(sqlite), shell_word(path), shell_word(sqlite));
+              "{}: a report of Nsight Systems, which only nsys reads; export it with `{}` and pass {}, or let "
+              "--with-nsys do both",
+              path, export_command(path, sqlite), shell_word(sqlite));
 }
 
 std::unique_ptr<Reader> open(const std::string& path) { return std::make_unique<ReportReader>(path); }

@@ -46,7 +46,6 @@ std::uintptr_t simulated_mapped_memory(std::uint32_t device);
 void simulated_communicates(int yes);
 // The next number in the order of events of this process.
 std::uint64_t simulated_next_seq();
-// CUPTI delivers the records of SIM_CUPTI_REPLAY. Returns 0 if that is not possible: nobody has loaded CUPTI, or
-// there is no such file.
+// Makes CUPTI deliver the records of SIM_CUPTI_REPLAY. Returns 0 if CUPTI is not loaded or the file does not exist.
 int simulated_replay();
 }

@@ -59,8 +59,8 @@ class Fields {
   bool bad_ = false;
 };
 
-// What is added to the report's times: all by the same, so that their differences stay. Its last time becomes the present,
-// or with SIM_CUPTI_REPLAY_PACE its first one, and each record is delivered when its end is reached.
+// Offset added to every time of the report, so that differences stay. The last time becomes now. With
+// SIM_CUPTI_REPLAY_PACE the first time becomes now, and each record is delivered when its end is reached.
 struct Shift {
   std::uint64_t true_ns = 0, cupti_ns = 0;
 };

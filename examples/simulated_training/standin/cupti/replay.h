@@ -1,4 +1,4 @@
-// Delivers the records of a report (SIM_CUPTI_REPLAY), which replay/nsys_replay.py has written to a file.
+// Delivers the records of a report (SIM_CUPTI_REPLAY), written by replay/nsys_replay.py.
 #pragma once
 #include <cstdint>
 
@@ -7,8 +7,8 @@ namespace sim {
 // Numbers of replayed events begin here; then comes the number of the record in the file, from 1.
 inline constexpr std::uint64_t kFirstReplayed = std::uint64_t{1} << 32;
 
-// In a thread for each of the report's, the calling one being the first. Prints one line. Returns false if there is no such
-// file, or a record in it is malformed.
+// Delivers each thread of the report in a thread of its own. The calling thread is the first. Prints one line. Returns
+// false if the file does not exist or a record in it is malformed.
 bool replay();
 
 }  // namespace sim
