@@ -39,7 +39,7 @@ def write_rows(db, table, keys, rows):
 
 
 def thread(at):
-    """Returns the index of the process that launches a kernel. Each process has a GPU of its own."""
+    """Returns the global id of the thread that launches a kernel. Each process has one thread and one GPU."""
     return nsys_reports.global_tid(100 + at % GPUS, 100 + at % GPUS)
 
 

@@ -83,6 +83,18 @@ def check_device_order(options, folder):
     check("ranks 0-3 follow the order of the GPUs" in done.stderr, "the order is said", done.stderr)
 
 
+def check_devices_of_waits(options, folder):
+    """Real reports have synchronizations with deviceId 0 on GPU 1. Their context has the right device."""
+    path = os.path.join(folder, "waits.sqlite")
+    report = write_report(path, "3.28.1", 6, processes=2, gpus=2, kernels=True, graphs=None, steps=12)
+    with sqlite3.connect(path) as db:
+        changed = db.execute("UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET deviceId = 0 WHERE deviceId = 1").rowcount
+    db.close()
+    ranks = json.loads(run([options.tracetool, "info", path, "--json"]).stdout)["ranks"]
+    devices = {rank["pid"]: {stream["device"] for stream in rank["streams"]} for rank in ranks}
+    check(changed > 0 and devices == {pid: {index} for index, pid in enumerate(report.pids)}, "synchronizations are on the device of their context", devices)
+
+
 def check_with_nsys(options, folder):
     tools, reports, calls = (os.path.join(folder, name) for name in ("bin", "reports", "calls.txt"))
     os.mkdir(tools)
@@ -121,7 +133,7 @@ def check_with_nsys(options, folder):
 
 def main():
     options = arguments("tracetool")
-    for each in (check_alignment, check_device_order, check_with_nsys):
+    for each in (check_alignment, check_device_order, check_devices_of_waits, check_with_nsys):
         with Folder() as folder:
             each(options, folder)
     finish()
