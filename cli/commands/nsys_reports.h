@@ -5,7 +5,7 @@
 
 namespace cli {
 
-// Returns the path of a report's SQLite export: beside the report, with the ending .sqlite. Runs `nsys export` unless
+// Returns the path of a report's SQLite export: next to the report, with the ending .sqlite. Runs `nsys export` unless
 // the file exists and is not older than the report. Throws Error (cannot_open) if nsys is missing or fails.
 std::string exported_report(const std::string& report);
 

@@ -61,7 +61,7 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
-// Returns true if a directory contains a file of which `is_wanted` returns true for the name.
+// Returns true if `is_wanted` accepts the name of a file in a directory or below it.
 bool contains(const std::string& directory, bool (*is_wanted)(std::string_view)) {
   std::error_code error;
   fs::recursive_directory_iterator at(directory, error), end;
