@@ -17,8 +17,8 @@
 namespace cli {
 
 // Returns the name of the clock that a process shares with others: of its boot, or of its host if the boot is unknown.
-// Returns "" if it shares none. Reports of Nsight Systems read the wall clock once each, so
-// that only the processes of one report share a clock.
+// Returns "" if it shares none. Reports of Nsight Systems read the wall clock once each, so only the processes of one
+// report share a clock.
 inline std::string clock_name(const Process& process) {
   if (process.format == SourceFormat::nsys) return "report " + process.source;
   if (!process.boot_id.empty()) return "boot " + process.boot_id;
