@@ -267,6 +267,12 @@ inline bool is_from_pageable(const GpuWork& work) {
   const auto* copy = work.facts->get<CopyFacts>();
   return copy != nullptr && copy->from_memory == kPageableMemory;
 }
+// Returns true for a copy to the device for which the host waits: from pageable memory, or by a blocking call.
+inline bool blocks_to_device(const GpuWork& work, NameClasses& names) {
+  if (work.kind != Kind::memcpy || names[work.name].copy != DerivedTrack::copy_h2d) return false;
+  return is_from_pageable(work) ||
+         (work.call != nullptr && !names[work.call->name].is_async && !names[work.call->name].launches_graph);
+}
 
 // The part of a gap, in one window, that belongs to one owner. Valid during Rule::claimed().
 struct ClaimedGap {
@@ -326,12 +332,7 @@ class GapClaims {
   }
   // Returns true for a small kernel of an optimizer, launched for one parameter.
   bool is_optimizer_kernel(const GpuWork& work) { return optimizers_.has(work); }
-  // Returns true for a copy to the device for which the host waits: from pageable memory, or by a blocking call.
-  bool blocks_to_device(const GpuWork& work) {
-    if (work.kind != Kind::memcpy || names_[work.name].copy != DerivedTrack::copy_h2d) return false;
-    return is_from_pageable(work) ||
-           (work.call != nullptr && !names_[work.call->name].is_async && !names_[work.call->name].launches_graph);
-  }
+  bool blocks_to_device(const GpuWork& work) { return rules::blocks_to_device(work, names_); }
   LateAllocations& allocations() { return allocations_; }
   // Host activity up to the newest event.
   const HostActivity& activity() const { return activity_; }

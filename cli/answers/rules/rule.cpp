@@ -33,6 +33,7 @@ std::string ncu_command(std::string_view kernel, std::int64_t skip, const std::s
   ENTRY(gpu_idle)                \
   ENTRY(launch_queue_full)       \
   ENTRY(pageable_copy)           \
+  ENTRY(exposed_copy)            \
   ENTRY(allocation_in_step)      \
   ENTRY(allocation_retries)      \
   ENTRY(fp32_matmul)             \

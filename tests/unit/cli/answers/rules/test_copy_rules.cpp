@@ -62,6 +62,37 @@ TEST_CASE("pageable-copy: silent below 1 % of the time, and of pinned memory tha
   CHECK(has_text(blocking[0].title, "by blocking calls run 1 time"));
 }
 
+TEST_CASE("exposed-copy: copies for which the host does not wait, as far as nothing else runs") {
+  // Kernels run in [0, 1000] and [11000, 100000] us, pinned copies in [1000, 7000] and, to the host, in [9000, 11000].
+  const auto made = [](const char* memory) {
+    MadeProfile made;
+    made.kernel("gemm", 0, 1000, made.call("cudaLaunchKernel", -10, -5));
+    made.copy(memory, 1000, 7000, made.call("cudaMemcpyAsync", 10, 15), 64 << 20);
+    made.copy("Memcpy DtoH (Device -> Pinned)", 9000, 11'000, made.call("cudaMemcpyAsync", 20, 25), 32 << 20, 8);
+    made.kernel("gemm", 11'000, 100'000, made.call("cudaLaunchKernel", 30, 35));
+    made.copy(kPinned, 20'000, 30'000, made.call("cudaMemcpyAsync", 40, 45), 64 << 20, 8);  // hidden
+    return made;
+  };
+  const auto findings = findings_of("exposed-copy", made(kPinned));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].saving_ns == 8'000'000);
+  CHECK(findings[0].title == "copies between host and GPU run 3 times; the GPU does nothing else for 8.000 ms (8.0 %)");
+  CHECK(findings_of("exposed-copy", made(kPageable)).empty());  // pageable-copy has the 6 ms; 2 ms are below 5 %
+}
+
+TEST_CASE("exposed-copy: silent up to 5 % of the time, and for blocking calls and copies within the GPU") {
+  const auto made = [](const char* memory, const char* call, double end_us) {
+    MadeProfile made;
+    made.copy(memory, 0, end_us, made.call(call, -10, -5), 64 << 20);
+    made.kernel("gemm", end_us, 100'000, made.call("cudaLaunchKernel", 30, 35));
+    return made;
+  };
+  CHECK(findings_of("exposed-copy", made(kPinned, "cudaMemcpyAsync", 5000)).empty());
+  CHECK(findings_of("exposed-copy", made(kPinned, "cudaMemcpyAsync", 5001)).size() == 1);
+  CHECK(findings_of("exposed-copy", made(kPinned, "cudaMemcpy", 50'000)).empty());
+  CHECK(findings_of("exposed-copy", made("Memcpy DtoD (Device -> Device)", "cudaMemcpyAsync", 50'000)).empty());
+}
+
 TEST_CASE("pageable-copy: less of the time, where it is slower than pinned ones of that size") {
   for (const std::int64_t pinned_us : {80, 91}) {
     // 4 MiB in 300 us, of 100,000: 14.0 GB/s. In 80 us 52.4 GB/s, in 91 us 46.1, of which that is 30.3 %.
