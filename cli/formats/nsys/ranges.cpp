@@ -8,11 +8,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "cli/base/json_text.h"
 #include "cli/formats/nsys/output.h"
 #include "cli/formats/nsys/payloads.h"
+#include "cli/formats/nsys/torch_ranges.h"
 
 namespace cli::nsys {
 namespace {
@@ -100,6 +103,16 @@ class Ranges {
     return rows.is_null(5) ? output_.name(rows.optional(6)) : output_.intern(rows.text(5));
   }
 
+  // The texts of emit_nvtx() contain numbers of each call, so they are not kept.
+  std::optional<TorchRange> torch_range_of(const Rows& rows) {
+    if (!rows.is_null(5)) return parse_torch_range(rows.text(5));
+    const auto id = rows.optional(6);
+    if (!id || other_texts_.count(*id) != 0) return {};
+    const auto range = parse_torch_range(output_.texts[*id]);
+    if (!range) other_texts_.insert(*id);
+    return range;
+  }
+
   // Names of domains and categories may be anywhere in the table. In a capture that was cut they may be missing.
   void read_definitions() {
     std::string where;
@@ -160,10 +173,30 @@ class Ranges {
     const auto id = rows.optional(3);
     ReportProcess& process = output_.process(id);
     event.track = output_.thread_track(process, id ? GlobalId(*id).tid : 0);
+    if (type == RangeType::range && rows.integer(4) == 0) {
+      if (const auto range = torch_range_of(rows)) return read_torch_range(process, event, *range, rows);
+    }
     event.name = text_of(rows);
     const RangeFacts facts = facts_of(rows, domain_key(rows));
     if (facts.domain == nccl_) return read_nccl(process, event, facts, rows);
     output_.emit(process, event, facts);
+  }
+
+  // Operators become events like those of torch.profiler, and ranges of record_function() stay ranges.
+  void read_torch_range(ReportProcess& process, Event event, const TorchRange& range, const Rows& rows) {
+    event.name = output_.intern(range.name);
+    std::string more = range.rest.empty() ? "" : fmt::format("\"inputs\": {}", json_quoted(range.rest));
+    if (!range.is_operator()) {
+      if (range.op_id) more = fmt::format("\"op_id\": {}{}{}", *range.op_id, more.empty() ? "" : ", ", more);
+      return output_.emit(process, event, Facts(facts_of(rows, domain_key(rows)), more));
+    }
+    event.kind = Kind::cpu_op;
+    OperatorFacts facts;
+    if (range.sequence_number) facts.has |= OperatorFacts::kSequenceNumber;
+    if (range.op_id) facts.has |= OperatorFacts::kRecordFunction;
+    facts.sequence_number = range.sequence_number.value_or(0);
+    facts.record_function = range.op_id.value_or(0);
+    output_.emit(process, event, Facts(facts, more));
   }
 
   void read_nccl(ReportProcess& process, Event event, const RangeFacts& range, const Rows& rows) {
@@ -221,6 +254,7 @@ class Ranges {
   const NcclSchemas schemas_;
   const StringId nccl_;
   std::map<std::int64_t, RangeType> types_;
+  std::unordered_set<std::int64_t> other_texts_;  // ids of texts that are not from emit_nvtx()
   std::map<DomainKey, StringId> domains_;
   std::map<CategoryKey, StringId> categories_;
 };
