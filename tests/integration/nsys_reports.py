@@ -305,7 +305,7 @@ class Report:
         begin, dice = self.calls[pid] + 100, self.dice
         for _ in range(dice.randint(6, 14)):
             device = dice.choice(self.devices(pid))
-            stream, name, first = dice.choice((7, 7, 7, 13)), f"aten::mm, op_id = {dice.randrange(9)}", self.calls[pid] + 200
+            stream, name, first = dice.choice((7, 7, 7, 13)), self.operator(), self.calls[pid] + 200
             what = dice.random()
             if what < 0.6:
                 self.launch(pid, device, stream)
@@ -324,6 +324,14 @@ class Report:
         self.nvtx(pid, START_END, begin + 50, self.calls[pid] + 900, "batch", rangeId=100 + number, endGlobalTid=global_tid(pid, pid + 5), category=3)
         self.nvtx(pid, MARK, begin + 60, None, f"loss {number % 2}", category=3)
         self.calls[pid] += 1000
+
+    def operator(self):
+        """The text of an operator's range, as PyTorch's emit_nvtx() writes it."""
+        dice = self.dice
+        text = f"aten::{dice.choice(('mm', 'add', 'copy_'))}"
+        text += f", seq = {dice.randrange(50)}" if dice.random() < 0.5 else ""
+        text += f", op_id = {1 + dice.randrange(900)}"
+        return text + (", sizes = [[2, 3], [3, 4]], input_op_ids = [(1,0)]" if dice.random() < 0.2 else "")
 
     def value(self):
         """A payload of one number."""

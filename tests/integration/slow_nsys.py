@@ -18,10 +18,16 @@ def without_version(name):
     return re.sub(r"_v\d+$", "", name)
 
 
+def torch_name(text):
+    """"aten::mm, seq = 7, op_id = 12" of emit_nvtx() is aten::mm."""
+    return re.sub(r"(, seq = \d+)?(, op_id = \d+)?(, (sizes|input_op_ids) = \[.*)?$", "", text)
+
+
 class Report:
     def __init__(self, path):
         self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         self.db.create_function("without_version", 1, without_version, deterministic=True)
+        self.db.create_function("torch_name", 1, torch_name, deterministic=True)
 
     def all(self, query):
         return self.db.execute(query).fetchall()
@@ -69,7 +75,7 @@ class Report:
 
     def ranges(self):
         """{name: (count, ns)} of ranges that end."""
-        name = "coalesce(t.text, s.value)"
+        name = "torch_name(coalesce(t.text, s.value))"
         return self.sums("NVTX_EVENTS", name, f"{RANGES} AND end IS NOT NULL", "LEFT JOIN StringIds AS s ON s.id = t.textId")
 
     def joined(self, table):
@@ -100,7 +106,8 @@ class Report:
         """{range: (instances with GPU work, sum of their projected times, GPU work)}. A range contains the work whose launch call is in it."""
         rows = self.all(f"SELECT coalesce(t.text, s.value), max(w.end) - min(w.start), count(*) FROM ({self.work()}) AS w JOIN {RUNTIME} AS r"
                         " ON r.correlationId = w.correlationId AND r.globalTid >> 24 = w.pid JOIN NVTX_EVENTS AS t ON t.globalTid = r.globalTid"
-                        f" AND t.start <= r.start AND r.end <= t.end LEFT JOIN StringIds AS s ON s.id = t.textId WHERE {RANGES} GROUP BY t.rowid")
+                        f" AND t.start <= r.start AND r.end <= t.end LEFT JOIN StringIds AS s ON s.id = t.textId WHERE {RANGES}"
+                        " AND coalesce(t.text, s.value) NOT LIKE 'aten::%' GROUP BY t.rowid")
         names = collections.defaultdict(list)
         for name, span, count in rows:
             names[name].append((1, span, count))

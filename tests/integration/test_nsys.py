@@ -62,9 +62,9 @@ def check_info(options, what, path, report):
         counts.update(rank["counts"])
     true = {"kernel": report.count(KERNEL), "memcpy": report.count(slow_nsys.MEMCPY), "memset": report.count(slow_nsys.MEMSET),
             "runtime": report.calls_of(driver=False), "driver": report.calls_of(driver=True),
-            "nvtx and nccl": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
+            "ranges": report.count("NVTX_EVENTS", f"{slow_nsys.RANGES} OR {slow_nsys.MARKS}"),
             "sync": report.count(slow_nsys.SYNC), "cuda_event": report.events(), "graph": report.count(slow_nsys.GRAPH)}
-    counts["nvtx and nccl"] = counts["nvtx"] + counts["nccl"]
+    counts["ranges"] = counts["nvtx"] + counts["nccl"] + counts["cpu_op"]
     equal({kind: counts[kind] for kind in true}, true, f"{what}: counts of info")
     return found["ranks"]
 
@@ -115,7 +115,7 @@ def check_export(options, what, path, report, folder):
     equal(joined, report.joined(KERNEL)[0], f"{what}: exported kernels with a launch")
     # The exporter adds steps, and ends for ranges that have none.
     ends = lambda name: not name.startswith("ProfilerStep#") and name != nsys_reports.OPEN
-    ranges = added((each["name"], (1, ns)) for each, ns in of("user_annotation") if ends(each["name"]))
+    ranges = added((each["name"], (1, ns)) for each, ns in of("user_annotation", "cpu_op") if ends(each["name"]))
     equal(ranges, report.ranges(), f"{what}: exported ranges")
 
 
@@ -252,7 +252,7 @@ def check_stats(options, folder):
     path = os.path.join(folder, "stats.sqlite")
     write_report(path, "3.28.1", 8, processes=2, gpus=2, kernels=True, graphs=None, payloads=None, steps=6)
     report = slow_nsys.Report(path)
-    found = printed(options, "stats", "analyze", path, "--only", "kernels,api,regions,copies,gaps,launches", "--format", "json")
+    found = printed(options, "stats", "analyze", path, "--only", "kernels,api,regions,operators,copies,gaps,launches", "--format", "json")
     name = lambda row: row["name"]
     named = lambda column: f"SELECT s.value, end - start FROM {{}} AS t JOIN StringIds AS s ON s.id = t.{column}"
     check_summary("cuda_gpu_kern_sum", found["kernels"], slow_nsys.summary(report.all(named("demangledName").format(KERNEL))), name,
@@ -263,6 +263,10 @@ def check_stats(options, folder):
                   {"share_pct": "share", "sum_ns": "total", "count": "count", "median_ns": "low", "min_ns": "least", "max_ns": "most"})
     ranges = report.all("SELECT coalesce(t.text, s.value), end - start FROM NVTX_EVENTS AS t LEFT JOIN StringIds AS s ON s.id = t.textId"
                         " WHERE eventType IN (59, 60)")
+    operators = added((slow_nsys.torch_name(text), (1, ns)) for text, ns in ranges if text.startswith("aten::"))
+    ranges = [row for row in ranges if not row[0].startswith("aten::")]
+    equal({row["name"]: (row["calls"], row["cpu_ns"]) for row in found["operators"]}, operators, "ranges of emit_nvtx() are operators")
+    check(len(operators) > 1 and all("," not in text for text in operators), "there are operators", operators)
     check_summary("nvtx_sum", found["regions"], slow_nsys.summary(ranges), name,
                   {"count": "count", "host_ns": "total", "host_min_ns": "least", "host_median_ns": "low", "host_max_ns": "most",
                    "host_stddev_ns": "deviation"})
