@@ -103,7 +103,7 @@ def main():
     os.makedirs(options.work, exist_ok=True)
     path, failed, peaks = os.path.join(options.work, "large.sqlite"), False, []
     for kernels in [50_000, 100_000] if options.small else [100_000, 1_000_000]:
-        # In a process of its own: the peak memory of a child includes that of the process that started it.
+        # Another process writes the report, because the peak memory of a child includes that of the process that started it.
         with concurrent.futures.ProcessPoolExecutor(1) as writer:
             known = writer.submit(write_report, path, kernels).result()
         cost = min((measure(options.tracetool, "analyze", path, "--format", "json") for _ in range(3)), key=lambda each: each.wall_s)

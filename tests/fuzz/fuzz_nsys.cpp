@@ -1,11 +1,12 @@
 // Reads arbitrary bytes as a report of Nsight Systems. Either the reader throws Error, or the events are counted and have
-// possible times. A file without a name is read from memory (sqlite3_deserialize).
-#include <sys/mman.h>
+// possible times.
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "cli/base/error.h"
@@ -45,12 +46,22 @@ void read(const std::string& path) {
   if (events != counted.events) std::abort();
 }
 
+// A file that is removed at the end of the program.
+struct TemporaryFile {
+  TemporaryFile() {
+    if (const int fd = ::mkstemp(path.data()); fd >= 0) ::close(fd);
+  }
+  ~TemporaryFile() { ::unlink(path.c_str()); }
+
+  std::string path = std::filesystem::temp_directory_path() / "fuzz_nsys.XXXXXX";
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
-  if (fd < 0) return 0;
-  if (::write(fd, data, size) == static_cast<ssize_t>(size)) read("/proc/self/fd/" + std::to_string(fd));
-  ::close(fd);
+  static const TemporaryFile file;
+  std::ofstream(file.path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  read(file.path);
   return 0;
 }

@@ -468,8 +468,8 @@ def write_report(path, version, seed, **options):
 
 
 def split_report(path, paths, ahead_ns):
-    """Writes the reports of a job whose processes are each recorded by an nsys of its own: one per process of the report, and per path, with clocks
-    that are ahead by so many ns."""
+    """Writes one report per process of a report, as if each process had been recorded by an nsys of its own. `paths` and `ahead_ns` have one file and
+    one offset of the clock per process."""
     with sqlite3.connect(path) as db:
         pids = sorted(row[0] for row in db.execute("SELECT DISTINCT globalPid >> 24 FROM CUPTI_ACTIVITY_KIND_KERNEL"))
     db.close()

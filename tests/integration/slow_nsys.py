@@ -1,4 +1,4 @@
-"""What a report of Nsight Systems contains, in SQL on the file itself: the second computation of test_nsys.py."""
+"""The contents of a report of Nsight Systems, computed in SQL on the file itself. test_nsys.py compares them with the output of tracetool."""
 import collections
 import re
 import sqlite3

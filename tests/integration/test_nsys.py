@@ -157,7 +157,7 @@ def check_two_processes(options, folder):
 
 
 def check_kinds(options, folder):
-    """What a report may lack or have."""
+    """Reports with few GPUs, without kernels, with graphs, and so on."""
     for what, wanted in (("four GPUs in order 3, 2, 1, 0", {"gpus": 4, "processes": 4, "gpu_info": "reversed"}),
                          ("one process with four GPUs", {"gpus": 4, "processes": 1, "gpu_info": "reversed"}),
                          ("no GPUs listed", {"gpu_info": None}), ("no kernels", {"kernels": False}), ("no begin of the session", {"session": False}),
@@ -192,7 +192,7 @@ def check_collectives(options, folder):
 
 
 def check_ranks(options, folder):
-    """Where the report has no ranks of NCCL or MPI: from the environment of one process, from the file's name, from the order of the GPUs."""
+    """Ranks of reports without ranks of NCCL or MPI. They come from the environment of one process, the file's name, or the order of the GPUs."""
     def ranks(*paths):
         found = printed(options, "ranks", "info", *paths, "--json")["ranks"]
         return {(os.path.basename(rank["source"]), rank["pid"]): rank["rank"] for rank in found}
@@ -204,6 +204,7 @@ def check_ranks(options, folder):
     by_device = {(f"node{node}.sqlite", 1000 + 17 * device): 4 * node + device for node in range(2) for device in range(4)}
     equal(ranks(nodes[0]), {key: rank for key, rank in by_device.items() if rank < 4}, "ranks by the order of the GPUs")
     equal(ranks(*nodes), by_device, "ranks of two reports by the order of the GPUs")
+    check("ranks 0-7 follow the order of the GPUs in 2 reports" in tracetool(options, "info", *nodes).stderr, "a warning says so")
     found = printed(options, "two reports of one host each", "analyze", *nodes, "--only", "temporal", "--format", "json")
     equal([(row["rank"], row["device"]) for row in found["temporal"]], [(rank, rank % 4) for rank in range(8)], "the ranks of its rows")
     copy, merged = os.path.join(folder, "copy.sqlite"), os.path.join(folder, "merged.ttrace")
@@ -248,7 +249,7 @@ def check_summary(what, rows, true, key, columns):
 
 
 def check_stats(options, folder):
-    """The summaries of `nsys stats`, computed by their definitions, and the tables that docs/coming-from.md names for them."""
+    """The summaries of `nsys stats`, computed by their definitions, and the tables that docs/nsys.md names for them."""
     path = os.path.join(folder, "stats.sqlite")
     write_report(path, "3.28.1", 8, processes=2, gpus=2, kernels=True, graphs=None, payloads=None, steps=6)
     report = slow_nsys.Report(path)
@@ -364,7 +365,7 @@ def refuses(options, what, path, *commands):
 def check_bad_files(options, folder):
     for what, path in bad_files(folder).items():
         refuses(options, what, path, "nsys export", "tracetool")
-    # Rows in a log beside the file are not in the file, and a reader that changes nothing cannot read them.
+    # Rows in a log next to the file are not in the file, and a reader that changes nothing cannot read them.
     path = os.path.join(folder, "log.sqlite")
     write_report(path, "3.25.0", 1)
     db = sqlite3.connect(path)
@@ -373,7 +374,7 @@ def check_bad_files(options, folder):
                "INSERT INTO StringIds VALUES ('new', 1)")
     db.commit()
     check(os.path.getsize(path + "-wal") > 0, "there is a log")
-    refuses(options, "a log beside it", path, "sqlite3", "nsys export")
+    refuses(options, "a log next to it", path, "sqlite3", "nsys export")
     db.close()
     done = tracetool(options, "info", path)
     check(done.returncode == 0, "the file after its log was written into it", done.stderr)

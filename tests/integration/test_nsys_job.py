@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A job in several reports of Nsight Systems: one report per rank with a clock of its own is aligned as one report of all ranks is from the start.
-Ranks from NCCL, file names and the order of GPUs. --with-nsys exports reports by a program nsys, here a stand-in.
+Ranks are from NCCL and file names. --with-nsys exports reports by a program nsys, here a stand-in.
 
   test_nsys_job.py --tracetool PATH
 """
@@ -9,8 +9,8 @@ import os
 import sqlite3
 import time
 
+import nsys_reports
 from harness import Folder, arguments, check, finish, run
-from nsys_reports import write_report
 
 SHIFTS_NS = (0, 7_000_000, -3_000_000, 41_000_000)  # of the clocks of the reports
 
@@ -21,22 +21,6 @@ for word in "$@"; do case $word in --output=*) out=${word#--output=};; *.nsys-re
 echo "$@" >> "$NSYS_CALLS"
 [ "$1" = export ] && cp "$report.made" "$out"
 """
-
-
-def split(path, pids, folder):
-    """One report per process, each with a shifted clock."""
-    for index, pid in enumerate(pids):
-        rank = os.path.join(folder, f"rank{index}.sqlite")
-        with open(path, "rb") as whole, open(rank, "wb") as part:
-            part.write(whole.read())
-        db = sqlite3.connect(rank)
-        for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            columns = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
-            for column in columns & {"globalPid", "globalTid"}:
-                db.execute(f"DELETE FROM {table} WHERE ({column} >> 24 & 0xffffff) != {pid}")
-        db.execute(f"UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = utcEpochNs + {SHIFTS_NS[index]}")
-        db.commit()
-        db.close()
 
 
 def collectives(options, path):
@@ -53,8 +37,8 @@ def check_alignment(options, folder):
     for seed, payloads in ((3, "binary"), (4, None)):
         parts, whole = os.path.join(folder, f"parts{seed}"), os.path.join(folder, f"whole{seed}.sqlite")
         os.mkdir(parts)
-        report = write_report(whole, "3.28.1", seed, processes=4, gpus=4, payloads=payloads, kernels=True, session=True, normalized=False, mpi=False, steps=12, graphs=None)
-        split(whole, report.pids, parts)
+        nsys_reports.write_report(whole, "3.28.1", seed, processes=4, gpus=4, payloads=payloads, kernels=True, session=True, normalized=False, mpi=False, steps=12, graphs=None)
+        nsys_reports.split_report(whole, [os.path.join(parts, f"rank{i}.sqlite") for i in range(4)], SHIFTS_NS)
         clocks = os.path.join(folder, "clocks.json")
         done = run([options.tracetool, "merge", parts, "-o", f"{parts}.ttrace", "--report", clocks])
         if not check(done.returncode == 0, f"{payloads}: merge", done.stderr):
@@ -73,20 +57,10 @@ def check_alignment(options, folder):
         check(ranks == {os.path.join(parts, f"rank{i}.sqlite"): (i, source) for i in range(4)}, f"{payloads}: ranks", ranks)
 
 
-def check_device_order(options, folder):
-    """Two hosts with two GPUs each, and nothing in the reports that gives a rank."""
-    for seed, host in enumerate(("node2", "node10")):
-        write_report(os.path.join(folder, f"{host}.sqlite"), "3.28.1", seed, processes=2, gpus=2, payloads=None, mpi=False, kernels=True, graphs=None)
-    done = run([options.tracetool, "info", folder, "--json"])
-    ranks = {(os.path.basename(rank["source"]), rank["rank"]) for rank in json.loads(done.stdout)["ranks"] if rank["counts"].get("kernel")}
-    check(ranks == {("node2.sqlite", 0), ("node2.sqlite", 1), ("node10.sqlite", 2), ("node10.sqlite", 3)}, "ranks by the order of the GPUs", ranks)
-    check("ranks 0-3 follow the order of the GPUs" in done.stderr, "the order is said", done.stderr)
-
-
 def check_devices_of_waits(options, folder):
     """Real reports have synchronizations with deviceId 0 on GPU 1. Their context has the right device."""
     path = os.path.join(folder, "waits.sqlite")
-    report = write_report(path, "3.28.1", 6, processes=2, gpus=2, kernels=True, graphs=None, steps=12)
+    report = nsys_reports.write_report(path, "3.28.1", 6, processes=2, gpus=2, kernels=True, graphs=None, steps=12)
     with sqlite3.connect(path) as db:
         changed = db.execute("UPDATE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SET deviceId = 0 WHERE deviceId = 1").rowcount
     db.close()
@@ -105,7 +79,7 @@ def check_with_nsys(options, folder):
     report = os.path.join(reports, "rank 0.nsys-rep")
     with open(report, "wb") as file:
         file.write(b"NVIDIA Nsight")
-    write_report(f"{report}.made", "3.28.1", 1, processes=1, gpus=1)
+    nsys_reports.write_report(f"{report}.made", "3.28.1", 1, processes=1, gpus=1)
     path = {"PATH": f"{tools}:{os.environ['PATH']}", "NSYS_CALLS": calls}
 
     def calls_of_nsys():
@@ -133,7 +107,7 @@ def check_with_nsys(options, folder):
 
 def main():
     options = arguments("tracetool")
-    for each in (check_alignment, check_device_order, check_devices_of_waits, check_with_nsys):
+    for each in (check_alignment, check_devices_of_waits, check_with_nsys):
         with Folder() as folder:
             each(options, folder)
     finish()

@@ -149,7 +149,7 @@ class Truth:
                        for each in rows)
 
     def wait_facts(self):
-        """What the export does not have of waits: the id of the awaited recording of the event, and the result."""
+        """Members of waits that the export does not have: the id of the awaited recording of the event, and the result."""
         facts = "coalesce(eventSyncId, 0), coalesce(max(returnValue), 0)" if self.version >= QUERIES_ARE_MARKED else "0, 0"
         kept = ", ".join(str(wait[6]) for wait in self.waits())
         return Counter(self.all(f"SELECT wait.correlationId, {facts} FROM wait LEFT JOIN named USING (correlationId) WHERE correlationId IN ({kept}) GROUP BY 1"))
@@ -300,7 +300,7 @@ def check_report(options, path, pid, what, *words, **environment):
 
 
 def add_oddities(path):
-    """What synthesized reports lack: launches by three threads; queries of events, finished or not; a long kernel that ends after later ones; a call of a later CUDA."""
+    """Cases that synthesized reports lack: launches by three threads; queries of events, finished or not; a long kernel that ends after later ones; a call of a later CUDA."""
     db = sqlite3.connect(path)
     (kernel,), (pid,) = (db.execute(f"SELECT {what} FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone() for what in ("min(rowid)", "globalPid"))
     db.execute(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 5000000000 WHERE rowid = {kernel}")
@@ -355,7 +355,7 @@ def check_processes(options, folder):
 
 
 def check_losses(options, folder):
-    """What the ring or CUPTI could not keep is counted, and the rest is there."""
+    """Records that the ring or CUPTI could not keep are counted, and the others are complete."""
     path = f"{folder}/lossy.sqlite"
     write_report(path, "3.28.1", 40, processes=1, gpus=1, kernels=True, graphs=None, steps=400)
     with Folder() as run_folder:

@@ -14,10 +14,10 @@ namespace cli {
 class CategoryTracks {
  public:
   // `changes` and the sink must outlive this object. `drawn` is by ProcessId.
-  CategoryTracks(const memory::CategoryChanges& changes, const std::vector<bool>& drawn, DerivedSink& sink) {
+  CategoryTracks(const memory::CategoryChanges& changes, const std::vector<bool>& drawn, DerivedSink& sink)
+      : sink_(&sink) {
     for (ProcessId process = 0; process < changes.size(); ++process)
       if (drawn[process]) processes_.push_back({process, &changes[process]});
-    sink_ = &sink;
   }
 
   // See Overlay::cut.

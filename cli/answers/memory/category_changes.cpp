@@ -34,7 +34,7 @@ CategoryChanges category_changes(TraceMemory& memory) {
   CategoryChanges of_processes;
   for (ProcessId process = 0; const snapshot::Snapshot& snapshot : memory.finish()) {
     std::vector<CategoryChange>& all = of_processes.emplace_back();
-    for (const auto& [device, times_ns] : memory.allocator_times_ns(process++)) {
+    for (const auto& [device, times_ns] : memory.take_allocator_times_ns(process++)) {
       const auto changes = changes_of(snapshot, device, times_ns);
       all.insert(all.end(), changes.begin(), changes.end());
     }

@@ -1,5 +1,5 @@
 // Memory in use by category over time, for the counters of an export. A category follows from later events (categories.h),
-// so that it needs a walk of its own before that of the export.
+// so it needs a walk of its own before that of the export.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -79,9 +79,9 @@ class TraceMemory::OfProcess {
     return std::move(snapshot_);
   }
 
-  std::map<std::int64_t, std::vector<std::int64_t>> allocator_times_ns() const {
+  std::map<std::int64_t, std::vector<std::int64_t>> take_allocator_times_ns() {
     std::map<std::int64_t, std::vector<std::int64_t>> times;
-    for (const auto& [number, device] : of_allocator_) times.emplace(number, device.times_ns);
+    for (auto& [number, device] : of_allocator_) times.emplace(number, std::move(device.times_ns));
     return times;
   }
 
@@ -164,8 +164,8 @@ std::vector<snapshot::Snapshot> TraceMemory::finish() {
   return snapshots;
 }
 
-std::map<std::int64_t, std::vector<std::int64_t>> TraceMemory::allocator_times_ns(ProcessId process) const {
-  return processes_[process]->allocator_times_ns();
+std::map<std::int64_t, std::vector<std::int64_t>> TraceMemory::take_allocator_times_ns(ProcessId process) {
+  return processes_[process]->take_allocator_times_ns();
 }
 
 }  // namespace cli::memory

@@ -27,8 +27,8 @@ class TraceMemory : public EventSink {
   std::vector<snapshot::Snapshot> finish();
 
   // Returns the times of the entries in a process's histories of PyTorch's allocator, by device. A snapshot has them in
-  // microseconds only.
-  std::map<std::int64_t, std::vector<std::int64_t>> allocator_times_ns(ProcessId process) const;
+  // microseconds only. Call it once per process.
+  std::map<std::int64_t, std::vector<std::int64_t>> take_allocator_times_ns(ProcessId process);
 
  private:
   class OfProcess;

@@ -16,7 +16,7 @@ void walk_blocks(const snapshot::Snapshot& snapshot, std::int64_t device,
                  const std::function<void(std::size_t, const LiveBlock&, bool, std::int64_t)>& visit,
                  bool with_releases = true);
 
-// Divides the memory in use into `groups` groups, of which group_of() returns one for each block. Calls
+// Divides the memory in use into groups. group_of() returns the group of a block, which is less than `groups`. Calls
 // visit(state, time in us, bytes by group) after each change, with the time of the entry that made it. The first call is
 // for the start of the history, with the time of the first change. Times are snapshot::kNoTime in files without times.
 // `with_releases`: see walk_blocks().

@@ -19,8 +19,8 @@ struct TracePeek {
 
   Form form = Form::no_trace;
   std::string run_id;  // "" if the file does not contain it
-  std::int64_t start_ns =
-      0;  // of the recording or session, or of the first event of a merged file or profile; 0 if unknown
+  // Start of the recording or session, or of the first event of a merged file or profile; 0 if unknown
+  std::int64_t start_ns = 0;
   // For a recording: from its header and definitions, with the overwritten records counted in its blocks. For a merged
   // file: complete. Empty for others.
   std::vector<Process> processes;

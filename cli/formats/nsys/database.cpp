@@ -1,16 +1,10 @@
 #include "cli/formats/nsys/database.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -23,7 +17,6 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 100;
 constexpr std::size_t kMostText = 64 << 10;  // longer texts are contents of files, not names
-constexpr std::string_view kUnnamed = "/proc/self/fd/";
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t at, std::size_t size) {
   std::uint32_t value = 0;
@@ -65,30 +58,6 @@ bool has_content(const std::string& path) {
 }
 
 }  // namespace
-
-struct Database::Mapping {
-  explicit Mapping(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status {};
-    if (fd < 0 || ::fstat(fd, &status) != 0 || status.st_size <= 0) {
-      if (fd >= 0) ::close(fd);
-      return;
-    }
-    void* const mapped = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-    ::close(fd);
-    if (mapped == MAP_FAILED) return;
-    bytes = static_cast<unsigned char*>(mapped);
-    size = static_cast<std::size_t>(status.st_size);
-  }
-  ~Mapping() {
-    if (bytes != nullptr) ::munmap(bytes, size);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  unsigned char* bytes = nullptr;
-  std::size_t size = 0;
-};
 
 Rows::Rows(Database& database, std::string table, sqlite3_stmt* statement)
     : database_(&database), table_(std::move(table)), statement_(statement) {}
@@ -166,20 +135,14 @@ void Database::check_file() const {
 }
 
 void Database::open() {
-  // SQLite opens files by their real path, and the unnamed copy of a pipe has none.
-  const bool is_unnamed = path_.starts_with(kUnnamed);
-  const int code = sqlite3_open_v2(is_unnamed ? ":memory:" : uri_of(path_).c_str(), &handle_,
+  const int code = sqlite3_open_v2(uri_of(path_).c_str(), &handle_,
                                    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  if (code != SQLITE_OK) throw Error(Exit::cannot_open, "{}: cannot open: {}", path_, sqlite3_errstr(code));
-  if (is_unnamed) map_file();
-}
-
-void Database::map_file() {
-  mapping_ = std::make_unique<Mapping>(path_);
-  if (mapping_->bytes == nullptr) throw Error(Exit::cannot_open, "{}: cannot open: {}", path_, std::strerror(errno));
-  const auto size = static_cast<sqlite3_int64>(mapping_->size);
-  if (sqlite3_deserialize(handle_, "main", mapping_->bytes, size, size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
-    refuse("SQLite cannot read it");
+  if (code == SQLITE_OK) return;
+  // SQLite opens files by their real path, and the unnamed copy of a pipe has none.
+  if (path_.starts_with("/proc/self/fd/"))
+    throw Error(Exit::cannot_open,
+                "{}: a report of Nsight Systems cannot be read from a pipe; give the name of its file", path_);
+  throw Error(Exit::cannot_open, "{}: cannot open: {}", path_, sqlite3_errstr(code));
 }
 
 void Database::limit() {

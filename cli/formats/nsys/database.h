@@ -5,7 +5,6 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -93,11 +92,9 @@ class Database {
     std::uint64_t rows = 0;  // most rows that a walk read
     std::string error;
   };
-  struct Mapping;
 
   void check_file() const;
   void open();
-  void map_file();
   void limit();
   void run(const char* sql);
   void list_tables();
@@ -106,7 +103,6 @@ class Database {
 
   std::string path_;
   sqlite3* handle_ = nullptr;
-  std::unique_ptr<Mapping> mapping_;
   std::map<std::string, Table, std::less<>> tables_;
   std::map<std::string, Damage> damages_;  // by table
 };

@@ -76,7 +76,7 @@ class DeviceRows {
       return std::hash<std::string_view>()({reinterpret_cast<const char*>(shape.data()), sizeof(shape)});
     }
   };
-  // What a wait for a CUDA event waits for.
+  // The record of a CUDA event, for which others wait.
   struct Producer {
     std::uint32_t stream, correlation;
   };
@@ -278,7 +278,8 @@ void DeviceRows::read_graphs() {
   }
 }
 
-// A CUDA event has the time at which the GPU reached it, if that was collected (--cuda-event-trace), else 0 or NULL.
+// A CUDA event has the time at which the GPU reached it. The time is 0 or NULL if it was not collected
+// (--cuda-event-trace).
 void DeviceRows::read_cuda_events() {
   for (Rows rows = output_.database.rows(
            "CUPTI_ACTIVITY_KIND_CUDA_EVENT",

@@ -63,10 +63,6 @@ TrackId Output::gpu_track(ReportProcess& process, std::uint32_t device, std::str
                        "GPU " + std::to_string(device) + ' ' + std::string(what));
 }
 
-TrackId Output::other_track(ReportProcess& process, std::string_view what) {
-  return catalog.track(process.id, TrackKind::other, 0, 0, what);
-}
-
 const Device& Output::device(ReportProcess& process, std::int64_t number) {
   const auto [entry, is_new] = process.devices.try_emplace(number);
   if (is_new) entry->second = gpus.device(process.pid, number);

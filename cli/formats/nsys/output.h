@@ -57,7 +57,6 @@ class Output {
   TrackId stream_track(ReportProcess& process, std::uint32_t device, std::uint32_t stream);
   // Returns a track such as "GPU 1 memory".
   TrackId gpu_track(ReportProcess& process, std::uint32_t device, std::string_view what);
-  TrackId other_track(ReportProcess& process, std::string_view what);
   const Device& device(ReportProcess& process, std::int64_t number);
 
   // Sets start and duration from these columns. `end` of -1 is an instant. Returns false, and counts the row, if it has

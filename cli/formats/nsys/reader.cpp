@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ void require_report(const Database& database) {
 // A new major version means that the format was rewritten. Smaller changes are renamed or added columns.
 void require_known_schema(Database& database) {
   constexpr int kNewestMajor = 3;
-  const std::string schema = read_schema_version(database);
+  const std::string schema = read_session(database).schema;
   int major = 0;
   std::from_chars(schema.data(), schema.data() + schema.size(), major);
   if (major <= kNewestMajor) return;
@@ -204,7 +205,10 @@ void ReportReader::add_notes(Output& output) {
     first.notes.push_back(
         fmt::format("{} without a possible time: skipped", count_text(output.timeless_rows(), "row")));
   first.notes.insert(first.notes.end(), diagnostics.begin(), diagnostics.end());
-  if (!output.session.version.empty()) first.notes.push_back("recorded by Nsight Systems " + output.session.version);
+  const auto& [version, schema] = std::tie(output.session.version, output.session.schema);
+  if (!version.empty() || !schema.empty())
+    first.notes.push_back(fmt::format("recorded by Nsight Systems {}{}(schema {})", version, version.empty() ? "" : " ",
+                                      schema.empty() ? "unknown" : schema));
 }
 
 }  // namespace

@@ -72,11 +72,6 @@ Enumeration read_enumeration(Database& database, std::string_view table) {
   return values;
 }
 
-std::string read_schema_version(Database& database) {
-  auto facts = read_export_facts(database);
-  return facts["EXPORT_SCHEMA_VERSION"];
-}
-
 Session read_session(Database& database) {
   Session session;
   const auto facts = read_export_facts(database);
@@ -85,8 +80,7 @@ Session read_session(Database& database) {
     return found == facts.end() ? std::string() : found->second;
   };
   session.version = fact("EXPORT_PRODUCT_VERSION");
-  if (const std::string schema = fact("EXPORT_SCHEMA_VERSION"); !schema.empty())
-    session.version += fmt::format("{}(schema {})", session.version.empty() ? "" : " ", schema);
+  session.schema = fact("EXPORT_SCHEMA_VERSION");
   session.is_absolute = fact("EXPORT_PARAM_TIME_NORMALIZE") == "true";
   if (!session.is_absolute) {
     std::optional<std::int64_t> start;

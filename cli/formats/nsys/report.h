@@ -36,11 +36,11 @@ Enumeration read_enumeration(Database& database, std::string_view table);
 struct Session {
   std::int64_t origin_ns = 0;  // added to each time: UTC at the start of the session, or 0 if times are UTC already
   bool is_absolute = false;    // false if the file contains no start of the session
-  std::string version;         // "2026.2.1.210 (schema 3.25.0)"; "" if unknown
+  std::string version;         // of nsys: "2026.2.1.210"; "" if unknown
+  std::string schema;          // version of the schema: "3.25.0"; "" if unknown
   std::string host;            // "" if unknown
 };
 Session read_session(Database& database);
-std::string read_schema_version(Database& database);  // "3.28.1"; "" if unknown
 
 // Finds the GPUs of processes. CUDA numbers the devices of each process; TARGET_INFO_CUDA_DEVICE maps these numbers to
 // the ids of TARGET_INFO_GPU. Files without that table use the id itself.

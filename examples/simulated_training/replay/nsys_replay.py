@@ -70,7 +70,7 @@ class Process:
         self.contexts = self.find_contexts(pid)
 
     def thread(self, row):
-        """The thread of a call, or of that which made the record. CUPTI's records of both are in this thread's buffer."""
+        """The thread of a call, or of the call that made the record. CUPTI's records of both are in this thread's buffer."""
         call = row if hasattr(row, "globalTid") else self.calls.get(row.correlationId)
         return ((call.globalTid if call else None) or 0) & 0xffffff
 
@@ -108,7 +108,7 @@ class Process:
         self.work("graph_launch", row)
 
     def synchronization(self, row):
-        """A query of an event is a synchronization, whose result only its call has."""
+        """A query of an event is a synchronization. Only its call has the result."""
         call = self.calls.get(row.correlationId)
         self.add("sync", row, row.contextId, row.streamId, row.correlationId, row.syncType, row.eventId, row.eventSyncId, call and call.returnValue)
 

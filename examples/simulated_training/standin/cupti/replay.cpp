@@ -59,8 +59,8 @@ class Fields {
   bool bad_ = false;
 };
 
-// Offset added to every time of the report, so that differences stay. The last time becomes now. With
-// SIM_CUPTI_REPLAY_PACE the first time becomes now, and each record is delivered when its end is reached.
+// The offset that is added to all times of the report. It makes the last time the present. With SIM_CUPTI_REPLAY_PACE, it
+// makes the first time the present, and each record is delivered when its end is reached.
 struct Shift {
   std::uint64_t true_ns = 0, cupti_ns = 0;
 };

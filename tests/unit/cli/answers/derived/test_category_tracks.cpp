@@ -41,7 +41,7 @@ class AllocatingJob {
   }
 
   Catalog catalog;
-  // By device and time: the total after the last change of that time
+  // The total after the last change at each time, by device
   std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> totals = {};
 
  private:

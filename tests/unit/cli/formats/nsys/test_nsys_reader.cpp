@@ -1,4 +1,4 @@
-// Reports made by SQL: what the integration tests cannot see, such as the order of rows and the sources of ranks.
+// Reports made by SQL, for cases such as the order of rows and the sources of ranks.
 #include <sqlite3.h>
 
 #include <algorithm>
